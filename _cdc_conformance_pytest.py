@@ -88,11 +88,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         cls.cdc_generate_tests(metafunc)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the suites' items."""
-    for item in items:
-        if _suite(item) is not None:
-            item.add_marker("cdc")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks the suites' items. With suites, the configuration file sets the options that are not given."""
+    suites = [item for item in items if _suite(item) is not None]
+    for item in suites:
+        item.add_marker("cdc")
+    if suites:
+        _read_file(config)
+
+
+def _read_file(config: pytest.Config) -> None:
+    import pytest
+
+    from conformance.commands.cli import cli
+    from conformance.commands.config import pytest_defaults
+    from generators.errors import UsageError
+
+    try:
+        defaults = pytest_defaults(config.rootpath, cli)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    for name, value in defaults.items():
+        option = f"cdc_{name.replace('-', '_')}"
+        if getattr(config.option, option, None) is None:
+            setattr(config.option, option, value)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:

@@ -1,6 +1,6 @@
 """`conformance.run`: one decoder judged from Python, as the command `run` does it.
 
-Imports `brokers`, `cases`, `commands`, `engines`, `judging` and `running`.
+Imports `brokers`, `cases`, `engines`, `judging` and `running`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def run(
 
     from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
-    from conformance.commands.brokers import transport
-    from conformance.commands.shell import tables_in_cache
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import joined, merged
+    from conformance.engines.transport import transport
+    from conformance.files import tables_in_cache
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform

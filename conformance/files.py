@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,19 @@ from generators.errors import HarnessError
 
 FAILURES: Final = Path(".cdc-conformance/failures")
 """Where failures are saved when no report is asked for."""
+
+
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's cache directory of this tool; it may not exist."""
+    own = environ.get("CDC_CONFORMANCE_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "cdc-conformance"
+
+
+def tables_in_cache() -> None:
+    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's folder."""
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the report") -> Path:

@@ -5,8 +5,8 @@
         decoder = "mine.py:decode"
 
 `_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
-suite of a class, and the others wait for its results. Imports `brokers`, `rules`, `cases`, `judging`, `engines`, `running`,
-`reports` and `commands`.
+suite of a class, and the others wait for its results. Imports `brokers`, `rules`, `cases`, `judging`, `engines`, `running`
+and `reports`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -36,9 +36,10 @@ from conformance.judging.judge import Verdict  # noqa: E402
 from conformance.judging.known import Expectations, State, load  # noqa: E402
 from conformance.judging.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
 from conformance.reports import console  # noqa: E402
-from conformance.rules.base import Obligation, Rule, rules  # noqa: E402
+from conformance.rules.rules import Obligation, Rule, rules  # noqa: E402
+from conformance.text import printable  # noqa: E402
 from generators.errors import HarnessError, UsageError  # noqa: E402
-from generators.tables.values import Values  # noqa: E402
+from generators.tables.user_values import Values  # noqa: E402
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
@@ -47,8 +48,8 @@ DEFAULTS = {
     "budget": "smoke",
     "seed": 1,
     "broker": "none",
-    "broker-config": None,
-    "broker-property": (),
+    "broker_config": None,
+    "broker_property": (),
     "master": "",
     "remote": "",
 }
@@ -245,18 +246,10 @@ def _performed(cls: type[DecoderSuite], config: pytest.Config) -> Outcomes | str
 
 
 def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
-    """A class attribute, else the option of the same name, else the configuration file's, else the default."""
-    from conformance.commands.cli import cli
-    from conformance.commands.config import pytest_defaults
-
-    own = getattr(cls, name.replace("-", "_"), None)
-    asked = config.getoption(f"--cdc-{name}", None) if own is None else own
-    if asked is not None:
-        return asked
-    try:
-        return {**DEFAULTS, **pytest_defaults(config.rootpath, cli)}[name]
-    except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
+    """A class attribute, else the option, which may be the configuration file's, else the default."""
+    own = getattr(cls, name, None)
+    asked = config.getoption(f"cdc_{name}", None) if own is None else own
+    return DEFAULTS[name] if asked is None else asked
 
 
 def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
@@ -267,10 +260,10 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
     from conformance.cases.catalogue import budget
-    from conformance.commands.brokers import transport
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import joined, merged
+    from conformance.engines.transport import transport
     from conformance.files import FAILURES
     from conformance.running import replay
     from conformance.running.prepared import Settings
@@ -315,28 +308,27 @@ def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) 
     from conformance.brokers.asked import asked
     from generators.publishing.properties import parsed
 
-    file = _option(cls, config, "broker-config")
-    pairs = [*map(parsed, _option(cls, config, "broker-property")), *cls.broker_properties.items()]
+    file = _option(cls, config, "broker_config")
+    pairs = [*map(parsed, _option(cls, config, "broker_property")), *cls.broker_properties.items()]
     broker = _option(cls, config, "broker")
     return asked(broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix)
 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
     """The suite's own tables with their values. Raises UsageError."""
-    from conformance.commands.shell import of_tables, read_tables
+    from conformance.cases.tables import read_tables, writing
 
     if not cls.tables:
         return None
+    sources = [source if "://" in source else str(_placed(source, folders)) for source in cls.tables]
     overrides = _placed(cls.values, folders) if cls.values else None
-    found = read_tables(
-        [source if "://" in source else str(_placed(source, folders)) for source in cls.tables],
-        cls.dialect,
-        cls.database,
-        overrides,
-        seed,
-    )
-    of_tables((cls.format,), (cls.format,), (cls.profile,), found, verbose=True)
-    return found
+    values = read_tables(sources, cls.dialect, cls.database, overrides, seed)
+    writing((cls.format,), (cls.format,), (cls.profile,), values.schema, _print_notes)
+    return values
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    sys.stderr.write("".join(f"{printable(note)}\n" for note in notes))
 
 
 def _placed(name: str, folders: list[Path]) -> Path:

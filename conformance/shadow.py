@@ -22,8 +22,8 @@ class Shadowed(ImportError):
 
 
 def shadows() -> dict[str, Path]:
-    """What is imported, or would be, in place of each of our packages: its path by package name; {} if nothing is hidden."""
-    found = {}
+    """The path that hides each of our packages, or would: its path by package name; {} if nothing is hidden."""
+    paths = {}
     for name in PACKAGES:
         loaded = sys.modules.get(name)
         spec = loaded.__spec__ if loaded is not None else PathFinder.find_spec(name)
@@ -33,8 +33,8 @@ def shadows() -> dict[str, Path]:
         where = Path(spec.origin) if spec.origin else Path(next(iter(spec.submodule_search_locations or ()), name))
         where = (where.parent if where.name == "__init__.py" else where).resolve()
         if where != HOME / name:
-            found[name] = where
-    return found
+            paths[name] = where
+    return paths
 
 
 def explain(found: dict[str, Path]) -> str:

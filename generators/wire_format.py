@@ -50,7 +50,7 @@ class Limit:
     without: tuple[str, ...] = ()
 
     def broken(self, release: str, options: Sequence[str]) -> bool:
-        """Whether the combination is one that cannot be."""
+        """Whether no writer has this combination."""
         return self.option in options and (
             bool(self.releases and release not in self.releases)
             or not set(self.needs) <= set(options)
@@ -114,9 +114,9 @@ class Loss:
     citation: str
     left: Callable[[SourceType, Value], Value] | None = None
 
-    def covers(self, kind: SourceType) -> bool:
+    def covers(self, type: SourceType) -> bool:
         """Whether values of the type are affected."""
-        return kind.logical in self.logicals
+        return type.logical in self.logicals
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ FORMATS: tuple[str, ...] = (
     "huawei-cdl-debezium",
     "debezium-json",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/rules, in conformance/selftest/lies and
-in spark_checks/decoders."""
+"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
+spark_checks/decoders, and the file of rules of its name in conformance/rules."""
 
 
 def module_name(name: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from generators.model import Message, RowChange, SchemaChange, SourceType, Table
-from recorders.running import Record
+from recorders.running import ProducedRecord
 from recorders.sql import Plan
 
 ABSENT: Final = "(absent)"
@@ -24,7 +24,7 @@ INDEX: Final = "#"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JsonShape:
     """Where a format's JSON has what no two runs share, and names of columns. Paths are regular expressions over whole paths.
 
     `columns` are the objects whose members are columns. `kind` are the members that tell records of a table apart, by the first
@@ -39,8 +39,8 @@ class Shape:
 
 _DEBEZIUM_SOURCE: Final = "ts_ms|ts_us|ts_ns|server_id|gtid|file|pos|thread|txId|lsn|xmin|sequence"
 
-SHAPES: Final[Mapping[str, Shape]] = {
-    "debezium-json": Shape(
+SHAPES: Final[Mapping[str, JsonShape]] = {
+    "debezium-json": JsonShape(
         re.compile(rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE}))|headers\.__debezium\.context\.runId"),
         re.compile(
             r"value\.schema\.fields\.(before|after)\.fields|value(\.payload)?\.(before|after)|key(\.payload|\.schema\.fields)?"
@@ -48,7 +48,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",)),
         unpartitioned=True,
     ),
-    "alibaba-canal-json": Shape(
+    "alibaba-canal-json": JsonShape(
         re.compile(r"value\.(id|es|ts)"),
         re.compile(r"value\.((data|old)\.#|mysqlType|sqlType)"),
         (("type",),),
@@ -73,7 +73,7 @@ class Compared:
 
     scenario: str
     ours: Message | None
-    real: Record | None
+    real: ProducedRecord | None
     differences: tuple[Difference, ...]
 
     @property
@@ -117,11 +117,11 @@ def _spelt(data: bytes) -> dict[str, str]:
 class _Walk:
     """A comparison of two records of one table."""
 
-    shape: Shape
+    shape: JsonShape
     types: Mapping[str, SourceType]
     scenario: str
 
-    def records(self, ours: Message, real: Record) -> Iterator[Difference]:
+    def records(self, ours: Message, real: ProducedRecord) -> Iterator[Difference]:
         yield from self.leaf("topic", "", ours.topic, real.topic)
         if not self.shape.unpartitioned:
             yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
@@ -166,8 +166,8 @@ class _Walk:
     def member(self, path: str, column: str, name: str, ours: Any, real: Any) -> Iterator[Difference]:
         schemas = path == "key" and name in ("schema", "payload")
         if not column and not schemas and self.shape.columns.fullmatch(path):
-            kind = self.types.get(name)
-            yield from self.node(f"{path}.{COLUMN}", kind.key if kind else name, ours, real)
+            type = self.types.get(name)
+            yield from self.node(f"{path}.{COLUMN}", type.key if type else name, ours, real)
         else:
             yield from self.node(f"{path}.{name}", column, ours, real)
 
@@ -212,7 +212,7 @@ def _plain(found: Any) -> Any:
     return [_plain(item) for item in found] if isinstance(found, list) else found
 
 
-def kind_of(shape: Shape, topic: str, value: bytes | None) -> tuple[str, str]:
+def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
     """Topic and kind of a record: equal for records that could be the same."""
     found = parsed(value)
     for path in shape.kind:
@@ -226,7 +226,7 @@ def kind_of(shape: Shape, topic: str, value: bytes | None) -> tuple[str, str]:
 
 def types_of(plan: Plan) -> dict[str, SourceType]:
     """The type of each column that the plan's tables have."""
-    found: dict[str, SourceType] = {}
+    types: dict[str, SourceType] = {}
     for event in plan.history.events:
         tables: list[Table | None] = []
         match event:
@@ -234,12 +234,12 @@ def types_of(plan: Plan) -> dict[str, SourceType]:
                 tables = [event.table]
             case SchemaChange():
                 tables = [event.before, event.after]
-        found |= {column.name: column.type for table in tables if table for column in table.columns}
-    return found
+        types |= {column.name: column.type for table in tables if table for column in table.columns}
+    return types
 
 
 def compare(
-    shape: Shape, scenario: str, types: Mapping[str, SourceType], ours: Sequence[Message], real: Sequence[Record]
+    shape: JsonShape, scenario: str, types: Mapping[str, SourceType], ours: Sequence[Message], real: Sequence[ProducedRecord]
 ) -> Iterator[Compared]:
     """The records of one scenario side by side, in the order of publication."""
     walk = _Walk(shape, types, scenario)
@@ -279,7 +279,7 @@ def named_in_sql(found: Any) -> int | None:
     return int(hit[1]) if hit else None
 
 
-def number_of(record: Record) -> int | None:
+def number_of(record: ProducedRecord) -> int | None:
     """The scenario's number in the name of a record's table; None when the record has no such table."""
     found = parsed(record.value)
     names = [record.topic]

@@ -16,7 +16,7 @@ from recorders.audit import named_in
 from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, PostgreSql
 from recorders.explained import FILE, load
 from recorders.products import Product, product
-from recorders.running import Record, Stopped, compiler
+from recorders.running import ProducedRecord, Stopped, compiler
 from recorders.session import Audited, audit, drawn
 
 
@@ -76,11 +76,11 @@ def _database(image: str, product: Product, profile: Profile, note: Note) -> Dat
     return (OldMariaDb if profile.release in product.old else MariaDb)(note, options)
 
 
-def _line(record: Record) -> bytes:
+def _line(record: ProducedRecord) -> bytes:
     def coded(data: bytes | None) -> str | None:
         return None if data is None else base64.b64encode(data).decode()
 
-    found: dict[str, Any] = {"topic": record.topic, "partition": record.partition}
-    found |= {"key_b64": coded(record.key), "value_b64": coded(record.value)}
-    found["headers"] = [[name, coded(value)] for name, value in record.headers]
-    return json.dumps(found).encode() + b"\n"
+    line: dict[str, Any] = {"topic": record.topic, "partition": record.partition}
+    line |= {"key_b64": coded(record.key), "value_b64": coded(record.value)}
+    line["headers"] = [[name, coded(value)] for name, value in record.headers]
+    return json.dumps(line).encode() + b"\n"

@@ -108,7 +108,7 @@ def _entry(raw: Mapping[str, Any], where: str) -> Entry:
 
 def grouped(differences: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
     """Differences by path and type, the most frequent first."""
-    found: dict[tuple[str, str], list[Difference]] = {}
+    groups: dict[tuple[str, str], list[Difference]] = {}
     for one in differences:
-        found.setdefault((one.path, one.type), []).append(one)
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+        groups.setdefault((one.path, one.type), []).append(one)
+    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))

@@ -17,7 +17,7 @@ from generators.model import RowChange, SchemaChange
 from generators.wire_format import Format, Profile, get
 from recorders import running
 from recorders.databases import BINLOG, DATABASE, PUBLICATION, SLOT, USER, Database
-from recorders.running import SENTINEL, Record
+from recorders.running import SENTINEL, ProducedRecord
 from recorders.sql import Plan
 
 TOPIC: Final = "cdc"
@@ -92,7 +92,7 @@ class Product:
         assert isinstance(profile, Profile)
         return profile
 
-    def record(self, profile: Profile, database: Database, note: Note) -> list[Record]:
+    def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
         """What the product publishes of everything that the database was told."""
         bundle, program, properties = self.prepare(profile, database)
         return running.run(program, bundle, properties, note)

@@ -28,7 +28,7 @@ _LOG_LINES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ProducedRecord:
     """A record as the product hands it to Kafka; `partition` is None where the product leaves it to Kafka."""
 
     topic: str
@@ -41,16 +41,18 @@ class Record:
 class Stopped(HarnessError):
     """The product ended or stalled before the last record. `records` are those that it sent."""
 
-    def __init__(self, text: str, records: list[Record]) -> None:
+    def __init__(self, text: str, records: list[ProducedRecord]) -> None:
         super().__init__(text)
         self.records = records
 
 
-def read(line: str) -> Record:
+def read(line: str) -> ProducedRecord:
     """A record of a line that a Java program wrote."""
     found = json.loads(line)
     headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in found["headers"])
-    return Record(_bytes(found["topic"]).decode(), found["partition"], _maybe(found["key"]), _maybe(found["value"]), headers)
+    return ProducedRecord(
+        _bytes(found["topic"]).decode(), found["partition"], _maybe(found["key"]), _maybe(found["value"]), headers
+    )
 
 
 def _bytes(text: str | None) -> bytes:
@@ -72,7 +74,9 @@ def compiler() -> str:
     return java.path
 
 
-def run(program: str, bundle: Bundle, properties: Mapping[str, str], note: Note, *, limit_s: int = LIMIT_S) -> list[Record]:
+def run(
+    program: str, bundle: Bundle, properties: Mapping[str, str], note: Note, *, limit_s: int = LIMIT_S
+) -> list[ProducedRecord]:
     """The records of the product until the sentinel, without those of the sentinel's own table.
 
     Raises Stopped with the errors of the product's log when the last record does not come within `limit_s` seconds.
@@ -109,7 +113,7 @@ def _escaped(value: str) -> str:
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{ord(c):04x}" for c in value)
 
 
-def _of_sentinel(record: Record) -> bool:
+def _of_sentinel(record: ProducedRecord) -> bool:
     return SENTINEL.encode() in (record.value or b"") or SENTINEL in record.topic
 
 

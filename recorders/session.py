@@ -22,7 +22,7 @@ from recorders.audit import SHAPES, Compared, Difference, compare, number_of, su
 from recorders.databases import DATABASE, Database
 from recorders.explained import Entry, Explained, grouped
 from recorders.products import TOPIC, Product
-from recorders.running import Record
+from recorders.running import ProducedRecord
 from recorders.sql import Plan, realised, storable
 
 LAYOUT: Final = Layout(topic=TOPIC)
@@ -55,11 +55,11 @@ class Audited:
     def count(self, wanted: str) -> int:
         """How many records are `identical`, `explained`, `unexplained`."""
         open_ = set(self.unexplained)
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for one in self.compared:
             rest = "unexplained" if open_ & set(one.differences) else "explained"
-            found["identical" if one.identical else rest] += 1
-        return found[wanted]
+            counts["identical" if one.identical else rest] += 1
+        return counts[wanted]
 
     @property
     def summary(self) -> str:
@@ -73,17 +73,17 @@ class Audited:
 
     def rows(self) -> list[dict[str, Any]]:
         """The result as rows of a table: counts of records, then differences by reason or place, and what was left out."""
-        found = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
-        found += [_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason) for e, n in self.explained.items()]
+        rows = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
+        rows += [_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason) for e, n in self.explained.items()]
         for (path, kind), listed in grouped(self.unexplained).items():
             one = listed[0]
-            found.append(_row("difference unexplained", len(listed), path, kind, one.ours, one.real, one.scenario))
-        found += [_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason) for e in self.idle]
+            rows.append(_row("difference unexplained", len(listed), path, kind, one.ours, one.real, one.scenario))
+        rows += [_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason) for e in self.idle]
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(_QUOTED.sub("...", why), []).append(name)
-        found += [_row("scenario left out", len(names), note=f"{why} ({names[0]})") for why, names in reasons.items()]
-        return found
+        rows += [_row("scenario left out", len(names), note=f"{why} ({names[0]})") for why, names in reasons.items()]
+        return rows
 
 
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -97,8 +97,8 @@ def _row(
     return {"result": result, "count": count, **{name: printable(text[:_WIDEST]) for name, text in texts.items()}}
 
 
-def _supported(product: Product, real_mysql: bool, kind: SourceType) -> bool:
-    return product.wire_format.supports(kind) and storable(kind, real_mysql=real_mysql)
+def _supported(product: Product, real_mysql: bool, type: SourceType) -> bool:
+    return product.wire_format.supports(type) and storable(type, real_mysql=real_mysql)
 
 
 def drawn(
@@ -183,10 +183,10 @@ def _execute(database: Database, cases: Sequence[Scenario], plans: dict[int, Pla
 
 
 def _compared(
-    product: Product, profile: Profile, cases: Sequence[Scenario], plans: dict[int, Plan], records: Sequence[Record]
+    product: Product, profile: Profile, cases: Sequence[Scenario], plans: dict[int, Plan], records: Sequence[ProducedRecord]
 ) -> Iterator[Compared]:
     fmt, shape = product.wire_format, SHAPES[product.format]
-    real: dict[int | None, list[Record]] = {}
+    real: dict[int | None, list[ProducedRecord]] = {}
     for record in records:
         real.setdefault(number_of(record), []).append(record)
     # A statement that some other scenario was refused for may still have published something.

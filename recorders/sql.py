@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SqlDialect:
     """How a database is told: its type declarations and exact literals, the condition for a value, and what ends a statement of
     one row. `logs_unchanged`: a row that stays as it is gets an event; `full` is its REPLICA IDENTITY."""
 
@@ -59,28 +59,28 @@ class Dialect:
     full: bool = False
 
 
-def storable(kind: SourceType, *, real_mysql: bool = False) -> bool:
+def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
     """Whether the database can have the type as the source means it.
 
     MariaDB's JSON is a LONGTEXT, so JSON needs MySQL itself.
     """
-    if kind.source == "mysql":
-        if kind.logical is Logical.JSON:
+    if type.source == "mysql":
+        if type.logical is Logical.JSON:
             return real_mysql
-        return kind.name not in ("varchar", "varbinary") or (kind.length or 0) <= LONGEST
+        return type.name not in ("varchar", "varbinary") or (type.length or 0) <= LONGEST
     return True
 
 
 # MariaDB and MySQL
 
 
-def _mysql_declared(kind: SourceType, _name: str) -> str:
-    return type_text(kind).replace("\\", "\\\\")
+def _mysql_declared(type: SourceType, _name: str) -> str:
+    return type_text(type).replace("\\", "\\\\")
 
 
-def _mysql_literal(kind: SourceType, value: Value) -> str:
+def _mysql_literal(type: SourceType, value: Value) -> str:
     """A literal without any conversion on its way: text as bytes of utf8mb4, ENUM and SET as numbers."""
-    match kind.logical, value:
+    match type.logical, value:
         case _, None:
             return "NULL"
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -96,35 +96,35 @@ def _mysql_literal(kind: SourceType, value: Value) -> str:
         case Logical.DATE, _:
             return f"'{mysql.date_text(value)}'"  # type: ignore[arg-type]
         case ((Logical.DATETIME | Logical.TIMESTAMP), _):
-            return f"'{mysql.datetime_text(value, kind.fsp)}'"  # type: ignore[arg-type]
+            return f"'{mysql.datetime_text(value, type.fsp)}'"  # type: ignore[arg-type]
         case Logical.TIME, int():
-            return f"'{mysql.time_text(value, kind.fsp)}'"
+            return f"'{mysql.time_text(value, type.fsp)}'"
         case Logical.JSON, Json():
             return f"_utf8mb4 x'{postgresql.json_text(postgresql.json(), value.value).encode().hex()}'"
         case _, int():
             return str(value)
-    raise Refused(f"no literal of {kind.key} for {value!r}")
+    raise Refused(f"no literal of {type.key} for {value!r}")
 
 
-def _mysql_same(column: str, kind: SourceType, value: Value) -> str:
+def _mysql_same(column: str, type: SourceType, value: Value) -> str:
     if value is None:
         return f"{column} IS NULL"
-    match kind.logical:
+    match type.logical:
         case Logical.TEXT:
             assert isinstance(value, str)
             return f"CAST({column} AS BINARY) = x'{value.encode().hex()}'"
         case Logical.BINARY:
             assert isinstance(value, bytes)
-            stored = value.ljust(kind.length or 0, b"\0") if kind.name == "binary" else value
+            stored = value.ljust(type.length or 0, b"\0") if type.name == "binary" else value
             return f"{column} = x'{stored.hex()}'"
         case Logical.FLOAT:
-            return f"{column} = CAST({_mysql_literal(kind, value)} AS FLOAT)"
+            return f"{column} = CAST({_mysql_literal(type, value)} AS FLOAT)"
         case Logical.ENUM | Logical.SET | Logical.BIT:
             return f"{column} + 0 = {value!s}"
-    return f"{column} = {_mysql_literal(kind, value)}"
+    return f"{column} = {_mysql_literal(type, value)}"
 
 
-MYSQL: Final = Dialect(mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False)
+MYSQL: Final = SqlDialect(mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False)
 
 
 # PostgreSQL
@@ -141,25 +141,25 @@ def _text_literal(text: str) -> str:
     return f"E'{''.join(map(spelt, text))}'"
 
 
-def _postgresql_declared(kind: SourceType, name: str) -> str:
-    return postgresql.quote(name) if kind.name == "enum" else postgresql.declared(kind)
+def _postgresql_declared(type: SourceType, name: str) -> str:
+    return postgresql.quote(name) if type.name == "enum" else postgresql.declared(type)
 
 
-def _postgresql_literal(kind: SourceType, value: Value) -> str:
-    text = _postgresql_text(kind, value)
+def _postgresql_literal(type: SourceType, value: Value) -> str:
+    text = _postgresql_text(type, value)
     return "NULL" if text is None else _text_literal(text)
 
 
-def _postgresql_text(kind: SourceType, value: Value) -> str | None:
-    match kind.logical, value:
+def _postgresql_text(type: SourceType, value: Value) -> str | None:
+    match type.logical, value:
         case _, None:
             return None
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql.real_text(kind, value)
+            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql.real_text(type, value)
         case Logical.DECIMAL, Decimal():
             return postgresql.numeric_text(value)
         case Logical.BIT, int():
-            return postgresql.bit_text(kind, value)
+            return postgresql.bit_text(type, value)
         case Logical.TEXT, str():
             return value
         case Logical.BINARY, bytes():
@@ -173,39 +173,39 @@ def _postgresql_text(kind: SourceType, value: Value) -> str | None:
         case Logical.TIME, int():
             return postgresql.time_text(value)
         case Logical.JSON, Json():
-            match kind.name:
+            match type.name:
                 case "hstore":
                     return postgresql.hstore_text(value.value)
                 case "json" | "jsonb":
-                    return postgresql.json_text(kind, value.value)
+                    return postgresql.json_text(type, value.value)
                 case _:
                     return postgresql.array_text(value.value)
         case _, int():
             return str(value)
-    raise Refused(f"no literal of {kind.key} for {value!r}")
+    raise Refused(f"no literal of {type.key} for {value!r}")
 
 
 _WITHOUT_EQUALITY: Final = ("json", "hstore")
 
 
-def _postgresql_same(column: str, kind: SourceType, value: Value) -> str:
+def _postgresql_same(column: str, type: SourceType, value: Value) -> str:
     if value is None:
         return f"{column} IS NULL"
-    if kind.name in _WITHOUT_EQUALITY:
-        return f"{column}::text = ({_postgresql_literal(kind, value)}::{kind.name})::text"
-    return f"{column} = {_postgresql_literal(kind, value)}"
+    if type.name in _WITHOUT_EQUALITY:
+        return f"{column}::text = ({_postgresql_literal(type, value)}::{type.name})::text"
+    return f"{column} = {_postgresql_literal(type, value)}"
 
 
-POSTGRESQL: Final = Dialect(
+POSTGRESQL: Final = SqlDialect(
     postgresql.quote, _postgresql_declared, _postgresql_literal, _postgresql_same, "", logs_unchanged=True
 )
-DIALECTS: Final[Mapping[str, Dialect]] = {"mysql": MYSQL, "postgresql": POSTGRESQL}
+DIALECTS: Final[Mapping[str, SqlDialect]] = {"mysql": MYSQL, "postgresql": POSTGRESQL}
 
 
 # Statements
 
 
-def _place(table: Table, dialect: Dialect) -> str:
+def _place(table: Table, dialect: SqlDialect) -> str:
     return f"{dialect.quote(table.schema or table.database)}.{dialect.quote(table.name)}"
 
 
@@ -214,7 +214,7 @@ def _enum_name(table: Table, column: Column) -> str:
     return f"enum_{table.columns.index(column)}_{table.name[-24:]}"
 
 
-def created(table: Table, dialect: Dialect) -> Iterator[str]:
+def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
     """CREATE TABLE, after the CREATE TYPE of each PostgreSQL enum."""
     parts = []
     for column in table.columns:
@@ -235,14 +235,14 @@ def created(table: Table, dialect: Dialect) -> Iterator[str]:
     yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)})"
 
 
-def inserted(table: Table, rows: Iterable[Row], dialect: Dialect) -> str:
+def inserted(table: Table, rows: Iterable[Row], dialect: SqlDialect) -> str:
     """One INSERT of whole rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
     values = (", ".join(dialect.literal(c.type, row[c.name]) for c in table.columns) for row in rows)
     return f"INSERT INTO {_place(table, dialect)} ({names}) VALUES {', '.join(f'({row})' for row in values)}"
 
 
-def _found(table: Table, row: Row, dialect: Dialect) -> str:
+def _found(table: Table, row: Row, dialect: SqlDialect) -> str:
     """The condition that finds one row: its key, else all its columns."""
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
@@ -252,7 +252,7 @@ def _found(table: Table, row: Row, dialect: Dialect) -> str:
     return f"WHERE ctid = (SELECT ctid FROM {_place(table, dialect)} WHERE {same} LIMIT 1)"
 
 
-def updated(table: Table, images: RowImages, dialect: Dialect) -> str:
+def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     """An UPDATE of one row; every column that changes is set, the first one if none does."""
     before, after = images.before, images.after
     assert before is not None and after is not None
@@ -261,7 +261,7 @@ def updated(table: Table, images: RowImages, dialect: Dialect) -> str:
     return f"UPDATE {_place(table, dialect)} SET {sets} {_found(table, before, dialect)}"
 
 
-def deleted(table: Table, row: Row, dialect: Dialect) -> str:
+def deleted(table: Table, row: Row, dialect: SqlDialect) -> str:
     """A DELETE of one row."""
     return f"DELETE FROM {_place(table, dialect)} {_found(table, row, dialect)}"
 
@@ -269,7 +269,7 @@ def deleted(table: Table, row: Row, dialect: Dialect) -> str:
 class _Realising:
     """The tables and rows that the statements so far have made."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: SqlDialect) -> None:
         self.dialect = dialect
         self.rows: dict[str, list[Row]] = {}
         self.events: list[Event] = []

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.brokers.jars import Note, cache_dir, jars_of, require_java
+from conformance.brokers.jars import Note, jars_of, require_java
+from conformance.files import cache_dir
 from conformance.judging.wording import clip
 from generators.errors import HarnessError
 from scoreboard.readers import Reader
@@ -74,7 +75,7 @@ def decoder_of(reader: Reader, name: str, note: Note) -> str:
     return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities))
 
 
-def program(reader: Reader, note: Note, *words: str, options: Sequence[str] = JVM) -> list[str]:
+def program(reader: Reader, note: Note, *words: str) -> list[str]:
     """The command of a Java program, a class and its arguments, with a Java reader's jars and compiled adapter.
 
     Raises HarnessError if they cannot be had.
@@ -85,7 +86,7 @@ def program(reader: Reader, note: Note, *words: str, options: Sequence[str] = JV
     classes = _compiled(reader, java.path, jars, note)
     path = classes.with_suffix(".path")
     path.write_text("\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8")
-    return [java.path, *options, f"@{path}", *words]
+    return [java.path, *JVM, f"@{path}", *words]
 
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:

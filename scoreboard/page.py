@@ -26,7 +26,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     formats = list(dict.fromkeys(one.format for one in every))
     readers = list(dict.fromkeys(one.reader.name for one in every))
     proved = proofs(every, faults)
-    told: dict[str, Any] = {
+    context: dict[str, Any] = {
         "judged": every,
         "formats": formats,
         "readers": [[one for one in every if one.reader.name == name] for name in readers],
@@ -36,7 +36,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         "outcomes": list(Outcome),
     }
     templates = _templates()
-    return {f"scoreboard.{kind}": templates.get_template(f"scoreboard.{kind}.j2").render(page=told) for kind in ("md", "html")}
+    return {f"scoreboard.{kind}": templates.get_template(f"scoreboard.{kind}.j2").render(page=context) for kind in ("md", "html")}
 
 
 def write(directory: Path = DOCS) -> list[Path]:

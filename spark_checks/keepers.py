@@ -53,8 +53,6 @@ _COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
 _CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
 _DROPS: Final = rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
 
-Frames = dict[str, DataFrame]
-
 
 @dataclass(frozen=True, slots=True)
 class Materialiser:

@@ -11,18 +11,20 @@ from pathlib import Path
 
 from conformance.pages.pages import Trap
 from conformance.pages.pages import pages as of_traps
+from conformance.selftest.liars import table
 from generators.wire_format import FORMATS
 from spark_checks.liars import streams as _streams
-from spark_checks.services.engine import liars
+from spark_checks.services.engine import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:
     """What the decoders and the keepers of tables that are wrong on purpose do, in a format."""
-    for liar in liars(fmt):
-        yield Trap(liar.name, liar.level, liar.convicts, liar.why)
+    own = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
+    traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
+    yield from {(trap.name, trap.convicts): trap for trap in (*own, *traps)}.values()
     for keeper in _streams.liars(fmt):
         for rule in keeper.rules(fmt):
-            yield Trap(keeper.name, 0, f"{fmt}/stream/{rule}", keeper.why)
+            yield Trap(keeper.name, f"{fmt}/stream/{rule}", keeper.why)
 
 
 def pages() -> dict[str, str]:

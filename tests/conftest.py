@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -53,13 +54,31 @@ def engine(class_archive):
         yield started
 
 
+@pytest.fixture
+def in_session(engine, monkeypatch):
+    """A function that performs a command line in this process, on the child of the session: its exit code and what it said."""
+    from click.testing import CliRunner
+
+    from conformance.commands.cli import cli
+
+    for module in ("conformance.engines.child", "conformance.engines.command"):
+        monkeypatch.setattr(f"{module}.ChildEngine", lambda **_options: nullcontext(engine))
+
+    def perform(*words):
+        done = CliRunner().invoke(cli, list(map(str, words)))
+        assert done.exception is None or isinstance(done.exception, SystemExit), repr(done.exception)
+        return done.exit_code, done.stdout + done.stderr
+
+    return perform
+
+
 @pytest.fixture(scope="session")
 def spark(class_archive):
-    """A session with the Kafka and Avro packages."""
+    """A session with the Kafka and Avro packages; its plans are interpreted, since each call decodes few messages."""
     from conformance.brokers.spark import ready
-    from conformance.engines.child import OURS
+    from conformance.engines.child import OURS, SMALL
     from spark_checks.services.session import session
 
-    started = session(jars=ready(("kafka", "avro"), print), conf=OURS)
+    started = session(jars=ready(("kafka", "avro"), print), conf={**OURS, **SMALL})
     yield started
     started.stop()

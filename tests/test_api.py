@@ -11,7 +11,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-NODE = str(ROOT / "examples" / "node" / "decoder.js")
 
 
 @pytest.mark.parametrize("name", ["generators", "conformance", "spark_checks"])

@@ -112,8 +112,7 @@ def test_every_command_of_a_page_is_one_that_the_command_line_takes(monkeypatch,
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_page_names_a_machine_s_path_or_a_registry(name):
-    assert MACHINE.findall(text(name)) == []
-    assert REGISTRY.findall(text(name)) == []
+    assert (MACHINE.findall(text(name)), REGISTRY.findall(text(name))) == ([], [])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,12 +144,7 @@ $ .venv/bin/cdc-conformance doctor > found
 ```
 `cdc-conformance nothing`
 """
-    assert list(commands(page)) == [
-        ["run", "a", "--budget", "ci"],
-        ["doctor"],
-        ["rules", "b"],
-        ["run", "c", "--seed", "1"],
-    ]
+    assert list(commands(page)) == [["run", "a", "--budget", "ci"], ["doctor"], ["rules", "b"], ["run", "c", "--seed", "1"]]
 
 
 @pytest.mark.parametrize(
@@ -180,8 +174,7 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     assert len(STREAMED) == 3
     assert "stream liars in three formats. The other formats'" in page
     assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
-    special = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}
-    found = {}
+    special, found = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}, {}
     for fmt in formats():
         for profile in (one for one in fmt.profiles if one.source == "postgresql"):
             tables = [table for one in boundary_scenarios(fmt, profile) for table in tables_of(one.history)]

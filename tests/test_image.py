@@ -28,8 +28,7 @@ def test_everything_is_ignored_but_what_is_named():
 
 
 def test_the_base_is_named():
-    assert steps("ARG") == ["BASE=python:3.12-slim-bookworm"]
-    assert steps("FROM") == ["${BASE}"]
+    assert (steps("ARG"), steps("FROM")) == (["BASE=python:3.12-slim-bookworm"], ["${BASE}"])
 
 
 def test_what_is_copied_is_there():
@@ -48,8 +47,7 @@ def test_the_wheel_finds_all_that_it_is_made_of():
 
 def test_it_prepares_and_stands_where_the_user_s_files_are():
     assert "cdc-conformance prepare" in steps("RUN") and "prepare" in cli.commands
-    assert steps("ENTRYPOINT") == ['["cdc-conformance"]']
-    assert steps("WORKDIR") == ["/work"]
+    assert (steps("ENTRYPOINT"), steps("WORKDIR")) == (['["cdc-conformance"]'], ["/work"])
     assert "SPARK_LOCAL_IP=127.0.0.1" in steps("ENV")
     told = (ROOT / "docs" / "ci.md").read_text("utf-8")
     assert 'docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json' in told

@@ -36,8 +36,7 @@ def project_files() -> list[Path]:
 
 def pins(lock: Path) -> dict[str, tuple[Requirement, list[str]]]:
     """The pinned requirements of a lock file and their hashes, by name and marker."""
-    text = re.sub(r"\\\n", " ", lock.read_text(encoding="utf-8"))
-    found = {}
+    text, found = re.sub(r"\\\n", " ", lock.read_text(encoding="utf-8")), {}
     for line in re.sub("#.*", "", text).split("\n"):
         if line.strip():
             requirement, *hashes = re.split(r"\s+--hash=", line.strip())

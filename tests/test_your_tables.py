@@ -1,11 +1,9 @@
 """docs/your-tables.md does what it says: its files are those of examples/tables, its commands end as it shows."""
 
 import json
-import os
 import re
+import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,27 +16,14 @@ SPARK = "cdc-conformance run "
 
 
 @pytest.fixture
-def perform(tmp_path):
-    """A function that runs a command of the page where its files are; its exit code and what it said."""
+def perform(in_session, tmp_path, monkeypatch):
+    """A function that performs a command of the page where its files are; its exit code and what it said."""
+    monkeypatch.chdir(tmp_path)
     shutil.copy(EXAMPLES / "shop.sql", tmp_path)
     for what, text in BLOCKS:
         if what.startswith("file: "):
             (tmp_path / what.removeprefix("file: ")).write_text(text, "utf-8")
-
-    def run(command):
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
-            ["sh", "-c", command.replace("cdc-conformance ", f"{sys.executable} -m conformance ", 1)],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    return run
+    return lambda command, *more: in_session(*shlex.split(command.replace("\\\n", " "))[1:], *more)
 
 
 def commands(kind, spark):
@@ -72,10 +57,10 @@ def test_a_run_conforms(perform, command):
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.slow
-def test_the_load_is_complete_and_right(perform):
+def test_the_load_is_complete_and_right(perform, kafka):
     """Whether the decoder keeps up is the machine's affair."""
     (command,) = commands("load", spark=False)
-    code, said = perform(command)
+    code, said = perform(command, "--broker", kafka.bootstrap)
     report, _ = json.JSONDecoder().raw_decode(said)
     assert (report["figures"]["decoded"], report["complete"], report["accounted"]) == (1_000, True, True), said
     assert report["sample"]["verdicts"] == {"pass": report["sample"]["messages"]}, said

@@ -12,7 +12,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from conformance.brokers.jars import Note, cache_dir, cached_jars, java_path, locked, pyspark_jars
+from conformance.brokers.jars import Note, cached_jars, java_path, locked, pyspark_jars
+from conformance.files import cache_dir
 from generators.errors import HarnessError
 
 WRITES = "-XX:ArchiveClassesAtExit"

@@ -19,7 +19,7 @@ _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
 class Asked:
     """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its clients, in librdkafka's names.
 
-    `topic` is a topic that is there, for a run to use; else topics are created whose names begin with `prefix`.
+    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`.
     """
 
     spec: str = "auto"

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance.brokers.guarded import Guarded
+from conformance.files import cache_dir
 from generators.errors import HarnessError, UsageError
 
 KAFKA_VERSION = "4.3.1"
@@ -42,9 +43,9 @@ Note: TypeAlias = Callable[[str], None]
 class Bundle:
     """The jars of a program, with all that they depend on.
 
-    `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4), `without` names of modules to leave
-    out, `main` how the name of the jar begins without which the others are of no use. `remedy` is what else helps where they
-    cannot be downloaded.
+    `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4), `without` names modules to leave
+    out, `main` is the beginning of the name of the jar that the others need. `remedy` says what helps where they cannot be
+    downloaded.
     """
 
     name: str
@@ -68,7 +69,7 @@ KAFKA = Bundle(
 
 
 class Missing(HarnessError):
-    """The registry answers, and lacks modules of a bundle: their names are in `names`."""
+    """The registry answers, but lacks the modules `names` of a bundle."""
 
     def __init__(self, text: str, names: frozenset[str]) -> None:
         super().__init__(text)
@@ -118,7 +119,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
 
 @functools.cache
 def _asked(path: str, _changed: int) -> Java:
-    """What a launcher says of itself, asked once as long as it does not change."""
+    """What `java -version` prints; a launcher that does not change is asked once."""
     try:
         ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -140,14 +141,6 @@ def require_java(environ: Mapping[str, str] = os.environ) -> Java:
             "Set JAVA_HOME to a Java 17 or 21."
         )
     return java
-
-
-def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's cache directory of this tool; it may not exist."""
-    own = environ.get("CDC_CONFORMANCE_CACHE")
-    if own:
-        return Path(own).expanduser().absolute()
-    return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "cdc-conformance"
 
 
 def pyspark_jars() -> Path | None:
@@ -323,7 +316,7 @@ def pins(bundle: Bundle) -> dict[str, str]:
 
 
 def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
-    """The jars that are missing, unknown or of other content than the pinned ones, in words; "" if there are none."""
+    """Which jars are missing, unknown or differ from the pinned ones, in words; "" if there are none."""
     pinned = pins(bundle)
     if not pinned:
         return ""
@@ -337,12 +330,12 @@ _LACKED = re.compile(r":: [^#\s]+#([^;\s]+);\S+: not found$", re.MULTILINE)
 
 
 def lacked(log: str) -> frozenset[str]:
-    """The names of the modules that the registry has not, by Ivy's log; none if the registry did not answer at all."""
+    """The names of the modules that the registry lacks, by Ivy's log; none if the registry did not answer at all."""
     return frozenset() if re.search(_UNANSWERED, log) else frozenset(_LACKED.findall(log))
 
 
 def _why(log: str) -> str:
-    """The error lines of Ivy's log, as one sentence; which modules are lacking comes first."""
+    """The error lines of Ivy's log, as one sentence that begins with the missing modules."""
     telling = re.compile(rf"unresolved dependency|not found$|FAILED|{_UNANSWERED}")
     lines = sorted((line.strip(" \t:") for line in log.splitlines() if telling.search(line)), key=lambda x: "not found" not in x)
     kept = list(dict.fromkeys(lines))[:3] or [line.strip() for line in log.splitlines() if line.strip()][-3:]

@@ -1,8 +1,8 @@
 """What Spark needs before it starts: a Java that the installed release supports, its modules outside of pyspark, a folder.
 
-`ready` checks and fetches it all, with the Ivy that also fetches the broker's jars (`jars`), so that what is missing is said by
-name and at once, not by a JVM that ends. Modules come in Spark's own release; an artefact that the registry lacks in that
-release comes in the newest published one of the same minor, else major release, and a line says so.
+`ready` checks and fetches all of it, with the Ivy that also fetches the broker's jars (`jars`). So a user reads at once what is
+missing, and not from a JVM that ends. Modules come in Spark's own release; if the registry lacks an artefact in that release,
+the newest published one of the same minor, else major release is taken, and a line says so.
 
 Environment, beside that of `jars`:
 
@@ -38,8 +38,8 @@ _INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
 class Module:
     """A module of Spark that pyspark lacks.
 
-    `artefacts` come in Spark's release, the first one gives its name; `others` are artefacts with releases of their own that it
-    cannot do without. `remedy` is what helps where it cannot be had.
+    `artefacts` come in Spark's release, the first one gives the module its name; it also needs `others`, artefacts with releases
+    of their own. `remedy` says what helps where it cannot be downloaded.
     """
 
     title: str
@@ -65,9 +65,9 @@ def ready(
 ) -> tuple[Path, ...]:
     """The jars of a session with these MODULES, once everything that Spark needs to start is there.
 
-    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A substituted release is said in a line that stays
-    if `note` can (`note.line`). Raises HarnessError that names what is missing and what to do, UsageError for named jars that do
-    not exist or are not enough.
+    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A line names a substituted release, and stays if
+    `note` can keep it (`note.line`). Raises HarnessError that names what is missing and what to do, UsageError for named jars
+    that do not exist or are not enough.
     """
     release, folder = installed()
     check_java(release, find_java(environ))
@@ -122,7 +122,7 @@ def release_of(jars: Iterable[str]) -> str | None:
 
 
 def artefact(jar: str) -> tuple[str, str]:
-    """Artefact and release in a jar's name: ("kafka-clients", "3.9.0") for kafka-clients-3.9.0.jar."""
+    """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for kafka-clients-3.9.0.jar."""
     found = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
     return (found[1], found[2]) if found else (jar.removesuffix(".jar"), "")
 
@@ -190,15 +190,15 @@ def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[
 
 
 def revisions(release: str) -> tuple[str, ...]:
-    """What is asked for, in order: Spark's release, the newest of its minor release, the newest of its major one."""
+    """The revisions to ask for, in order: Spark's release, the newest of its minor release, the newest of its major one."""
     major, minor = _numbers(release)
     return release, f"{major}.{minor}.+", f"{major}.+"
 
 
 def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -> dict[str, str]:
     """The artefacts that came in another release than Spark's, with that release, by the names of the jars."""
-    found = dict(map(artefact, jars))
-    return {name: found[name] for name in artefacts if found.get(name, release) != release}
+    named = dict(map(artefact, jars))
+    return {name: named[name] for name in artefacts if named.get(name, release) != release}
 
 
 def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
@@ -250,7 +250,7 @@ def told(name: str, other: str, release: str) -> str:
 
 
 def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:
-    """Without a download: how each of the MODULES is there, in words, by its name; and the names of those that are not.
+    """Without a download: where each of the MODULES comes from, in words, by its name; and the names of missing ones.
 
     Raises HarnessError without pyspark, UsageError as `ready` does.
     """

@@ -51,23 +51,23 @@ UNREAD: Final = (
     ),
     *("topic.metadata.", "metadata.request.", "enable.metrics.push", "consume.callback.max.messages", "partitioner"),
 )
-"""Beginnings of properties that change nothing in what is read, or that only producers have."""
+"""Beginnings of properties that only producers have, or that do not change what is read."""
 
 
 def spark_options(target: Target) -> dict[str, str]:
     """The options by name, with the address. Raises UsageError for a property without a counterpart in Java's client."""
     cluster = of(target)
     left = {name: value for name, value in cluster.properties.items() if not name.startswith(UNREAD)}
-    found = {"bootstrap.servers": cluster.bootstrap}
+    options = {"bootstrap.servers": cluster.bootstrap}
     for translate in (_protocol, _sasl, _ssl):
-        found |= translate(left)
+        options |= translate(left)
     for name in [name for name in left if name in SAME]:
-        found[SAME[name]] = left.pop(name)
+        options[SAME[name]] = left.pop(name)
     if left:
         raise UsageError(
             f"property {min(left)} of the broker has no counterpart in Spark's Kafka source, which reads the topic; leave it out"
         )
-    return {f"kafka.{name}": value for name, value in found.items()}
+    return {f"kafka.{name}": value for name, value in options.items()}
 
 
 def _protocol(left: dict[str, str]) -> Mapping[str, str]:
@@ -76,7 +76,7 @@ def _protocol(left: dict[str, str]) -> Mapping[str, str]:
 
 
 def _sasl(left: dict[str, str]) -> Mapping[str, str]:
-    """The mechanism with its login module, which has name and password."""
+    """The mechanism with its login module, which holds name and password."""
     mechanism = left.pop("sasl.mechanisms", "") or left.pop("sasl.mechanism", "")
     if not mechanism:
         return {}
@@ -109,23 +109,23 @@ def _escaped(text: str) -> str:
 
 def _ssl(left: dict[str, str]) -> Mapping[str, str]:
     """Certificates and keys. Raises UsageError for a file that cannot be read, and for a key that Java does not read."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     if left.get("enable.ssl.certificate.verification") == "true":
         del left["enable.ssl.certificate.verification"]
     checked = left.pop("ssl.endpoint.identification.algorithm", None)
     if checked is not None:
-        found["ssl.endpoint.identification.algorithm"] = "" if checked == "none" else checked
+        options["ssl.endpoint.identification.algorithm"] = "" if checked == "none" else checked
     if authorities := _pem(left, "ssl.ca"):
-        found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authorities}
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authorities}
     certificate, key = _pem(left, "ssl.certificate"), _pem(left, "ssl.key", _readable_key)
     password = left.pop("ssl.key.password", "")
     if certificate or key:
-        found |= {"ssl.keystore.type": "PEM", "ssl.keystore.certificate.chain": certificate, "ssl.keystore.key": key}
-        found |= {"ssl.key.password": password} if password else {}
+        options |= {"ssl.keystore.type": "PEM", "ssl.keystore.certificate.chain": certificate, "ssl.keystore.key": key}
+        options |= {"ssl.key.password": password} if password else {}
     if store := left.pop("ssl.keystore.location", ""):
-        found |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": store}
-        found["ssl.keystore.password"] = found["ssl.key.password"] = left.pop("ssl.keystore.password", "")
-    return found
+        options |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": store}
+        options["ssl.keystore.password"] = options["ssl.key.password"] = left.pop("ssl.keystore.password", "")
+    return options
 
 
 def _pem(left: dict[str, str], name: str, check: Callable[[str, str], None] = lambda _name, _text: None) -> str:

@@ -16,12 +16,13 @@ from functools import cache, partial
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
+from conformance.cases import kept
 from generators.drawing.cases import as_case, boundary_scenarios, case_id
 from generators.errors import UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.recorded import registry as recordings
-from generators.recorded.base import RECORDED
+from generators.recorded.episodes import RECORDED
 from generators.sources import boundaries
 from generators.sources import registry as sources
 from generators.wire_format import Format, Profile
@@ -32,19 +33,20 @@ FOREIGN: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A run's size: drawn cases per format beside all named cases, messages sampled for the laws, and recorded cases per
-    format (None: all of them)."""
+    """A run's size: drawn cases per format beside all named cases, messages sampled for the laws, recorded cases per
+    format (None: all of them), and whether deployments are decoded together first (conformance.running.mixing)."""
 
     name: str
     drawn: int
     sampled: int
     recorded: int | None = 0
+    mixed: bool = True
 
 
 BUDGETS: Final = {
     "smoke": Budget("smoke", 120, 40, 12),
     "ci": Budget("ci", 1_000, 200, None),
-    "nightly": Budget("nightly", 10_000, 200, None),
+    "nightly": Budget("nightly", 10_000, 200, None, mixed=False),
 }
 
 
@@ -132,12 +134,27 @@ def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None
         profiles(fmt, globs)
 
 
+def _asked_for(name: str, patterns: tuple[str, ...]) -> bool:
+    return not patterns or any(matches(name, pattern) for pattern in patterns)
+
+
 @cache
 def _named(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...]) -> tuple[Case, ...]:
-    """The profile's named cases whose id matches a pattern, or all without patterns; no other's messages are written."""
+    """The profile's named cases whose id matches a pattern, or all without patterns: kept ones, or new ones, which are kept."""
+    cases = kept.read(fmt, profile)
+    if cases is not None:
+        return tuple(case for case in cases if _asked_for(case.id, patterns))
+    cases = made(fmt, profile, patterns)
+    if not patterns:
+        kept.keep(fmt, profile, cases)
+    return cases
+
+
+def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> tuple[Case, ...]:
+    """`named_cases` of a profile, made anew; no messages are written of cases that match no pattern."""
 
     def asked(scenario: Scenario) -> bool:
-        return not patterns or any(matches(case_id(fmt, profile, scenario), pattern) for pattern in patterns)
+        return _asked_for(case_id(fmt, profile, scenario), patterns)
 
     compression = profile.deployment.compression
     applicable = faults.applicable(fmt.faults, compression)
@@ -189,12 +206,21 @@ def named_cases(fmt: Format[Any], selected: Sequence[Profile], patterns: tuple[s
 def recorded_cases(
     fmt: Format[Any], globs: str | Sequence[str], count: int | None, select: Sequence[str] = ()
 ) -> tuple[Case, ...]:
-    """The format's recorded cases whose profile matches: `count` of them, evenly spread; all when a selection names them."""
+    """The format's recorded cases whose profile matches: all when a selection names them, else `count`, evenly spread. Of these a
+    third is at level two, on the table that has most cases: each further table costs a decode call for its few messages."""
     several = (globs,) if isinstance(globs, str) else tuple(globs)
-    found = recordings.recorded_cases(fmt, several)
-    if count is None or count >= len(found) or any(f"/{RECORDED}/" in f"{pattern}/" for pattern in select):
-        return found
-    return tuple(found[i * len(found) // count] for i in range(count))
+    recorded = recordings.recorded_cases(fmt, several)
+    if count is None or count >= len(recorded) or any(f"/{RECORDED}/" in f"{pattern}/" for pattern in select):
+        return recorded
+    first = [case for case in recorded if case.level == 1]
+    asked = Counter((case.deployment, case.tables[0]) for case in recorded if case.level == 2)
+    most = asked.most_common(1)[0][0] if asked else None
+    second = [case for case in recorded if case.level == 2 and (case.deployment, case.tables[0]) == most]
+    return (*_spread(first, count - count // 3), *_spread(second, count // 3))
+
+
+def _spread(cases: Sequence[Case], count: int) -> list[Case]:
+    return [cases[i * len(cases) // count] for i in range(count)] if count < len(cases) else list(cases)
 
 
 @cache

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from conformance.cases.catalogue import faulty
+from conformance.cases.catalogue import faulty, profiles
 from generators.drawing.cases import as_case
 from generators.errors import Refused, UsageError
 from generators.garbage import faults
 from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
 from generators.sources.boundaries import change
-from generators.tables import scenarios
-from generators.tables.base import Schema, UserTable, place
-from generators.tables.values import Values
-from generators.wire_format import Format, Profile
+from generators.tables import overrides, scenarios
+from generators.tables.schema import Schema, UserTable, place
+from generators.tables.user_values import Values
+from generators.wire_format import Format, Profile, get
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,54 @@ def usable(fmt: Format[Any], schema: Schema) -> Usable:
 
 def reading(fmt: Format[Any], selected: Sequence[Profile], schema: Schema) -> tuple[Profile, ...]:
     """The profiles whose writer reads the tables' database. Raises UsageError where there is none."""
-    found = tuple(profile for profile in selected if profile.source == schema.source)
-    if not found:
+    readers = tuple(profile for profile in selected if profile.source == schema.source)
+    if not readers:
         databases = ", ".join(dict.fromkeys(profile.source for profile in selected))
         raise UsageError(f"{fmt.name}: the tables are of {schema.dialect}, the selected profiles read {databases}")
-    return found
+    return readers
+
+
+def read_tables(sources: Sequence[str], dialect: str | None, database: str | None, values_file: Path | None, seed: int) -> Values:
+    """A user's tables with their values. Raises UsageError."""
+    from generators.tables.reading import read
+
+    schema = read(sources, dialect, database)
+    return Values(schema, overrides.load(values_file, schema) if values_file else overrides.NO_OVERRIDES, seed)
+
+
+def writing(
+    names: Sequence[str],
+    given: Sequence[str],
+    globs: Sequence[str],
+    schema: Schema,
+    left_out: Callable[[Sequence[str]], object],
+) -> tuple[str, ...]:
+    """The formats of `names` that can write some of the tables, with selected profiles that read their database.
+
+    `left_out` gets the notes on tables that a format leaves out, if any. Raises UsageError where a `given` format, or every
+    format, can write none.
+    """
+    kept, notes, problem = [], list[str](), ""
+    for name in names:
+        fmt = get(name)
+        try:
+            reading(fmt, profiles(fmt, globs), schema)
+        except UsageError as error:
+            if name in given:
+                raise
+            problem = str(error)
+            continue
+        tables = usable(fmt, schema)
+        notes += tables.notes
+        if tables.users:
+            kept.append(name)
+        elif name in given:
+            raise UsageError(f"{name} can write none of the tables: {'; '.join(tables.notes)}")
+    if notes:
+        left_out(notes)
+    if not kept:
+        raise UsageError(problem or f"no format can write the tables: {'; '.join(notes)}")
+    return tuple(kept)
 
 
 def _sends(fmt: Format[Any], kind: Kind) -> bool:
@@ -130,8 +174,8 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
 def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
     """The histories of level one: the named ones, and `count` drawn ones."""
     users = usable(fmt, values.schema).users
-    found = [*_named(fmt, values, users), *_told(fmt, values, users, count, seed)]
-    return tuple(scenario.history for scenario in found if scenario.level == 1)
+    scenarios = [*_named(fmt, values, users), *_told(fmt, values, users, count, seed)]
+    return tuple(scenario.history for scenario in scenarios if scenario.level == 1)
 
 
 def find_scenario(

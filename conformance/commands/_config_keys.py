@@ -114,10 +114,10 @@ class Key:
         if isinstance(self.parameter.type, Assignment):
             texts = {"type": "object", "propertyNames": {"pattern": self.parameter.type.names}}
             one = {"anyOf": [one, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
-        told: dict[str, Any] = {"description": help_of(self.parameter)}
+        described: dict[str, Any] = {"description": help_of(self.parameter)}
         if self.default is not None:
-            told["default"] = self.default
-        return told | one
+            described["default"] = self.default
+        return described | one
 
     @property
     def default(self) -> str | int | float | None:
@@ -137,7 +137,7 @@ def help_of(parameter: click.Parameter) -> str:
 
 def keys(command: click.Command) -> dict[str, Key]:
     """A command's keys by name: its options, and the formats where they are optional."""
-    found = {}
+    by_name = {}
     for parameter in command.params:
         if not parameter.expose_value or parameter.is_eager or parameter.name in ONCE:
             continue
@@ -146,8 +146,8 @@ def keys(command: click.Command) -> dict[str, Key]:
         else:
             name = (parameter.name or "") if isinstance(parameter.type, Named) and not parameter.required else ""
         if name:
-            found[name] = Key(name, parameter)
-    return found
+            by_name[name] = Key(name, parameter)
+    return by_name
 
 
 def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str, Key]]:
@@ -220,8 +220,8 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
 def _bounds(kind: Any) -> dict[str, Any]:
     """The limits of click's ranges."""
     low, high = getattr(kind, "min", None), getattr(kind, "max", None)
-    found = {} if low is None else {"exclusiveMinimum" if kind.min_open else "minimum": low}
-    return found if high is None else found | {"exclusiveMaximum" if kind.max_open else "maximum": high}
+    bounds = {} if low is None else {"exclusiveMinimum" if kind.min_open else "minimum": low}
+    return bounds if high is None else bounds | {"exclusiveMaximum" if kind.max_open else "maximum": high}
 
 
 def _flag(parameter: click.Parameter) -> bool:

@@ -1,12 +1,11 @@
-"""The options of commands that use a Kafka broker, and the broker and topic of a run."""
+"""The options of commands that use a Kafka broker."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,11 +13,6 @@ from click.shell_completion import CompletionItem
 from conformance.commands.shell import Assignment, ParamType, completions
 from conformance.commands.spark_options import Checked
 from generators.publishing.layouts import SEVERAL, several
-
-if TYPE_CHECKING:
-    from conformance.brokers.asked import Asked
-    from conformance.brokers.broker import Broker
-    from generators.publishing.cluster import Cluster
 
 
 class BrokerSpec(ParamType):
@@ -124,33 +118,3 @@ def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]]
         return called
 
     return decorate
-
-
-@contextlib.contextmanager
-def reached(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Broker]:
-    """The broker; a line says so if the machines of a session with these settings may not reach it."""
-    from conformance.brokers.broker import broker
-    from conformance.engines.cluster import unreachable
-
-    with broker(asked.spec, note=note, reached=asked.at) as started:
-        if why := unreachable(conf, started.kind, started.bootstrap):
-            getattr(note, "line", note)(why)
-        yield started
-
-
-@contextlib.contextmanager
-def transport(
-    asked: Asked, note: Callable[[str], None], conf: Mapping[str, str] = {}
-) -> Iterator[tuple[Cluster | None, str, str]]:
-    """A broker and a run topic, as (cluster, broker's description, topic); (None, "none", "") without a broker."""
-    if not asked.kafka:
-        yield None, "none", ""
-        return
-    from generators.model import Layout
-    from generators.publishing import kafka
-
-    with (
-        reached(asked, note, conf) as started,
-        kafka.run_topic(started.cluster, Layout().partitions, note=note) as topic,
-    ):
-        yield started.cluster, f"{started.kind} {started.bootstrap}", topic

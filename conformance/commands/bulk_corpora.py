@@ -10,8 +10,8 @@ import click
 
 from conformance.cases.catalogue import profiles as chosen
 from conformance.commands.shell import Progress
-from conformance.engines.base import ChildDied, DecodeRaised
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.spark_conf import joined
 from generators.errors import HarnessError, UsageError
 from generators.storage import bulk

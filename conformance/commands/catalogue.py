@@ -37,7 +37,7 @@ class Group(click.Group):
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Click's, in sections."""
+        """Click's help of the commands, in sections."""
         placed = {name for names in self.headings.values() for name in names}
         other = tuple(name for name in self.list_commands(ctx) if name not in placed)
         widest = max(map(len, self.commands), default=0)
@@ -51,7 +51,7 @@ class Group(click.Group):
                     formatter.write_dl(rows)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's, with a hint."""
+        """Click's resolution, with a hint at the nearest name."""
         if not ctx.resilient_parsing and args and not args[0].startswith("-") and args[0] not in self.commands:
             raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
         return super().resolve_command(ctx, args)
@@ -85,13 +85,14 @@ def list_formats(style: str | None) -> None:
 @click.option("--explain", metavar="ID", type=CASE_ID, help="One rule: its sources with quotations, a message, who breaks it.")
 @FORMAT
 def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None) -> None:
-    """The cited rules of all formats, or of the named ones.
+    """The cited rules of the formats: of decoding and of streams.
 
     \b
     Example: cdc-conformance rules ticdc-canal-json --format markdown
     Example: cdc-conformance rules --explain ticdc-canal-json/op/delete-row-in-data
     """
-    from conformance.rules.base import rules
+    from conformance.rules import streams
+    from conformance.rules.rules import rules
 
     if explain:
         from conformance.commands.explain import explain as show
@@ -108,7 +109,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
             "citations": [str(c) for c in rule.citations],
         }
         for name in formats or FORMATS
-        for rule in rules(name)
+        for rule in (*rules(name), *streams.rules(name))
     ]
     print_rows(rows, ("id", "obligation", "statement", "citations"), style)
 

@@ -30,7 +30,7 @@ from conformance.commands import (
     streams,
 )
 from conformance.commands import publish as publishing
-from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker, transport
+from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker
 from conformance.commands.observing import observe
 from conformance.commands.shell import (
     ALL,
@@ -49,14 +49,13 @@ from conformance.commands.shell import (
     known,
     of_tables,
     save,
-    tables_in_cache,
     unnamed,
     user_tables,
 )
 from conformance.commands.spark_options import spark_options
 from conformance.commands.watching import refused as refuse_watching
 from conformance.commands.watching import watch
-from conformance.engines.specs import decoder_of, is_command
+from conformance.engines.specs import is_command
 from conformance.files import FAILURES, check
 from conformance.text import printable
 from generators.errors import HarnessError, NothingSelected, UsageError
@@ -93,6 +92,8 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line. An error that the user can fix is one line, not a stack trace."""
     interrupts.heed()
+    from conformance.files import tables_in_cache
+
     tables_in_cache()
     try:
         cli.main(prog_name="cdc-conformance", standalone_mode=False)
@@ -133,7 +134,7 @@ def _bug() -> NoReturn:
     "--decoder",
     metavar="SPEC",
     type=DECODER,
-    help="module:function, path/file.py:function, cmd:COMMAND or fast; default: the reference decoders.",
+    help="module:function, path/file.py:function, or cmd:COMMAND; default: the reference decoders.",
 )
 @click.option(
     "--map",
@@ -162,6 +163,7 @@ def _bug() -> NoReturn:
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
+@click.option("--details", is_flag=True, help="Shows each broken rule and cause, not only what to repair first.")
 @click.option("--causes", type=click.IntRange(1), default=8, show_default=True, help="Shows at most N causes of a rule.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @spark_options
@@ -190,7 +192,8 @@ def run(**options: Any) -> None:
     from conformance.running.prepared import Settings
 
     mapping, globs, given = dict(options["mapping"]), options["writer_profile"], tuple(dict.fromkeys(options["formats"]))
-    names, tables = known(given, globs, options["decoder"]), given_tables(options, options["seed"])
+    names = known(given, globs, options["decoder"], watched=options["watch"])
+    tables = given_tables(options, options["seed"])
     if tables is not None and options["differential"]:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
@@ -212,8 +215,6 @@ def run(**options: Any) -> None:
     )
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
-    for fmt in settings.formats:
-        decoder_of(fmt, settings.decoder)
     if is_command(settings.decoder) and options["spark_conf"]:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
@@ -236,7 +237,7 @@ def run(**options: Any) -> None:
     expect = _expected(options["expect"], options["update"])
     settings = replace(settings, expect=expect)
     style, update = chosen(options["style"]), options["update"]
-    sys.exit(_perform(settings, spark_conf, asked, options["report"], style, update=update))
+    sys.exit(_perform(settings, spark_conf, asked, options["report"], style, update=update, details=options["details"]))
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
@@ -273,11 +274,19 @@ def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Pat
 
 
 def _perform(
-    settings: Settings, spark_conf: Mapping[str, str], asked: Asked, report: Path | None, style: str, *, update: bool
+    settings: Settings,
+    spark_conf: Mapping[str, str],
+    asked: Asked,
+    report: Path | None,
+    style: str,
+    *,
+    update: bool,
+    details: bool,
 ) -> int:
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
+    from conformance.engines.transport import transport
     from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, records, write_all
@@ -317,7 +326,7 @@ def _perform(
     made = known_files.updated(result) if update else None
     if made is not None:
         result = known_files.under(result, replace(settings.expect, entries=(*made.kept, *made.added)))
-    _show(result, style, stream)
+    _show(result, style, stream, details)
     # The verdict stands; a full or read-only disk costs only the file. A file that the user asked for makes the exit code 3.
     lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
     unsaved = save(lambda: replay.save_all(result, settings))
@@ -326,15 +335,15 @@ def _perform(
     return lost if lost and result.exit_code != 130 else result.exit_code
 
 
-def _show(result: RunResult, style: str, stream: records.Stream) -> None:
+def _show(result: RunResult, style: str, stream: records.Stream, details: bool) -> None:
     """Prints the verdict on stdout; off a terminal also its failures and closing lines on stderr, for people who read a log."""
     from conformance.reports import console, markdown
 
     if not (style == "pretty" and sys.stdout.isatty()):
-        console.show(console.render(result, table=False), stderr=True)
+        console.show(console.render(result, table=False, details=details), stderr=True)
     try:
         if style == "pretty":
-            console.show(console.render(result))
+            console.show(console.render(result, details=details))
         elif style == "markdown":
             click.echo(markdown.render(result))
         else:
@@ -439,7 +448,7 @@ def replay(
 @FORMATS_GIVEN
 @SEED
 @FORMAT
-@click.option("--new-faults", is_flag=True, help="Only count how many faults are convicted that no liar was made for.")
+@click.option("--new-faults", is_flag=True, help="Only what needs no Spark: liars of the table, altered outputs, operators.")
 def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults: bool) -> None:
     """Shows that the harness catches what it must and accuses nobody wrongly.
 
@@ -450,16 +459,17 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
     from conformance.engines.child import OURS, SMALL, ChildEngine, needed
     from conformance.reports.console import console
     from conformance.selftest import checks as own
+    from conformance.selftest.shown import render
 
     names = known(formats)
     with Progress() as note:
         if new_faults:
-            results = own.new_faults(names, seed, note)
+            results = own.without_spark(names, seed, note)
         else:
             with ChildEngine(packages=needed(names), conf={**OURS, **SMALL}, note=note) as engine:
                 results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
-        console().print(own.render(results))
+        console().print(render(results))
     else:
         for result in results:
             click.echo(json.dumps(result.as_json(), ensure_ascii=False))

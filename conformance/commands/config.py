@@ -50,13 +50,13 @@ class Config:
 
     def defaults(self, known: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
         """Click's default map."""
-        found: dict[str, Any] = {}
+        defaults: dict[str, Any] = {}
         for one in self.settings(known):
-            place = found
+            place = defaults
             for name in one.section:
                 place = place.setdefault(name, {})
             place[one.key.parameter.name or ""] = self.given(one)
-        return found
+        return defaults
 
     def given(self, one: Setting) -> Any:
         """A setting's value with paths relative to the working directory."""

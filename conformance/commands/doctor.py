@@ -133,7 +133,8 @@ def client() -> Outcome:
 
 def kafka_jars() -> Outcome:
     """The embedded broker's jars."""
-    from conformance.brokers.jars import KAFKA_VERSION, cache_dir, cached_jars
+    from conformance.brokers.jars import KAFKA_VERSION, cached_jars
+    from conformance.files import cache_dir
 
     jars = cached_jars()
     remedy = (
@@ -182,8 +183,9 @@ def memory() -> Outcome:
 
 
 def disk() -> Outcome:
-    """Free disk space of the cache and of the temporary directory."""
-    from conformance.brokers.jars import cache_dir
+    """Free disk space of the cache and of the temporary directory, and what the named cases take of it."""
+    from conformance.cases import kept
+    from conformance.files import cache_dir
 
     cache = cache_dir()
     places = {Path(tempfile.gettempdir()), next(place for place in (cache, *cache.parents) if place.exists())}
@@ -191,6 +193,7 @@ def disk() -> Outcome:
     locked = [str(place) for place in free if not os.access(place, os.W_OK)]
     found = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
     found += f"; not writable: {', '.join(locked)}" if locked else ""
+    found += f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
     remedy = f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
     return not locked and min(free.values()) >= DISK_MB, found, remedy
 
@@ -292,8 +295,8 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
     Without a `broker` it starts the embedded one. A check is left out if its prerequisites failed.
     """
     from conformance.brokers.broker import broker as kafka_broker
-    from conformance.engines.base import ChildDied, DecodeRaised, RecordSource
     from conformance.engines.child import ChildEngine
+    from conformance.engines.engine import ChildDied, DecodeRaised, RecordSource
     from generators.model import Message
     from generators.publishing import kafka
 

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.engines.child import liars
+from conformance.engines.child import stream_liars
 from conformance.judging.exercise import exercising
 from conformance.reports.console import readable
-from conformance.rules.base import Rule, rules
+from conformance.rules import streams
+from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
+from conformance.selftest.liars.table import liars
 from conformance.text import printable
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS, get
@@ -24,11 +26,12 @@ def explain(rule_id: str, style: str) -> str:
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
         raise UnknownName("format", name, FORMATS)
-    rule = next((one for one in rules(name) if one.id == rule_id), None)
+    known = {one.id: one for one in (*rules(name), *streams.rules(name))}
+    rule = known.get(rule_id)
     if rule is None:
-        raise UnknownName("rule", rule_id, [one.id for one in rules(name)])
+        raise UnknownName("rule", rule_id, known)
     told = _facts(name, rule)
-    return json.dumps(told, ensure_ascii=False, indent=1) if style == "json" else "\n".join(_lines(told))
+    return json.dumps(told, ensure_ascii=False, indent=1) if style == "json" else "\n".join(_lines(told, rule.law))
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
@@ -51,11 +54,19 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
         ],
         "case": shown[0].id if shown else None,
         "message": readable(shown[1].value, MESSAGE) if shown else None,
-        "broken_by": [{"decoder": one["name"], "why": one["why"]} for one in liars(name) if one["convicts"] == rule.id],
+        "broken_by": [{"decoder": who, "why": why} for who, convicts, why in _liars(name, rule) if convicts == rule.id],
     }
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
+def _liars(name: str, rule: Rule) -> Iterator[tuple[str, str, str]]:
+    """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they break, why."""
+    if rule.law == "stream":
+        yield from ((one["name"], one["convicts"], one["why"]) for one in stream_liars(name))
+    else:
+        yield from ((one.name, one.convicts, one.why) for one in liars(name))
+
+
+def _lines(told: dict[str, Any], law: str) -> Iterator[str]:
     yield told["rule"]
     yield f"  {told['statement']}"
     yield f"  {told['obligation']}, {told['provenance']}; whoever breaks it has {told['effect']}"
@@ -72,6 +83,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     if told["case"]:
         yield f"exercised by {told['case']}"
         yield f"  {told['message']}"
+    elif law == "stream":
+        yield "exercised by streams of changes, read under disturbances: cdc-conformance stream"
     else:
         yield "exercised by a sample of all messages, decoded under other circumstances"
     yield ""

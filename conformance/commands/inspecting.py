@@ -20,7 +20,7 @@ from generators.errors import NothingSelected, UsageError
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
     from conformance.inspecting.inspector import Inspector
-    from conformance.inspecting.opening import Record
+    from conformance.inspecting.opening import ReadRecord
 
 
 def _pretty(found: Inspector) -> None:
@@ -44,7 +44,7 @@ def _pretty(found: Inspector) -> None:
             out.print(table)
 
 
-def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Record]:
+def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[ReadRecord]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is neither file nor topic."""
     from conformance.brokers.broker import parse_bootstrap
     from conformance.inspecting.reading import from_path, from_topic, topics

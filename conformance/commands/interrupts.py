@@ -21,7 +21,7 @@ _AGAIN_S: Final = 0.01
 
 
 def heed() -> None:
-    """Lets SIGTERM interrupt like Ctrl-C, and keeps either from being dropped. Of this process, until it ends."""
+    """Lets SIGTERM interrupt this process like Ctrl-C, and sends an interrupt that was dropped again."""
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _unraisable
 

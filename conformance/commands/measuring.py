@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, TOPIC_PATTERN, asks_broker, reached
+from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, TOPIC_PATTERN, asks_broker
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -179,6 +179,7 @@ def load(name: str, **options: Any) -> None:
     """
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
+    from conformance.engines.transport import reached
     from conformance.load import sustained as loading
     from conformance.reports import load_page as report
     from conformance.reports.console import console

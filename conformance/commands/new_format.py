@@ -1,7 +1,7 @@
 """The command `new-format`: the files of a further wire format, laid out in a checkout from the skeleton beside this module.
 
 The skeleton is a format named `sample-json` of a product `sample`: code that imports, with tests that fail with a sentence for
-each thing that is to be written.
+each part that is still to be written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout:
 
 
 def lay_out(name: str, container: str, checkout: Path) -> Layout:
-    """What the format is to consist of.
+    """The files of a new format, and the registry's new text.
 
     Raises UsageError for a name that is wrong or taken, for a folder that is no checkout, and for a file that is there already.
     """
@@ -132,4 +132,4 @@ Next:
    writes the pages and the schema that name formats"""
 
 COMMANDS = (new_format,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

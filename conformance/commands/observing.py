@@ -16,7 +16,7 @@ from generators.errors import UsageError
 from generators.wire_format import get
 
 if TYPE_CHECKING:
-    from conformance.engines.base import Engine
+    from conformance.engines.engine import Engine
     from conformance.running.observed import Observed
     from conformance.running.prepared import Settings
 

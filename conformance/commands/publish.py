@@ -233,8 +233,8 @@ def _on_executors(
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
     """Publishes the same messages from Spark, in ranges; the summary and the exit code."""
-    from conformance.engines.base import ChildDied, DecodeRaised
     from conformance.engines.child import ChildEngine
+    from conformance.engines.engine import ChildDied, DecodeRaised
 
     count, master = given["count"] or 10_000, given["master"]
     conf = {"spark.master": master} if master else {}

@@ -41,7 +41,7 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
     """
     from generators import wire_format
     from generators.recorded.agreement import Agreed, agreement, difference
-    from generators.recorded.base import Agreement
+    from generators.recorded.episodes import Agreement
 
     found: list[Agreed] = []
     with Progress() as note:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import threading
 import time
@@ -14,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.shell_completion import CompletionItem
 
+from conformance.engines.specs import check as check_decoder
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
-from generators.tables.base import DIALECTS
+from generators.tables.schema import DIALECTS
 from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
     from generators.tables.load import TableLoad
-    from generators.tables.values import Values
+    from generators.tables.user_values import Values
     from generators.wire_format import Profile
 
     ParamType = click.ParamType[str]
@@ -162,7 +162,7 @@ def _formats(ctx: click.Context) -> Sequence[str]:
 
 
 def _rule_ids(fmt: str) -> list[str]:
-    from conformance.rules.base import rules
+    from conformance.rules.rules import rules
 
     return [rule.id for rule in rules(fmt)]
 
@@ -276,6 +276,8 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
             if options[key]:
                 raise UsageError(f"{name} {options[key]} needs --tables FILE|URL")
         return None
+    from conformance.cases.tables import read_tables
+
     values = read_tables(sources, options["dialect"], options["database"], options["values_file"], seed)
     tables, told = values.schema.tables, list(map(str, values.schema.notes))
     click.echo(f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect}); {len(told)} notes", err=True)
@@ -298,16 +300,6 @@ def print_notes(told: Sequence[str], verbose: bool) -> None:
         click.echo(f"  ... {len(told) - len(shown)} more; --verbose prints all", err=True)
 
 
-def read_tables(sources: Sequence[str], dialect: str | None, database: str | None, values_file: Path | None, seed: int) -> Values:
-    """A user's tables with their values. Raises UsageError."""
-    from generators.tables import overrides
-    from generators.tables.reading import read
-    from generators.tables.values import Values
-
-    schema = read(sources, dialect, database)
-    return Values(schema, overrides.load(values_file, schema) if values_file else overrides.NO_OVERRIDES, seed)
-
-
 def of_tables(
     names: Sequence[str], given: Sequence[str], globs: Sequence[str], values: Values | None, verbose: bool
 ) -> tuple[str, ...]:
@@ -317,30 +309,9 @@ def of_tables(
     """
     if values is None:
         return tuple(names)
-    from conformance.cases.catalogue import profiles
-    from conformance.cases.tables import reading, usable
+    from conformance.cases.tables import writing
 
-    kept, told, problem = [], list[str](), ""
-    for name in names:
-        fmt = get(name)
-        try:
-            reading(fmt, profiles(fmt, globs), values.schema)
-        except UsageError as error:
-            if name in given:
-                raise
-            problem = str(error)
-            continue
-        found = usable(fmt, values.schema)
-        told += found.notes
-        if found.users:
-            kept.append(name)
-        elif name in given:
-            raise UsageError(f"{name} can write none of the tables: {'; '.join(found.notes)}")
-    if told:
-        print_left_out(told, verbose)
-    if not kept:
-        raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")
-    return tuple(kept)
+    return writing(names, given, globs, values.schema, lambda notes: print_left_out(notes, verbose))
 
 
 def table_load(fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool) -> tuple[Profile, TableLoad] | None:
@@ -358,7 +329,7 @@ def table_load(fmt: Format[Any], profile: str | None, values: Values | None, ver
 
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
-    """Arguments for a report: of a database's URL, which may hold a password, only its kind."""
+    """Arguments for a report: a database's URL may hold a password, so only its scheme is left."""
     hidden = {source: source.partition("://")[0] + "://..." for source in sources if "://" in source}
     return tuple(_hidden(argument, hidden) for argument in arguments)
 
@@ -369,9 +340,11 @@ def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
     return argument
 
 
-def known(names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None) -> tuple[str, ...]:
-    """The formats named, or all of them. Raises UnknownName for a format or a glob of profiles, UsageError if the decoder's file
-    does not exist: before Spark and Kafka start."""
+def known(
+    names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None, *, watched: bool = False
+) -> tuple[str, ...]:
+    """The formats named, or all of them. Raises UnknownName for a format, a glob of profiles or a decoder's function, UsageError
+    if its file does not exist or is no Python, unless it is `watched`: before Spark and Kafka start."""
     for name in names:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
@@ -379,17 +352,15 @@ def known(names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | No
         from conformance.cases.catalogue import check_profiles
 
         check_profiles(map(get, names or FORMATS), globs)
-    if decoder is not None and len(names) == 1 and not is_command(decoder):
-        file = decoder.rpartition(":")[0] if ".py:" in decoder else decoder
-        if file.endswith(".py") and not Path(file).is_file():
-            raise UsageError(f"decoder {decoder}: there is no file {file}")
+    if decoder is not None and len(names) == 1:
+        check_decoder(decoder, whole=not watched)
     return tuple(names) or FORMATS
 
 
 class Progress:
     """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one every 10 seconds.
 
-    Off a terminal a message that came too soon is printed later, and a long step says every minute that it goes on.
+    Off a terminal, a message that comes too soon is printed later, and a long step prints a line every minute.
     """
 
     def __init__(self) -> None:
@@ -464,13 +435,6 @@ def save(write: Callable[[], Any]) -> int:
 def chosen(style: str | None) -> str:
     """The output style: the given one, else pretty on a terminal and json through a pipe."""
     return style or ("pretty" if sys.stdout.isatty() else "json")
-
-
-def tables_in_cache() -> None:
-    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's folder."""
-    from conformance.brokers.jars import cache_dir
-
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:

@@ -28,7 +28,7 @@ class SparkSetting(Assignment):
 
 
 class Checked(ParamType):
-    """A text of a pattern that a function checks, which raises UsageError."""
+    """A text that a function checks, which raises UsageError; `pattern` describes it."""
 
     def __init__(self, name: str, check: Callable[[str], object], pattern: str) -> None:
         self.name, self.pattern, self._check = name, pattern, check

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.commands.brokers import BROKER, PREFIX, TOPIC_PATTERN, asks_broker, reached
+from conformance.commands.brokers import BROKER, PREFIX, TOPIC_PATTERN, asks_broker
 from conformance.commands.shell import (
     ALL,
     FORMAT,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
     from conformance.streams.told import StreamResult
     from generators.publishing.cluster import Cluster
-    from generators.tables.values import Values
+    from generators.tables.user_values import Values
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -47,6 +47,8 @@ def _transport(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str
     if not asked.kafka:
         yield None
         return
+    from conformance.engines.transport import reached
+
     with reached(asked, note, conf) as started:
         yield started.cluster
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.commands.brokers import transport
 from conformance.commands.shell import Progress
 from conformance.commands.spark_options import not_away
 from conformance.engines.specs import is_command
@@ -29,6 +28,7 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
+    from conformance.engines.transport import transport
     from conformance.running.events import noting, together
     from conformance.running.watching import FRESH, turns
 

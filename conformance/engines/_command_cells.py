@@ -37,7 +37,7 @@ _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": flo
 
 
 class CellProblem(ValueError):
-    """A cell of no column; `args` are the column and the problem."""
+    """A cell without a column; `args` are the column's name and the problem."""
 
 
 def ddl_columns(table: Table, labels: bool = False) -> dict[str, str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from conformance.engines._command_cells import Cells, ddl_columns
 from conformance.engines._command_process import ProtocolBreak, shortened
-from conformance.engines.base import DecodeRaised, Loaded
+from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import WRONG_CELLS, Place
 from generators.errors import UsageError
@@ -41,7 +41,7 @@ _text = json.JSONEncoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LineRecord:
     """A record for a decoder; `timestamp_ms` and `timestamp_type` as in Kafka."""
 
     topic: str
@@ -283,10 +283,10 @@ class Answers:
         self.errors: dict[Place, tuple[int, str]] = {}
         self.answered = self._asked = 0
         self._first, self._batch = 0, -1
-        self._records: Sequence[Record] = ()
+        self._records: Sequence[LineRecord] = ()
         self._done = bytearray()
 
-    def expect(self, batch: int, first: int, records: Sequence[Record]) -> None:
+    def expect(self, batch: int, first: int, records: Sequence[LineRecord]) -> None:
         """Expects answers to a batch, whose records have the sequence numbers from `first` on."""
         self._batch, self._first, self._records, self._done = batch, first, records, bytearray(len(records))
         self._asked += len(records)
@@ -493,5 +493,5 @@ def _integer(value: Any) -> int | None:
     return None
 
 
-def _place(record: Record) -> str:
+def _place(record: LineRecord) -> str:
     return "/".join(map(str, record.place))

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from generators.errors import HarnessError, UsageError
 
 TAIL: Final = 1 << 14

@@ -36,7 +36,7 @@ from conformance.brokers.jars import Note
 from conformance.brokers.spark_options import spark_options
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog, kill_strays
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.spark_conf import JARS, PACKAGES, away
 from conformance.engines.specs import DECODERS, LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
@@ -77,7 +77,7 @@ def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
 
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
-"""The setting that Spark decoders' records have an offset raised by; the output's are lowered again."""
+"""A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered again."""
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition, offsets from 2^31": {
@@ -87,11 +87,12 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
         "spark.sql.shuffle.partitions": "1",
         FIRST_OFFSET: str(1 << 31),
     },
-    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions, offsets from 2^33": {
+    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions, 2 records an Arrow batch, offsets from 2^33": {
         "spark.sql.session.timeZone": "Asia/Kolkata",
         "spark.sql.ansi.enabled": "true",
         "spark.sql.caseSensitive": "false",
         "spark.sql.shuffle.partitions": "7",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "2",
         FIRST_OFFSET: str(1 << 33),
     },
 }
@@ -101,7 +102,7 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
-    `packages` names what Spark needs beside pyspark (`needed`), which is fetched before the child starts; `note` hears of it.
+    `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts; `note` receives progress.
     `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs.
     `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
     `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
@@ -504,6 +505,16 @@ def _loaded(reply: Mapping[str, Any]) -> Loaded:
 
 
 def liars(fmt: str) -> list[dict[str, Any]]:
-    """The liars of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
+    """The liars in Spark of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
     registered = importlib.import_module("spark_checks.services.engine").liars(fmt)
     return [{"name": liar.name, "level": liar.level, "convicts": liar.convicts, "why": liar.why} for liar in registered]
+
+
+def stream_liars(fmt: str) -> list[dict[str, Any]]:
+    """The keepers of tables that are wrong on purpose, as `liars` gives the decoders; their level is 0."""
+    registered = importlib.import_module("spark_checks.liars.streams").liars(fmt)
+    return [
+        {"name": liar.name, "level": 0, "convicts": f"{fmt}/stream/{rule}", "why": liar.why}
+        for liar in registered
+        for rule in liar.rules(fmt)
+    ]

@@ -32,8 +32,8 @@ def places(url: str) -> list[tuple[str, int]]:
 
 
 def jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
-    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.ready`), of the user, of packages. None for a
-    server, which has its own."""
+    """The jars of a session: of Spark's `modules` (`conformance.brokers.spark.ready`), of the user, of packages. A server has its
+    own, so none."""
     if conf.get(REMOTE):
         return []
     named = [*filter(None, conf.get(JARS, "").split(",")), *map(str, fetched(packages(conf.get(PACKAGES, "")), note))]

@@ -27,7 +27,7 @@ import pyarrow as pa
 from conformance.brokers.jars import Note
 from conformance.engines._command_lines import (
     Answers,
-    Record,
+    LineRecord,
     RecordsRaised,
     Started,
     begin_line,
@@ -36,8 +36,8 @@ from conformance.engines._command_lines import (
     started,
 )
 from conformance.engines._command_process import Process, ProtocolBreak
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.child import QUICK, ChildEngine, needed
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.spark_conf import away
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
@@ -140,7 +140,7 @@ class CommandEngine:
         return self._put(lambda: self._load(decoder, level))
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records into memory; returns their number. Calls that need them raise a reading's error."""
+        """Reads records into memory; returns their number. If reading fails, the calls that need the records raise its error."""
         return self._put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:
@@ -249,7 +249,7 @@ class CommandEngine:
             raise
         return opened.count
 
-    def _records(self, source: RecordSource) -> list[Record]:
+    def _records(self, source: RecordSource) -> list[LineRecord]:
         if source.bootstrap:
             return _from_kafka(source, self._start_s, lambda: self._closed)
         return _from_parquet(source)
@@ -283,7 +283,7 @@ class CommandEngine:
         check_columns(table.schema, request.level, request.decoder)
         return table
 
-    def _batch(self, records: Sequence[Record], request: Request, hello: Started, answers: Answers, deadline: float) -> None:
+    def _batch(self, records: Sequence[LineRecord], request: Request, hello: Started, answers: Answers, deadline: float) -> None:
         assert self._process is not None
         self._batches, first = self._batches + 1, self._seq
         self._seq += len(records)
@@ -326,24 +326,24 @@ class CommandEngine:
 class _Opened:
     """Records in memory, by topic, partition and offset."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[LineRecord]) -> None:
         self.count = len(records)
-        self._by_partition: dict[tuple[str, int], tuple[list[int], list[Record]]] = {}
+        self._by_partition: dict[tuple[str, int], tuple[list[int], list[LineRecord]]] = {}
         for record in sorted(records, key=lambda one: one.place):
             offsets, held = self._by_partition.setdefault((record.topic, record.partition), ([], []))
             offsets.append(record.offset)
             held.append(record)
 
-    def among(self, ranges: Ranges) -> list[Record]:
+    def among(self, ranges: Ranges) -> list[LineRecord]:
         """The records of some ranges, by partition and offset."""
-        chosen: list[Record] = []
+        chosen: list[LineRecord] = []
         for topic, partition, low, high in ranges:
             offsets, held = self._by_partition.get((topic, partition), ([], []))
             chosen += held[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
         return chosen
 
 
-def _dealt(records: Sequence[Record], parts: int) -> list[Sequence[Record]]:
+def _dealt(records: Sequence[LineRecord], parts: int) -> list[Sequence[LineRecord]]:
     """The records in one batch, or dealt out to several, the last batch first, to separate neighbours."""
     if parts < 2:
         return [records]
@@ -372,7 +372,7 @@ def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _from_parquet(source: RecordSource) -> list[Record]:
+def _from_parquet(source: RecordSource) -> list[LineRecord]:
     import pyarrow.parquet as pq
 
     try:
@@ -383,12 +383,12 @@ def _from_parquet(source: RecordSource) -> list[Record]:
     micros = columns["timestamp"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
     plain = [columns[n].to_pylist() for n in ("topic", "partition", "offset", "timestampType", "key", "value", "headers")]
     return [
-        Record(topic, partition, offset, at // 1000, kind, key, value, tuple((h["key"], h["value"]) for h in headers or ()))
+        LineRecord(topic, partition, offset, at // 1000, kind, key, value, tuple((h["key"], h["value"]) for h in headers or ()))
         for at, (topic, partition, offset, kind, key, value, headers) in zip(micros, zip(*plain, strict=True), strict=True)
     ]
 
 
-def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]) -> list[Record]:
+def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]) -> list[LineRecord]:
     """Reads the source's ranges from a broker. Raises HarnessError after the time limit, or if the engine is closed."""
     import confluent_kafka as kafka
 
@@ -405,7 +405,7 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
         "auto.offset.reset": "error",
         "log_level": 0,
     }
-    found: list[Record] = []
+    records: list[LineRecord] = []
     consumer = kafka.Consumer(reading)
     try:
         consumer.assign([kafka.TopicPartition(topic, partition, low) for (topic, partition), (low, _) in wanted.items()])
@@ -423,7 +423,7 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
                     continue
                 offset, (low, high) = int(message.offset() or 0), wanted[key]
                 if problem is None and low <= offset <= high:
-                    found.append(_consumed(message))
+                    records.append(_consumed(message))
                 # The end offset is past the last record, even if compaction removed record `high`.
                 if offset >= high:
                     del wanted[key]
@@ -433,14 +433,16 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
         raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap}: {error.args[0]}") from error
     finally:
         consumer.close()
-    return found
+    return records
 
 
-def _consumed(message: Any) -> Record:
+def _consumed(message: Any) -> LineRecord:
     kind, at = message.timestamp()
     headers = tuple((key, value) for key, value in message.headers() or ())
     # The client counts from 1 (create time); Kafka, and Spark after it, from 0.
-    return Record(message.topic(), message.partition(), message.offset(), at, kind - 1, message.key(), message.value(), headers)
+    return LineRecord(
+        message.topic(), message.partition(), message.offset(), at, kind - 1, message.key(), message.value(), headers
+    )
 
 
 def _ranges(wanted: Mapping[tuple[str, int], tuple[int, int]]) -> str:

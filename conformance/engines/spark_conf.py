@@ -1,4 +1,4 @@
-"""Settings of Spark's session that a user gives, beside those that the harness owns.
+"""Settings of Spark's session that a user gives; the harness owns the others.
 
 `--spark-conf KEY=VALUE` gives one by its name. `--master`, `--remote` and `--spark-packages` have options of their own, and go
 with the others under Spark's names.
@@ -33,7 +33,7 @@ OWNED: Final[Mapping[str, str]] = {
     "spark.pyspark.": "Spark's Python is the harness's own; with --master PYSPARK_PYTHON names that of the workers",
     "spark.sql.execution.arrow.pyspark.enabled": "rows reach the judge as Arrow",
 }
-"""Settings, or with a dot at the end groups of settings, that cannot be given, and why."""
+"""Settings that a user cannot give, and why; a name with a dot at the end is a group of settings."""
 
 
 NAMES: Final = f"^(?!{'|'.join(re.escape(name) + '$' * (name[-1] != '.') for name in OWNED)})spark\\.[^=]+$"
@@ -78,18 +78,18 @@ def server_url(text: str) -> str:
 
 def packages(text: str) -> tuple[tuple[str, str, str], ...]:
     """Organisation, name and release of packages, separated by commas. Raises UsageError."""
-    found = []
+    coordinates = []
     for one in text.split(",") if text else ():
         if not re.fullmatch(_PACKAGE, one):
             raise UsageError(f"--spark-packages {one!r}: expected GROUP:ARTEFACT:VERSION")
         organisation, name, release = re.split("[:/]", one)
-        found.append((organisation, name, release))
-    return tuple(found)
+        coordinates.append((organisation, name, release))
+    return tuple(coordinates)
 
 
 def joined(given: Mapping[str, str], *, master: str = "", remote: str = "", added: Iterable[str] = ()) -> dict[str, str]:
-    """A user's settings with those that have options of their own; `added` are packages. Raises UsageError for what cannot be
-    together."""
+    """A user's settings with those that have options of their own; `added` are packages. Raises UsageError for settings that
+    exclude each other."""
     listed = ",".join(filter(None, [given.get(PACKAGES, ""), *added]))
     packages(listed)
     if master and remote:

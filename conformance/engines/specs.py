@@ -1,18 +1,17 @@
-"""Decoder specifications: `module:function`, `path/file.py:function`, `cmd:COMMAND`, `fast` or, in the self test, `liar:NAME`."""
+"""Decoder specifications: `module:function`, `path/file.py:function`, `cmd:COMMAND` or, in the self test, `liar:NAME`."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
-from generators.errors import UsageError
+from generators.errors import UnknownName, UsageError
 from generators.wire_format import module_name
 
 DECODERS: Final = "spark_checks.decoders"
 """The package of the reference decoders, each a module with its format's name."""
-FAST: Final = "fast"
-"""The specification of the format's fast decoder, and the package of these in DECODERS."""
-FAST_FORMATS: Final = ("ticdc-canal-json", "alibaba-canal-json", "debezium-json")
-"""The formats that have a fast decoder."""
 
 COMMAND: Final = "cmd:"
 """Prefix of the specification of a command."""
@@ -21,15 +20,45 @@ LIAR: Final = "liar:"
 
 
 def decoder_of(fmt: str, decoder: str | None) -> str:
-    """The specification with which a format's decoder is loaded; None is the reference decoder. Raises UsageError for `fast`
-    where the format has no such decoder."""
-    if decoder == FAST:
-        if fmt not in FAST_FORMATS:
-            raise UsageError(f"--decoder {FAST}: {fmt} has no fast decoder; these have: {', '.join(FAST_FORMATS)}")
-        return f"{DECODERS}.{FAST}.{module_name(fmt)}"
+    """The specification with which a format's decoder is loaded; None is the reference decoder."""
     return decoder or f"{DECODERS}.{module_name(fmt)}"
 
 
 def is_command(decoder: str | None) -> bool:
     """Whether a decoder's specification names a command."""
     return decoder is not None and decoder.startswith(COMMAND)
+
+
+def check(decoder: str, *, whole: bool = True) -> None:
+    """Raises UsageError if the decoder's file does not exist and, with `whole`, if it is no Python or has no such function.
+
+    The file is parsed, not run: what it imports with `*`, or makes while it runs, may have any name.
+    """
+    source, name = decoder.rsplit(":", 1) if ".py:" in decoder else (decoder, "")
+    if is_command(decoder) or not source.endswith(".py"):
+        return
+    if not Path(source).is_file():
+        raise UsageError(f"decoder {decoder}: there is no file {source}")
+    if not whole:
+        return
+    try:
+        tree = ast.parse(Path(source).read_bytes(), source)
+    except SyntaxError as error:
+        raise UsageError(f"decoder {decoder}: {source}, line {error.lineno}: {error.msg}") from error
+    except ValueError as error:
+        raise UsageError(f"decoder {decoder}: {source}: {error}") from error
+    names = set(_names(tree))
+    if name and names.isdisjoint({name, "*", "__getattr__", "globals"}):
+        raise UnknownName("function", name, sorted(one for one in names if not one.startswith("_")), of=source)
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """The names that the statements of a module define, and `globals` if it is called."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Name(id="globals") | ast.Name(ctx=ast.Store()):
+                yield node.id
+            case ast.alias():
+                yield (node.asname or node.name).partition(".")[0]

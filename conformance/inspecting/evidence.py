@@ -1,4 +1,4 @@
-"""What evidence is: a property of a message, and what it tells of the writer."""
+"""Evidence: a property of a message, and what it says of the writer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from generators.wire_format import get
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A property that a message of the format has or has not, and what it tells.
+    """A property that a message of the format may have, and what it says of the writer.
 
-    `says` is the property. `releases` are those that write such a message, () if it tells nothing of them; `given` and `without`
-    are options that the writer has, and has not; `never` says that no profile of the format writes such a message. `citation` is
-    a fact of the catalogue of sources, "" where the description of the option says it.
+    `says` is the property. `releases` are those that write such a message, () if the property says nothing of the release; the
+    writer has the options `given` and lacks those of `without`; `never`: no profile of the format writes such a message.
+    `citation` is a fact of the catalogue of sources, "" where the description of the option says it.
     """
 
     says: str
@@ -29,14 +29,14 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MemberOrder:
     """The members of one kind of message in the order of the writer; those of `optional` may be missing."""
 
     order: tuple[str, ...]
     optional: frozenset[str] = frozenset()
 
     def objections(self, members: Iterable[str]) -> Iterator[str]:
-        """Why an object of these members, in this order, is not of the shape."""
+        """Why an object with these members, in this order, does not have the shape."""
         names = list(members)
         if missing := [name for name in self.order if name not in self.optional and name not in names]:
             yield f"has no {', '.join(missing)}"
@@ -46,9 +46,9 @@ class Shape:
             yield "has its members in another order"
 
 
-def shape(order: str, optional: str = "") -> Shape:
-    """A shape of names between blanks."""
-    return Shape(tuple(order.split()), frozenset(optional.split()))
+def shape(order: str, optional: str = "") -> MemberOrder:
+    """The shape with these names, which blanks separate."""
+    return MemberOrder(tuple(order.split()), frozenset(optional.split()))
 
 
 Types = dict[str, str]
@@ -57,7 +57,7 @@ Types = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a message tells of a table: names, column types as far as the bytes tell, keys."""
+    """What a message says of a table: its names, the column types as far as the bytes show them, its keys."""
 
     database: str
     table: str
@@ -66,22 +66,22 @@ class Described:
 
 
 Watch = Callable[[Seen], Iterable[Sign]]
-"""Sees the messages of a format one after the other, and gives the signs that only several messages make."""
+"""Takes the messages of a format one after the other, and yields the signs that no single message shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class EvidenceBook:
     """The evidence of a format.
 
-    `marks` says whether a message is worth a look; `members` are the names that the shapes are of, in their order; `describe`
-    gives the table that a message tells of, None if it tells none; `watch` makes a new watch; `version` is the release that the
-    message itself names, "" if none.
+    `marks` says whether the format may have written a message; `members` gives the names that shapes describe, in order;
+    `describe` gives a message's table, None if it has none; `watch` makes a new watch; `version` is the release that the message
+    itself names, "" if none.
     """
 
     format: str
     product: str
     marks: Callable[[Seen], bool]
-    shapes: tuple[Shape, ...]
+    shapes: tuple[MemberOrder, ...]
     signs: tuple[Sign, ...]
     members: Callable[[Seen], Iterable[str]] = lambda seen: seen.members
     describe: Callable[[Seen], Described | None] = lambda _seen: None

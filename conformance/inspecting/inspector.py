@@ -1,4 +1,4 @@
-"""Inspects messages: which formats they are of, and what the evidence tells of each format's writer."""
+"""Inspects messages: which formats may have written them, and what the evidence says of each format's writer."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Any, Final
 
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.books.debezium import nearest
-from conformance.inspecting.evidence import Book, Sign
-from conformance.inspecting.opening import Record, Seen, open_record
+from conformance.inspecting.evidence import EvidenceBook, Sign
+from conformance.inspecting.opening import ReadRecord, Seen, open_record
 from generators.errors import UsageError
 from generators.wire_format import get
 
 TABLES: Final = 500
-"""Tables that are kept of a format."""
+"""Limit of the tables kept per format."""
 COLUMNS: Final = 2000
-"""Columns that are kept of a table."""
+"""Limit of the columns kept per table."""
 SAMPLES: Final = 3
-"""Messages that are kept of a problem."""
+"""Limit of the messages kept per problem."""
 KINDS: Final = 40
-"""Distinct problems that are kept."""
+"""Limit of the distinct problems kept."""
 SHOWN: Final = 240
 """Characters of a message in a line."""
 KEPT: Final = 4000
-"""Characters, or bytes of one that is no text, that are kept of a message."""
+"""Limit of the characters kept of a message, or of the bytes if it is no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message that decides something: where it lies, how it begins in a line, and its decompressed value as far as it is kept.
-    `size` counts the bytes of all of the value."""
+    """A message that decides something: its place, its beginning in one line, and the kept part of its decompressed value.
+    `size` is the whole value's, in bytes."""
 
     place: str
     text: str
@@ -63,7 +63,7 @@ class Found:
 
 @dataclass
 class TableTold:
-    """What the messages tell of a table. `types` has every type text that a column had."""
+    """What the messages say of a table. `types` has every type text that a column had."""
 
     database: str
     table: str
@@ -72,7 +72,7 @@ class TableTold:
     keys: tuple[str, ...] = ()
 
     def add(self, types: Iterable[tuple[str, str]], keys: tuple[str, ...]) -> None:
-        """Adds what one message tells."""
+        """Adds one message's description."""
         self.messages += 1
         self.keys = self.keys or keys
         for column, text in types:
@@ -105,9 +105,9 @@ BOTH: Final = "messages disagree"
 
 
 class Tally:
-    """The evidence of the messages that a format's writer may have written."""
+    """The evidence in the messages that one format may have written."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: EvidenceBook) -> None:
         self.book, self.format = book, get(book.format)
         assert self.format.choices is not None
         self.choices = self.format.choices
@@ -168,7 +168,7 @@ class Tally:
 
     @property
     def options(self) -> dict[str, str]:
-        """What is told of each option: yes, no, that it cannot be told, or that messages disagree."""
+        """Each option's state: yes, no, unknown, or that messages disagree."""
         given = {option for one in self._all for option in one.sign.given}
         without = {option for one in self._all for option in one.sign.without}
         for group in self.choices.exclusive:
@@ -180,7 +180,7 @@ class Tally:
         }
 
     def profiles(self) -> tuple[str, ...]:
-        """The profile of each possible release with the options that are told, the newest first."""
+        """The profile of each possible release with the known options, the newest first."""
         chosen = [option for option, state in self.options.items() if state == YES]
         found = []
         for release in reversed(self.releases):
@@ -189,7 +189,7 @@ class Tally:
         return tuple(found)
 
     def losses(self) -> dict[tuple[str, str], list[str]]:
-        """What the wire of any of those profiles does not hold: sentence and citation, with the profiles."""
+        """The losses of these profiles: sentence and citation, with the profiles that have each."""
         found: dict[tuple[str, str], list[str]] = {}
         for name in self.profiles():
             for one in self.format.losses(self.format.profile(name)):
@@ -197,7 +197,7 @@ class Tally:
         return found
 
     def never(self) -> tuple[str, ...]:
-        """What no message of the format has: a message that has it decides against the format."""
+        """Properties that no message of the format has: one such message excludes the format."""
         return tuple(sign.says for sign in self.book.signs if sign.never)
 
     @property
@@ -208,7 +208,7 @@ class Tally:
 
 @dataclass
 class Group:
-    """Messages of one writer: one format, or several that nothing tells apart."""
+    """Messages of one writer: of one format, or of several that cannot be told apart."""
 
     tallies: list[Tally]
     messages: int
@@ -223,7 +223,7 @@ class Inspector:
         self.problems: dict[tuple[str, tuple[str, ...]], Problem] = {}
         self.messages = self.nulls = self.other_problems = 0
 
-    def add(self, record: Record) -> None:
+    def add(self, record: ReadRecord) -> None:
         """Opens and counts a record."""
         self.messages += 1
         seen = open_record(record)
@@ -259,7 +259,7 @@ class Inspector:
         self.problems.setdefault(place, Problem(why, formats)).add(seen)
 
     def groups(self) -> list[Group]:
-        """The formats, by writer: a message that several formats write is of the one that other messages decide for."""
+        """The formats, by writer: if several formats write a message, other messages decide which one wrote it."""
         sure = {name for names in self.candidates if len(names) == 1 for name in names}
         open_sets = [names for names in self.candidates if not names & sure]
         found = {name: frozenset({name}) for name in sorted(sure)}
@@ -282,7 +282,7 @@ def _strange(seen: Seen) -> str:
     return f"no known format has these members: {listed}" if names else "an object without members"
 
 
-def inspect(records: Iterable[Record]) -> Inspector:
+def inspect(records: Iterable[ReadRecord]) -> Inspector:
     """Inspects every record."""
     found = Inspector()
     for record in records:
@@ -291,7 +291,7 @@ def inspect(records: Iterable[Record]) -> Inspector:
 
 
 def as_json(found: Inspector) -> dict[str, Any]:
-    """Everything that was told, for programs."""
+    """The whole result, for programs."""
     return {
         "messages": found.messages,
         "tombstones": found.nulls,
@@ -346,6 +346,6 @@ def _tally(one: Tally) -> dict[str, Any]:
 
 
 def command(one: Tally) -> str:
-    """The command that judges a decoder under just those profiles; "" if there is none."""
+    """The command that judges a decoder under exactly these profiles; "" without profiles."""
     chosen = "".join(f" --writer-profile '{name}'" for name in one.profiles())
     return f"cdc-conformance run {one.book.format}{chosen} --decoder mine.py:decode" if chosen else ""

@@ -1,4 +1,4 @@
-"""Messages opened: decompressed, and read as JSON or as Avro of a published schema."""
+"""Opens messages: decompresses them, and reads them as JSON or as Avro of a published schema."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import orjson
 from generators import wire_format
 
 LIMIT: Final = 64 * 1024 * 1024
-"""Bytes that a value may have after it was decompressed."""
+"""Limit of a decompressed value, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A record as it was read. `offset` is -1 where the input does not tell it; `exact` says that the value is the record's to
-    the last byte, so that its end tells something; `place` names the record in the input."""
+class ReadRecord:
+    """A record of the input. `offset` is -1 where the input lacks it; `exact`: the value is the record's to the last byte, so
+    that its end is evidence; `place` names the record in the input."""
 
     value: bytes | None
     key: bytes | None = None
@@ -38,11 +38,11 @@ class Record:
 class Seen:
     """A record that was opened. `container` is json, avro, null (no value, or the JSON null), or unreadable: `problem` says why.
 
-    `document` is what the JSON text or the Avro datum holds, `text` the JSON text. `schema` is the format of the published Avro
-    schema that reads the value to its end, `edition` its number.
+    `document` is the value of the JSON text or of the Avro datum, `text` the JSON text. `schema` is the format whose published
+    Avro schema reads the value to its end, `edition` the schema's number.
     """
 
-    record: Record
+    record: ReadRecord
     container: str
     document: Any = None
     text: str = ""
@@ -58,7 +58,7 @@ class Seen:
 
     @cached_property
     def payload(self) -> Mapping[str, Any]:
-        """The object below `payload` of a document of schema and payload, else the document."""
+        """The object at `payload` if the document has schema and payload, else the document."""
         if self.has_schema:
             inner = self.members["payload"]
             return inner if isinstance(inner, dict) else {}
@@ -79,12 +79,12 @@ class Seen:
 
 
 def enveloped(found: Mapping[str, Any]) -> bool:
-    """Whether an object is Connect's schema and payload, and no row of two columns with these names."""
+    """Whether an object is Connect's pair of schema and payload, not a row with two columns of these names."""
     return found.keys() == {"schema", "payload"} and isinstance(found["schema"], dict | None)
 
 
-def open_record(record: Record) -> Seen:
-    """Opens a record; never raises on what the bytes are."""
+def open_record(record: ReadRecord) -> Seen:
+    """Opens a record; no bytes make it raise."""
     value = record.value
     if value is None or value == b"null":
         return Seen(record, "null")
@@ -102,7 +102,7 @@ def open_record(record: Record) -> Seen:
     return found
 
 
-def _read(record: Record, body: bytes, compression: str) -> Seen:
+def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:
     if body.lstrip()[:1] in (b"{", b"["):
         return _json(record, body, compression)
     for name, edition, schema in _schemas():
@@ -111,7 +111,7 @@ def _read(record: Record, body: bytes, compression: str) -> Seen:
     return Seen(record, "unreadable", compression=compression, problem=_headed(body))
 
 
-def _json(record: Record, body: bytes, compression: str) -> Seen:
+def _json(record: ReadRecord, body: bytes, compression: str) -> Seen:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -149,7 +149,7 @@ def _schemas() -> tuple[tuple[str, int, Any], ...]:
 
 
 def _datum(schema: Any, body: bytes) -> Any:
-    """The datum that takes the whole value, None if there is none."""
+    """The datum that the whole value encodes; None if it encodes none."""
     source = io.BytesIO(body)
     try:
         found = fastavro.schemaless_reader(source, schema, None, return_record_name=True)
@@ -171,19 +171,19 @@ _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
 
 
 def _unpacked(value: bytes) -> list[tuple[str, bytes]]:
-    """The value as each compression has it that can have written it."""
-    found = []
+    """The value as each compression that fits it decompresses it, with the compression's name."""
+    unpacked = []
     for name, magic, unpack in _PACKERS:
         if value.startswith(magic) and (name != "snappy" or _snappy_length(value) <= LIMIT):
             try:
-                found.append((name, bytes(unpack(value))))
+                unpacked.append((name, bytes(unpack(value))))
             except (zlib.error, cramjam.DecompressionError, MemoryError, OverflowError):
                 continue
-    return found
+    return unpacked
 
 
 def _snappy_length(value: bytes) -> int:
-    """The length that a snappy block tells of what it holds."""
+    """The decompressed length that a snappy block states."""
     length = 0
     for i, byte in enumerate(value[:5]):
         length |= (byte & 0x7F) << 7 * i

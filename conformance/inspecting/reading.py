@@ -1,4 +1,4 @@
-"""Where messages of unknown origin lie: a topic, JSON lines, tables of Spark's Kafka source in Parquet."""
+"""Reads messages of unknown origin: from a topic, JSON lines, or Parquet in the shape of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import orjson
 
-from conformance.inspecting.opening import LIMIT, Record
+from conformance.inspecting.opening import LIMIT, ReadRecord
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.cluster import Target, settings
 from generators.publishing.cluster import client as kafka_client
@@ -22,11 +22,11 @@ from generators.publishing.topics import check_reachable, denied, visible
 
 BATCH: Final = 1000
 WAIT_S: Final = 15.0
-"""Seconds without any record after which a partition that should have more is given up."""
+"""Reading ends after so many seconds without a record, though a partition should have more."""
 
 
-def from_path(path: Path) -> Iterator[Record]:
-    """The messages of a file, or of every file of a folder that may hold some. Raises UsageError for one that cannot be read."""
+def from_path(path: Path) -> Iterator[ReadRecord]:
+    """The messages of a file, or of every suitable file of a folder. Raises UsageError for one that cannot be read."""
     if path.is_dir():
         named = (p for p in path.rglob("*") if p.suffix == ".parquet" or p.name.startswith("messages.jsonl"))
         files = sorted(p for p in named if p.is_file())
@@ -47,7 +47,7 @@ def from_path(path: Path) -> Iterator[Record]:
             with gzip.open(path) as packed:
                 yield from _lines(packed, path)
         elif head and head.lstrip()[:1] not in (b"{", b"[", b"") and not head.isascii():
-            yield Record(path.read_bytes()[:LIMIT], place=path.name)
+            yield ReadRecord(path.read_bytes()[:LIMIT], place=path.name)
         else:
             with path.open("rb") as plain:
                 yield from _lines(plain, path)
@@ -59,15 +59,15 @@ class _Lines(Protocol):
     def readline(self, size: int, /) -> bytes: ...
 
 
-def _lines(file: _Lines, path: Path) -> Iterator[Record]:
+def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
     for number, line in enumerate(iter(lambda: file.readline(LIMIT), b""), 1):
         text = line.strip()
         if text:
             place = f"{path.name}:{number}"
-            yield _of_line(text, place) or Record(text, place=place, exact=False)
+            yield _of_line(text, place) or ReadRecord(text, place=place, exact=False)
 
 
-def _of_line(text: bytes, place: str) -> Record | None:
+def _of_line(text: bytes, place: str) -> ReadRecord | None:
     """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None if the line is a message."""
     try:
         found = orjson.loads(text)
@@ -83,7 +83,7 @@ def _of_line(text: bytes, place: str) -> Record | None:
     except (binascii.Error, ValueError):
         return None
     topic, partition, offset = found.get("topic"), found.get("partition"), found.get("offset", -1)
-    return Record(
+    return ReadRecord(
         value,
         key,
         topic if isinstance(topic, str) else "",
@@ -109,8 +109,8 @@ def _bytes(found: Mapping[str, Any], name: str) -> bytes | None:
     return orjson.dumps(one)
 
 
-def _parquet(path: Path) -> Iterator[Record]:
-    """The rows of a table in the schema of Spark's Kafka source; of its columns only `value` must be there."""
+def _parquet(path: Path) -> Iterator[ReadRecord]:
+    """The rows of a table in the schema of Spark's Kafka source; only its column `value` is required."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -123,7 +123,7 @@ def _parquet(path: Path) -> Iterator[Record]:
             wanted = [name for name in ("value", "key", "topic", "partition", "offset") if name in names]
             rows = itertools.chain.from_iterable(b.to_pylist() for b in table.iter_batches(BATCH, columns=wanted))
             for number, row in enumerate(rows):
-                yield Record(
+                yield ReadRecord(
                     _raw(row["value"]),
                     _raw(row.get("key")),
                     row.get("topic") or "",
@@ -140,7 +140,7 @@ def _raw(value: Any) -> bytes | None:
 
 
 def topics(bootstrap: Target, name: str) -> list[str]:
-    """The topics of a glob, or the name as it is: no topic's name has a character of a glob. Raises HarnessError, UsageError."""
+    """The topics that a glob matches, else the topic of that name. Raises HarnessError, UsageError."""
     if not set(name) & set("*?["):
         return [name]
     known = visible(bootstrap)
@@ -149,8 +149,8 @@ def topics(bootstrap: Target, name: str) -> list[str]:
     raise UnknownName("topic", name, known)
 
 
-def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[Record]:
-    """The records that a topic holds now, from the first on. Joins no group and commits nothing.
+def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[ReadRecord]:
+    """All records that a topic holds now. Joins no group and commits nothing.
 
     Raises HarnessError if the broker does not answer, UsageError if it has no such topic.
     """
@@ -190,8 +190,8 @@ def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
         consumer.close()
 
 
-def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterator[Record]:
-    """The records among what was polled; partitions that were read to their end are taken out of `left`."""
+def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterator[ReadRecord]:
+    """The polled records; removes partitions that were read to their end from `left`."""
     for message in messages:
         number = message.partition()
         error = message.error()
@@ -201,6 +201,6 @@ def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterat
             left.pop(number, None)
         elif number in left:
             place = f"{message.topic()}-{number}@{message.offset()}"
-            yield Record(message.value(), message.key(), message.topic(), number, message.offset(), place)
+            yield ReadRecord(message.value(), message.key(), message.topic(), number, message.offset(), place)
             if message.offset() + 1 >= left[number]:
                 del left[number]

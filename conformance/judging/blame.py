@@ -1,8 +1,8 @@
-"""Blames a format's findings, once all of its cases are judged: what each is caused by, and whether a trait is guilty.
+"""Names the cause of each finding of a format, once all of its cases are judged, and decides whether a trait is guilty.
 
-A row that comes out clears what is in it: its value classes, exact values, options, traits. Of a refused message the suspects
-that no row clears are left, then those that no row of its own profile clears; the suspect that explains many of them, and with
-which few rows came out, is taken first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is
+A row that comes out clears all that is in it: its value classes, exact values, options, traits. A refused message keeps the
+suspects that no row clears, then those that no row of its own profile clears. The suspect that explains many messages and occurs
+in few rows that came out is chosen first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is
 blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the first
 rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
 """
@@ -29,16 +29,16 @@ from conformance.judging.causes import (
 )
 from conformance.judging.hints import FRACTION, hint
 from conformance.judging.judge import CELL, CaseResult, Finding, Judge, Verdict
-from conformance.rules.base import Aspect, Rule, Subject, owner
+from conformance.rules.rules import Aspect, Rule, Subject, owner
 from generators.model import Case, Cell, Change, Kind, Logical, Origin, State
 
 _FAILED: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
 """Aspects whose mismatch leaves the cells of a row uncompared."""
 _ROWS: Final = frozenset({Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE})
-"""Aspects of which a trait of the message may be guilty."""
+"""Aspects whose mismatch may be the fault of a trait of the message."""
 _TIMES: Final = frozenset({"negative", "over-24h"})
-"""Classes of times that may have a fraction, too."""
+"""Value classes of times that may also have a fraction."""
 _OWN: Final = ("option ", "trait ", "release ")
 """Subjects that may be a trait themselves."""
 
@@ -57,10 +57,12 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
+    """The result with causes; a finding moves to another rule only if that one binds as much: blame never acquits."""
     findings = []
+    binding = {rule.id: rule.obligation.binds for rule in judge.rules}
     for finding in result.findings:
         rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
-        if rule is not None:
+        if rule is not None and rule.obligation.binds >= binding[finding.rule]:
             judge.broken[finding.rule] -= 1
             judge.broken[rule.id] += 1
             judge.compared[rule.id] += 1
@@ -80,8 +82,7 @@ def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
     row = _subject(case, change, finding)
     cls, told = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
     rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=told, cls=cls, state=cell.state.value))
-    own = next(rule for rule in judge.rules if rule.id == finding.rule)
-    return rule if rule.id != own.id and rule.obligation is own.obligation else None
+    return rule if rule.id != finding.rule else None
 
 
 def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
@@ -89,7 +90,7 @@ def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
 
 
 def _rows(case: Case) -> Iterator[tuple[int, Change]]:
-    """The rows that are owed; one that may be refused shows nothing when no finding names it."""
+    """The expected rows; a row that may be refused shows nothing if no finding names it."""
     for number, written in enumerate(case.written):
         for change in written.changes:
             if change.kind is Kind.ROW and (Kind.CORRUPT, None) not in change.accept:
@@ -231,7 +232,7 @@ def _subject(case: Case, change: Change, finding: Finding) -> Subject:
 
 @dataclass(slots=True)
 class _Named:
-    """Names the causes: refused messages first all together, so that the suspect that explains most of them is taken."""
+    """Names the causes. Refused messages come first and together, so that the suspect that explains most of them is chosen."""
 
     seen: _Seen
     _held: dict[tuple[str, int], list[set[str]]] = field(default_factory=dict)

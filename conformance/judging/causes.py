@@ -16,7 +16,7 @@ from typing import Final
 
 from conformance.judging.hints import hint
 from conformance.judging.judge import CELL, Finding
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import UNPAIRED, Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
 
@@ -84,7 +84,7 @@ class Cause:
 
     @property
     def words(self) -> str:
-        """The cause in a line."""
+        """The cause in one line."""
         named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(("row ", "kind ", "statement "))
         return f"{'gives another kind or op for' if named else _VERBS[self.symptom]} {self._object()}"
 
@@ -142,7 +142,7 @@ _ALONE: Final = {
 
 
 def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
-    """The cause of a finding. `suspects` are what the run left of the subjects of a refusal; all of them if empty."""
+    """The cause of a finding. `suspects` are the subjects of a refusal that the run did not clear; if empty, all are suspects."""
     kind, subjects = symptom(finding, case), tuple(suspects)
     if kind in REFUSALS and (rows := refused(finding, case)):
         possible = _possible(case, rows)
@@ -247,7 +247,7 @@ def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
 
 
 def cell_tokens(cell: Cell) -> tuple[str, ...]:
-    """The subjects of a cell, narrow before wide."""
+    """The subjects of a cell, from narrow to wide."""
     name = cell.type.key.replace(" ", "-")
     if cell.state in (State.NULL, State.ABSENT):
         return (f"cell {name} {cell.state.lower()}",)
@@ -302,15 +302,15 @@ def cell_of(finding: Finding, case: Case) -> Cell | None:
     return (change.image(finding.side, case.level) or {}).get(finding.column)
 
 
-def declared(kind: SourceType) -> str:
+def declared(type: SourceType) -> str:
     """The type with its parameters."""
-    if kind.logical is Logical.DECIMAL and kind.precision is not None:
-        shown = f"{kind.name}({kind.precision},{kind.scale})"
-    elif kind.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and kind.length is not None:
-        shown = f"{kind.name}({kind.length})"
+    if type.logical is Logical.DECIMAL and type.precision is not None:
+        shown = f"{type.name}({type.precision},{type.scale})"
+    elif type.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and type.length is not None:
+        shown = f"{type.name}({type.length})"
     else:
-        shown = f"{kind.name}({kind.fsp})" if kind.fsp else kind.name
-    return f"{shown} unsigned" if kind.unsigned else shown
+        shown = f"{type.name}({type.fsp})" if type.fsp else type.name
+    return f"{shown} unsigned" if type.unsigned else shown
 
 
 def _changes(finding: Finding, case: Case) -> tuple[Change, ...]:
@@ -322,7 +322,7 @@ def _op(change: Change | None) -> str:
 
 
 def _what(case: Case, change: Change | None) -> str:
-    """The message in a word: the op of a row, the statement of a DDL or control message, else its kind."""
+    """One word for the message: the op of a row, the statement of a DDL or control message, else its kind."""
     if change is not None and change.kind is Kind.ROW:
         return f"row {_op(change)}"
     stated = sorted(tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:")))

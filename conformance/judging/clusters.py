@@ -9,17 +9,17 @@ from typing import Final
 
 from conformance.judging.causes import REFUSALS, Cause, cause, chain
 from conformance.judging.judge import CaseResult, Finding
-from conformance.judging.known import Record
+from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
 
 SHOWN: Final = 8
-"""Most causes of a rule that are failures of their own unless a run says otherwise; the others are one failure."""
+"""Default limit of a rule's causes that are failures of their own; the other causes are one failure."""
 REDUCED: Final = 4
-"""Most failures of a rule that are reduced, those of most cases: the others would take their calls and time."""
+"""Limit of a rule's failures that are reduced: those with the most cases, since reduction has limited calls and time."""
 _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 
 
-def smallest_failures(result: FormatResult, record: Record, shown: int = SHOWN) -> list[Failure]:
+def smallest_failures(result: FormatResult, record: EntryTracker, shown: int = SHOWN) -> list[Failure]:
     """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any, and then of those that no
     other cause of the run may explain. Of a rule, `shown` causes are failures of their own."""
     by_id = {r.rule.id: r.rule for r in result.rules}
@@ -72,7 +72,7 @@ def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Fai
     return tried, left
 
 
-def merged(failures: Sequence[Failure], result: FormatResult, record: Record) -> list[Failure]:
+def merged(failures: Sequence[Failure], result: FormatResult, record: EntryTracker) -> list[Failure]:
     """Failures with the cause that their reduced cases show; those of one rule and cause are one, in the first's place."""
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
@@ -88,7 +88,7 @@ def merged(failures: Sequence[Failure], result: FormatResult, record: Record) ->
 
 
 def _left(failure: Failure) -> str:
-    """The key of what is left in the reduced case: of a cell its own value class, whatever class it had."""
+    """The key of the cause in the reduced case: for a cell with the value class that it has there."""
     assert failure.cause is not None
     if failure.cause.symptom in REFUSALS or not failure.reduced:
         return failure.cause.key
@@ -130,7 +130,7 @@ class Counted:
                 cases[key].append(result)
         return cls(cases, broken, len(profiles))
 
-    def fill(self, failure: Failure, record: Record) -> Failure:
+    def fill(self, failure: Failure, record: EntryTracker) -> Failure:
         """The failure with its counts, profiles and faults, and the record's reason if all of its cases are known."""
         rule = failure.rule.id
         pairs = [(key, case) for key in failure.keys for case in self.cases[rule, key]]

@@ -108,22 +108,22 @@ def null_is_fine(cell: Cell) -> bool:
     return any(isinstance(value, ZeroDate) for value in options)
 
 
-def _real(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Exactly, the sign of zero too; NaN equals NaN."""
-    held = mysql.to_float32(actual.value) if kind.logical is Logical.FLOAT else actual.value
+    held = mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
     assert isinstance(expected, float)
     return bool((held == expected and copysign(1, held) == copysign(1, expected)) or (held != held and expected != expected))
 
 
-def _number(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _number(type: SourceType, expected: Value, actual: Typed) -> bool:
     return bool(actual.value == expected)
 
 
-def _decimal(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "int":
-        return kind.scale == 0 and bool(actual.value == expected)
+        return type.scale == 0 and bool(actual.value == expected)
     if actual.family == "string":
-        if (kind.precision or 0) <= 38:
+        if (type.precision or 0) <= 38:
             return False
         try:
             return Decimal(actual.value) == expected
@@ -132,34 +132,34 @@ def _decimal(kind: SourceType, expected: Value, actual: Typed) -> bool:
     return bool(actual.value == expected)
 
 
-def _bit(kind: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "boolean" and kind.length != 1:
+def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "boolean" and type.length != 1:
         return False
     return bool(int(actual.value) == expected)
 
 
-def _date(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "string":
         return isinstance(expected, dt.date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
     return bool(actual.value == expected)
 
 
-def _datetime(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "string":
-        return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, kind.fsp))
+        return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
     return bool(actual.value == expected)
 
 
-def _timestamp(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _timestamp(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "string":
-        return isinstance(expected, ZeroDate) and bool(actual.value == mysql.datetime_text(expected, kind.fsp))
+        return isinstance(expected, ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
     return bool(actual.value == expected)
 
 
 _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 
 
-def _time(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "interval":
         return bool(actual.value == expected)
     match = _TIME_TEXT.fullmatch(actual.value)
@@ -170,22 +170,22 @@ def _time(kind: SourceType, expected: Value, actual: Typed) -> bool:
     return bool((-micros if sign else micros) == expected)
 
 
-def _enum(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _enum(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family != "string":
         return bool(actual.value == expected)
     assert isinstance(expected, int)
-    return bool(actual.value == (kind.members[expected - 1] if expected else ""))
+    return bool(actual.value == (type.members[expected - 1] if expected else ""))
 
 
-def _set(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _set(type: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family in ("int", "decimal"):
         return bool(actual.value == expected)
     assert isinstance(expected, int)
-    labels = [label for i, label in enumerate(kind.members) if expected >> i & 1]
+    labels = [label for i, label in enumerate(type.members) if expected >> i & 1]
     return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))
 
 
-def _json(kind: SourceType, expected: Value, actual: Typed) -> bool:
+def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
     assert isinstance(expected, Json)
     try:
         return same_json(expected.value, exact_json(actual.value))

@@ -9,7 +9,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.rules.base import Rule, rules
+from conformance.rules.rules import Rule, rules
 from generators.model import Case, Change, Image, Kind, Message, State
 from generators.wire_format import Format
 
@@ -42,7 +42,7 @@ def _owned(case: Case) -> dict[str, Message]:
 
 
 def _shaped(change: Change, level: int) -> OutputRow:
-    """A row with every field that the change requires; owners do not depend on the values."""
+    """A row with all required fields; owners do not depend on the values."""
     op = change.op.value if change.op else None
     if change.kind is not Kind.ROW:
         return OutputRow(change.row, change.kind.value, op, dict.fromkeys(ENVELOPE))

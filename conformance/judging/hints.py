@@ -9,11 +9,11 @@ from typing import Final
 
 from conformance.judging import wording
 from conformance.judging.judge import Finding
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Logical, State
 
 _FAMILY: Final = re.compile(r"(.*) \([a-z][a-z_0-9<>, ()]*\)(, .* time zone is .*)?", re.DOTALL)
-"""A typed value: its text, the family of its type, and the difference of an instant if it is told there."""
+"""A typed value: its text, the family of its type, and the difference of an instant, if stated."""
 _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"

@@ -19,7 +19,7 @@ from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
-from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
+from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
 from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
 
 
@@ -191,6 +191,17 @@ class Judge:
                 raise HarnessFault(f"no rule owns {subject}")
             self._owners[subject] = rule
         return rule
+
+    def empty(self) -> Judge:
+        """A judge with the same rules that has counted nothing; both share what they look up."""
+        return replace(self, compared=Counter(), broken=Counter(), cells=Counter(), refused=Counter())
+
+    def add(self, other: Judge) -> None:
+        """Takes over what a judge with the same rules has counted."""
+        self.compared += other.compared
+        self.broken += other.broken
+        self.cells += other.cells
+        self.refused += other.refused
 
     def law(self, name: str) -> Rule | None:
         """The rule of a law, if the rules have it."""

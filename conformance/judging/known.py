@@ -31,7 +31,7 @@ from typing import Any, Final
 from conformance.cases.catalogue import matches
 from conformance.judging.causes import covers
 from conformance.judging.judge import CaseResult, Finding, Verdict
-from conformance.rules.base import Aspect, Obligation, Rule
+from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 
@@ -124,7 +124,7 @@ def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
 
 
 @dataclass(slots=True)
-class Record:
+class EntryTracker:
     """Tracks a run's entries: marks case results, then gives the state of each entry."""
 
     expectations: Expectations

@@ -9,9 +9,9 @@ from typing import Any
 from conformance.files import put
 from conformance.judging.clusters import Counted
 from conformance.judging.judge import Verdict
-from conformance.judging.known import EVERY, VERSION, Entry, EntryResult, Expectations, Record, breach, entry_of
+from conformance.judging.known import EVERY, VERSION, Entry, EntryResult, EntryTracker, Expectations, breach, entry_of
 from conformance.judging.results import RunResult
-from conformance.rules.base import Obligation
+from conformance.rules.rules import Obligation
 from generators.model import Origin
 from generators.wire_format import get
 
@@ -61,7 +61,7 @@ def updated(result: RunResult) -> Update:
 
 def under(result: RunResult, expectations: Expectations) -> RunResult:
     """A finished run, marked by another record."""
-    record = Record(expectations)
+    record = EntryTracker(expectations)
     formats = []
     for fmt in result.formats:
         cases = [replace(case, known=frozenset(), covered=frozenset()) for case in fmt.cases]

@@ -14,9 +14,9 @@ from conformance.judging.causes import Cause
 from conformance.judging.judge import BAD, CaseResult, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
-from conformance.rules.base import Obligation, Rule
+from conformance.rules.rules import Obligation, Rule
 from generators.model import State
-from generators.tables.base import Note, Schema, place
+from generators.tables.schema import Note, Schema, place
 
 INTERRUPTED: Final = "interrupted"
 """`RunResult.ended` of a run that the user interrupted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.cases.catalogue import matches
 from conformance.judging.judge import Capabilities, CaseResult, Verdict
-from conformance.rules.base import Rule, rules
+from conformance.rules.rules import Rule, rules
 from generators.errors import NothingSelected, UnknownName
 from generators.model import Case, Origin
 from generators.tables.scenarios import TAG as TABLES
@@ -25,7 +25,7 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Refuses a selection of no format's cases or rules; the rest is checked once cases are drawn.
+        """Refuses a selection that cannot match a case or rule of any format; the rest is checked once cases are drawn.
 
         Raises NothingSelected with the nearest match.
         """
@@ -44,7 +44,7 @@ class Selection:
         )
 
     def of_cases(self, known: Sequence[Rule]) -> tuple[str, ...]:
-        """The patterns of --select, if no pattern matches a rule, which `rule_patterns` would need all cases for. Else none."""
+        """The patterns of --select, or none if some pattern matches a rule: `rule_patterns` then needs all cases."""
         patterns = (*self.select, *self.exclude)
         return () if any(matches(rule.id, pattern) for rule in known for pattern in patterns) else self.select
 

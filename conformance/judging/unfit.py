@@ -1,4 +1,4 @@
-"""Cells that do not fit their columns: which one a case has, in words, and whether a row keeps its value all the same."""
+"""Cells that do not fit their columns: a case's unfit cell in words, and whether a row nevertheless keeps its value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generators.wire_format import get
 
 
 def bad_cell(case: Case) -> CellFault | None:
-    """The unfit cell of a case, if its fault is one."""
+    """The unfit cell of a case; None if its fault is another."""
     if not case.fault.startswith("cell-"):
         return None
     fmt = get(case.format)
@@ -20,19 +20,19 @@ def bad_cell(case: Case) -> CellFault | None:
 
 def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
     """Whether the row holds just the value that the unfit cell spells, where the type in the message can hold it."""
-    kind, got = _type(case, cell), (row.after or {}).get(cell.column)
-    if cell.kept is None or kind is None or not isinstance(got, Typed):
+    type, got = _type(case, cell), (row.after or {}).get(cell.column)
+    if cell.kept is None or type is None or not isinstance(got, Typed):
         return False
     number, beyond, _ = str(got.value).partition(f" {BEYOND} ")
     if got.family == "wrong form":
         return bool(beyond) and number == str(cell.kept)
-    return same_value(Cell(State.VALUE, kind, cell.kept), got)
+    return same_value(Cell(State.VALUE, type, cell.kept), got)
 
 
 def cannot(case: Case, cell: CellFault) -> str:
     """What the column of the unfit cell cannot hold."""
-    kind = _type(case, cell)
-    where = "a cell" if kind is None else f"column {cell.column!r} ({kind.key})"
+    type = _type(case, cell)
+    where = "a cell" if type is None else f"column {cell.column!r} ({type.key})"
     return f"{where} cannot hold {clip(cell.bad if isinstance(cell.bad, str) else f'bytes {cell.bad.hex()}')}"
 
 

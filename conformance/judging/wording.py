@@ -21,7 +21,7 @@ CAUSE: Final = "Caused by:"
 """The beginning of a line of a Java error that names a deeper cause."""
 _EPOCH: Final = dt.datetime(1970, 1, 1)
 _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
-"""Texts that stand for something else than a text."""
+"""Words that stand for no text."""
 _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
 
 
@@ -31,7 +31,7 @@ def clip(text: str, limit: int = LIMIT) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text; in quotes if it is empty, has blanks at an end, or reads like a word of ours."""
+    """A text; quoted if it is empty, begins or ends with a blank, or equals one of our words."""
     return f"'{text}'" if not text or text != text.strip() or text in _WORDS else text
 
 
@@ -91,16 +91,16 @@ def image(given: Mapping[str, Any]) -> str:
     return value(dict(list(given.items())[:8])).removesuffix("}") + (", ...}" if len(given) > 8 else "}")
 
 
-def _of_type(kind: SourceType, expected: Value) -> str:
-    match kind.logical, expected:
+def _of_type(type: SourceType, expected: Value) -> str:
+    match type.logical, expected:
         case Logical.TIMESTAMP, int():
             return instant(expected)
         case Logical.DATETIME, int():
             return instant(expected, "")
         case Logical.TIME, int():
-            return mysql.time_text(expected, kind.fsp)
-        case Logical.ENUM, int() if 0 < expected <= len(kind.members):
-            return f"{quoted(kind.members[expected - 1])}, number {expected}"
+            return mysql.time_text(expected, type.fsp)
+        case Logical.ENUM, int() if 0 < expected <= len(type.members):
+            return f"{quoted(type.members[expected - 1])}, number {expected}"
     return value(expected)
 
 
@@ -114,7 +114,7 @@ def cell(expected: Cell, level: int) -> str:
 
 
 def shift(expected: Cell, given: Any, time_zone: str) -> str:
-    """Of an instant or wall clock that is off by a minute or more, as zones are: by how much, and the zone; else ""."""
+    """How far an instant or wall clock is off, with the zone, if by a minute or more as zones are; else ""."""
     if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(given, Typed):
         return ""
     if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
@@ -129,7 +129,7 @@ def off(expected: int, actual: int, time_zone: str) -> str:
 
 
 def error(text: str, limit: int = ERROR) -> str:
-    """The first line of an error and its deepest cause, in a line."""
+    """The first line of an error and its deepest cause, in one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     causes = [line for line in lines[1:] if line.startswith(CAUSE)]
     return clip(lines[0], limit if not causes else limit // 2) + (f"; {clip(causes[-1], limit // 2)}" if causes else "")

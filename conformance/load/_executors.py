@@ -1,4 +1,4 @@
-"""The producers of `load` that are tasks of Spark: commands and events as those of the producer's process (`_process`).
+"""The producers of `load` that are tasks of Spark; their commands and events are those of `_process`.
 
 Events come when a command is done: before that, only Spark knows what its tasks have published.
 """
@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from conformance.engines.base import ChildDied, DecodeRaised
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.load.source import LAGS, TICK_S, TICKS
 from generators.errors import HarnessError
 from generators.publishing.pacing import Histogram
@@ -22,7 +22,7 @@ ANSWER_S: Final = 30.0
 
 
 class Executors:
-    """Producers in the session of an engine. Raises UsageError if it has no room for them beside the decoder."""
+    """Producers in the session of an engine. Raises UsageError if the session has no room for them beside the decoder."""
 
     def __init__(self, engine: ChildEngine, asked: Mapping[str, Any], producers: int) -> None:
         self._engine, self._first, self._busy = engine, 0, False

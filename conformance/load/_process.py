@@ -1,4 +1,4 @@
-"""The producer's process of `load`, as its parent sees it: commands go in, events come out (`_load_producer`)."""
+"""The producer's process of `load`, as its parent sees it: commands go in, events come out (`_producer`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODULE: Final = "conformance.load._producer"
 
 
 class Producer:
-    """The process that publishes. Its events are read by a thread; `step` takes them while one is set."""
+    """The process that publishes. A thread reads its events; the current `step`, if any, takes them."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self._events: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The topics of a load: created for it, or there already; several if a pattern names them, used ones if asked for."""
+"""The topics of a load: created for it or existing; several if a pattern names them, used ones on request."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ ABORTED: Final = b"of an aborted transaction"
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """The `names` of topics by what the pattern makes of a message, "" without a pattern; and the offsets that a reader starts
-    from, by topic and partition."""
+    """The `names` of topics by route (see `routes`), and the offsets at which a reader starts, by topic and partition."""
 
     bootstrap: Target
     names: Mapping[str, str]
@@ -40,7 +39,7 @@ class Topics:
 
     @property
     def source(self) -> dict[str, Any]:
-        """What the child reads them by."""
+        """The options with which the child reads the topics."""
         committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
         return {
             "kafka": {**spark_options(self.bootstrap), **committed},
@@ -54,7 +53,7 @@ class Topics:
 def topics_of(
     bootstrap: Target, ends: Iterable[str], partitions: int, note: Callable[[str], None], *, used: bool, append_time: bool
 ) -> Iterator[Topics]:
-    """The topics of a load, whose names have these `ends`; created ones are deleted afterwards."""
+    """The topics of a load, whose names end in `ends`; deletes the created ones afterwards."""
     with contextlib.ExitStack() as stack:
         if of(bootstrap).topic:
             names: Mapping[str, str] = {"": stack.enter_context(kafka.run_topic(bootstrap, partitions, note=note))}
@@ -77,11 +76,11 @@ def topics_of(
 def routes(
     fmt: Format[Any], profile: Profile, seed: int, partitions: int, own: TableLoad | None = None, pattern: str = ""
 ) -> tuple[str, ...]:
-    """What a pattern makes of the messages of each table; "" without a pattern."""
-    found: dict[str, None] = {}
+    """The routes of the tables: what the pattern makes of each table's messages; "" without a pattern."""
+    topics: dict[str, None] = {}
     for unit in range(len(own.users) if own else 1):
         table = own.users[unit].table if own else orders.load_table(profile.source)
         told = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
         for one in fmt.write(told.history, profile, Layout(partitions=partitions)):
-            found[topic_of(pattern, one.message.topic, table)] = None
-    return tuple(found)
+            topics[topic_of(pattern, one.message.topic, table)] = None
+    return tuple(topics)

@@ -1,6 +1,6 @@
 """Batch decode throughput of the reference decoders, and of a user's, against the baseline.
 
-The child process measures. This module makes the load, times that too, and collects the figures.
+The child process measures. This module makes the load, times the making, and collects the figures.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, write_records
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_records
 from conformance.engines.specs import DECODERS, decoder_of
 from conformance.files import put
 from generators.bulk import expander as bulk
@@ -101,16 +101,16 @@ def bench(
 
 
 def baseline(name: str, sample: Message) -> str:
-    """The specification of a format's baseline, which has the module's name; `bare` reads messages without Connect's schema,
+    """The specification of a format's baseline, which stands beside its decoder; `bare` reads messages without Connect's schema,
     which are JSON without a `payload`, like `sample`."""
-    spec = f"{DECODERS}.baselines.{module_name(name)}:BASELINE"
+    spec = f"{DECODERS}.{module_name(name)}:BASELINE"
     return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The last profile of a format with the fewest options, and without compression: its cost would not be the decoder's."""
-    found: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
-    return min(reversed(found), key=lambda profile: profile.name.count("+"))
+    """The last profile of a format with the fewest options, without compression, whose cost is not the decoder's."""
+    plain: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
+    return min(reversed(plain), key=lambda profile: profile.name.count("+"))
 
 
 def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Message], float]:

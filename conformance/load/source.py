@@ -1,4 +1,4 @@
-"""The messages of a load, whoever publishes them, and the accounts of a producer that is one of several."""
+"""The messages of a load for any publisher, and the accounts of one of several producers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile
 
 PROBED: Final = 256
-"""Units that are tried to see whether each is one message; every kind of change is among them."""
+"""Units that are tried, to see whether each is one message; they have every kind of change."""
 
 
 def place_hash(partition: int, offset: int) -> int:
@@ -29,7 +29,7 @@ def place_hash(partition: int, offset: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The topics of messages: their `names` by what `pattern` makes of a message; "" without a pattern."""
+    """The topics of messages: `names` by what `pattern` makes of a message; "" without a pattern."""
 
     names: Mapping[str, str]
     pattern: str
@@ -51,7 +51,7 @@ class Routes:
 
 
 Unit = tuple[int, int]
-"""A message by the unit of load that it belongs to and its ordinal there."""
+"""A message: its unit of load, and its ordinal in the unit."""
 
 
 class ProducerSource:
@@ -103,7 +103,7 @@ class ProducerSource:
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
-        """Goes on at a unit, where messages are made while publishing; a pool goes on where it is."""
+        """Continues at a unit if messages are made while publishing; a pool continues where it is."""
         if self.plain:
             self._messages, self._start, self.drawn = self._made(start=unit), unit, 0
 
@@ -130,7 +130,7 @@ def _owed(one: Written, level: int, table: str) -> bool:
 LAGS: Final = 10_000
 """Messages of a step, at most, whose times of sending all producers together report."""
 SAMPLES: Final = 2_000
-"""The same of messages whose rows are judged."""
+"""Messages of a step, at most, whose rows are judged, of all producers together."""
 TICK_S: Final = 0.1
 """Interval of the reported acknowledgement counts, in seconds."""
 TICKS: Final = 600

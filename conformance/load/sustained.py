@@ -18,8 +18,8 @@ from typing import Any, Final, Self
 
 import pyarrow as pa
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import decoder_of
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import check_columns, read
@@ -29,7 +29,7 @@ from conformance.load._process import Producer
 from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from generators.bulk import orders
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 
 from conformance.cases.catalogue import budget
-from conformance.engines.base import Engine
+from conformance.engines.engine import Engine
 from conformance.engines.specs import DECODERS
 from conformance.load.bench import SEED, plain_profile
 from conformance.running.events import Broken, Event
@@ -37,7 +37,7 @@ _SAVES: Final = ("first", "again", "")
 
 @dataclass(slots=True)
 class _Editor:
-    """Saves the next state of the decoder whenever the watching waits, and takes the time until a rule is broken."""
+    """Saves the decoder's next state whenever the watch waits, and measures the time until a rule is broken."""
 
     path: Path
     module: str
@@ -98,8 +98,8 @@ def measure(engine: Engine, name: str, folder: Path, rounds: int, note: Callable
 
 
 def _spread(seconds: Sequence[float]) -> dict[str, float]:
-    found = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
-    return {name: round(value, 2) for name, value in found.items()}
+    figures = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
+    return {name: round(value, 2) for name, value in figures.items()}
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The generated pages of docs/: formats, what the documents leave open, options.
+"""The generated pages of docs/: formats, sources, recorded messages, rooms.
 
 Imports `rules` and `reports`.
 """

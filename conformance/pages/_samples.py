@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from conformance.reports.wire import dump
 from generators.drawing.cases import LAYOUT
 from generators.model import Bootstrap, Column, History, Instant, Message, Op, RowChange, RowImages, Table, Value, Written
 from generators.sources import mysql, postgresql
@@ -25,13 +24,11 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message: `told` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, `language` the fence's."""
+    """A message: `told` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, Avro's as its schema reads it."""
 
     told: str
     message: Message
     text: str
-    language: str
-    read: str = ""
 
 
 def plain(fmt: Format[Any]) -> Any:
@@ -79,11 +76,10 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     told = str(change.op or change.kind)
     value = written.message.value
     if value is None:
-        return Sample(told, written.message, "null", "text")
+        return Sample(told, written.message, "null")
     if fmt.container == "avro":
-        read = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
-        return Sample(told, written.message, dump(value, (), len(value))[0].rstrip(), "text", read)
-    return Sample(told, written.message, pretty(value.decode()), "json")
+        return Sample(told, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
+    return Sample(told, written.message, pretty(value.decode()))
 
 
 def pretty(text: str, width: int = WIDTH) -> str:
@@ -119,7 +115,7 @@ def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
     inner = " " * (indent + 2)
     parts = []
     for name, item in items:
-        head = f"{name}: " if name else ""
+        head = f"{name}:" if name else ""
         parts.append(inner + head + _layout(item, width, indent + 2, len(head)))
     return str(bracket) + "\n" + ",\n".join(parts) + "\n" + " " * indent + close
 
@@ -128,7 +124,7 @@ def _line(node: Any) -> str:
     if isinstance(node, str):
         return node
     bracket, items = node
-    inside: str = ", ".join((f"{name}: " if name else "") + _line(item) for name, item in items)
+    inside: str = ",".join((f"{name}:" if name else "") + _line(item) for name, item in items)
     return f"{{{inside}}}" if bracket == "{" else f"[{inside}]"
 
 

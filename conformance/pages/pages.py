@@ -1,4 +1,4 @@
-"""The generated pages of docs/: the formats, each on a page of its own, and what documents leave open.
+"""The generated pages of docs/: the formats, each on a page of its own, and what several of them share.
 
 `python -m spark_checks.pages docs` writes them: `spark_checks` knows the decoders that make these mistakes.
 """
@@ -13,91 +13,133 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from conformance.pages._markdown import table
 from conformance.pages._samples import Sample, plain, samples
 from conformance.pages.recorded import recorded_page
-from conformance.pages.rooms import picture, rooms, table
+from conformance.pages.rooms import picture, rooms, rooms_page
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
 from conformance.rules import streams
-from conformance.rules.base import Obligation, Provenance, Rule, rules
-from generators.wire_format import Format, formats, module_name
+from conformance.rules.rules import Obligation, Provenance, Rule
+from conformance.rules.rules import rules as format_rules
+from generators.wire_format import FORMATS, Format, formats, module_name
 
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
 _FOLDED: Final = 45
 """A message of so many lines is folded."""
+_SHARED: Final = 3
+"""What stands alike in so many formats stands in docs/formats.md; what two share, on the page of the first."""
+_COMMON: Final = "formats"
 
-SECTIONS: Final = ("How it works", "Example", "Traps", "Profiles", "Losses", "Rules", "Open questions")
+_TEXT: Final = """
+A **profile** is one exact release of a writer with the options that matter. A **rule** is one thing that a decoder owes. *Open*
+rules are settled by no outside source. `cdc-conformance formats`, `rules` and `cases` print details.
 
-_SELF_TEST: Final = "[self test](../design.md#what-the-harness-owes-about-itself)"
+## Sources
+
+A rule cites facts of the [catalogue of sources](sources/index.md), each with evidence that a reader can open. DOCUMENTED rests
+on a vendor's document, OBSERVED on a product's source or output, ASSUMED on neither: where documents are silent or contradict
+each other, the harness does what is most plausible and says so. A rule that is ASSUMED, MAY or UNSPECIFIED is open.
+
+## How rules judge
+
+Rules go from special to general: a mismatch breaks the first rule that owns it. A broken MUST fails a decoder, a broken SHOULD
+fails it with `--strict`; MAY and UNSPECIFIED never fail. `law/...` are about calls, `stream/...` about tables that
+`cdc-conformance stream` keeps from a decoder's changes.
+
+## Rules of several formats
+
+These are alike in three formats or more, whose pages name them.
+""".strip()
+
+_TRAPS: Final = """
+The [self test](design.md#what-the-harness-owes-about-itself) has a decoder for each of these mistakes, which is wrong in this way
+alone. The format's page names the rule that convicts it. These are in three formats or more:
+""".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Trap:
-    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that it breaks.
-
-    `level` is 1 or 2, 0 for keeping tables from a stream.
-    """
+class Trap(NamedTuple):
+    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that it breaks."""
 
     name: str
-    level: int
     convicts: str
     why: str
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """On which page rules, by their rows, and mistakes, by name and reason, stand: a format's, or docs/formats.md."""
+
+    rules: Mapping[tuple[str, ...], str]
+    traps: Mapping[tuple[str, ...], str]
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(map(_cell, row)) + " |"
+def homes(traps: Mapping[str, Iterable[Trap]]) -> Homes:
+    """Where each rule and each mistake of the formats stands."""
+    return Homes(
+        _homes({name: _rows(name, "") for name in FORMATS}),
+        _homes({name: ((trap.name, trap.why) for trap in own) for name, own in traps.items()}),
+    )
 
 
-def formats_page() -> str:
-    """docs/formats.md: every format in one table, and where its page is; what citations mean."""
-    lines = ["# Formats", "", _NOTE, ""]
-    head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "MAY, UNSPECIFIED")
-    lines += _table(head, map(_overview, formats()))
-    lines += [
-        "",
-        "A profile is one exact release of a writer with the options that matter. A rule is one thing that a decoder owes, with",
-        "its source. `cdc-conformance formats`, `cdc-conformance rules` and `cdc-conformance cases` print the same with details.",
-        "",
-        "## Sources",
-        "",
-        "A rule cites facts of the [catalogue of sources](sources/index.md), each with evidence that a reader can open: a",
-        "document, a product's source at a commit, a recorded message, a standard. DOCUMENTED rests on a vendor's document,",
-        "OBSERVED on a product's source or output. What rests on no outside source is marked ASSUMED, and listed in",
-        "[What the documents do not decide](undecided.md).",
-    ]
+def _homes(by_format: Mapping[str, Iterable[tuple[str, ...]]]) -> dict[tuple[str, ...], str]:
+    having: dict[tuple[str, ...], list[str]] = {}
+    for name, items in by_format.items():
+        for item in dict.fromkeys(items):
+            having.setdefault(item, []).append(name)
+    return {item: _COMMON if len(names) >= _SHARED else names[0] for item, names in having.items()}
+
+
+def rules(name: str) -> tuple[Rule, ...]:
+    """Every rule of a format, those on tables that a stream keeps too."""
+    return (*format_rules(name), *streams.rules(name))
+
+
+def _rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
+    for rule in rules(name):
+        cited = (citation.where for citation in rule.citations)
+        links = " ".join(f"[{one}]({where}sources/{one.replace('#', '.md#')})" for one in cited)
+        owed = f"{rule.obligation}, {rule.provenance}"
+        yield rule.id.removeprefix(f"{name}/"), rule.statement, owed, rule.effect.value, links
+
+
+_RULE: Final = ("rule", "statement", "owed", "effect", "source")
+
+
+def formats_page(where: Homes) -> str:
+    """docs/formats.md: every format in one table, and where its page is; what citations mean; what formats share."""
+    head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "open")
+    common = (row for row, home in where.rules.items() if home == _COMMON)
+    lines = ["# Formats", "", _NOTE, "", *table(head, map(_overview, formats())), "", _TEXT, "", *table(_RULE, common)]
+    lines += ["", "## Traps of several formats", "", _TRAPS, ""]
+    lines += (f"- {name}: {why}" for (name, why), home in where.traps.items() if home == _COMMON)
     return "\n".join(lines) + "\n"
 
 
-def _overview(fmt: Format[Any]) -> tuple[str, ...]:
-    listed = rules(fmt.name)
+def _overview(fmt: Format[Any]) -> tuple[object, ...]:
+    listed = format_rules(fmt.name)
     by = Counter(rule.obligation for rule in listed)
-    weak = by[Obligation.MAY] + by[Obligation.UNSPECIFIED]
-    counts = (len(fmt.profiles), len(listed), by[Obligation.MUST], by[Obligation.SHOULD], weak)
-    return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *map(str, counts))
+    counts = (len(fmt.profiles), len(listed), by[Obligation.MUST], by[Obligation.SHOULD], sum(map(_open, listed)))
+    return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *counts)
 
 
-def format_page(fmt: Format[Any], traps: Iterable[Trap]) -> str:
-    """docs/formats/NAME.md: how the format works, its traps, its profiles, what it loses, its rules, what is open."""
-    found = tuple(traps)
+def _open(rule: Rule) -> bool:
+    weak = rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
+    return not rule.law and (weak or rule.provenance is Provenance.ASSUMED)
+
+
+def format_page(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> str:
+    """docs/formats/NAME.md: how the format works, an example, its profiles, what it loses, its rules and its traps."""
     module = importlib.import_module(f"generators.formats.{module_name(fmt.name)}")
     lines = [
         f"# {fmt.title}",
         "",
         _NOTE,
         "",
-        f"`{fmt.name}`. Source: {fmt.source}. Container: {fmt.container}. [All formats](../formats.md)",
-        "",
-        " · ".join(f"[{name}](#{name.lower().replace(' ', '-')})" for name in SECTIONS),
+        f"`{fmt.name}`. Source: {fmt.source}. Container: {fmt.container}. [How to read this page](../formats.md)",
         "",
         "## How it works",
         "",
@@ -105,53 +147,34 @@ def format_page(fmt: Format[Any], traps: Iterable[Trap]) -> str:
         "",
         f"**Position** (what orders changes): {fmt.position}.",
         "",
-        *_table(("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)),
+        *table(("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)),
         "",
         *_example(fmt),
-        *_traps(fmt, found),
         *_profiles(fmt),
-        *_losses_section(fmt),
-        *_rules(fmt),
-        *_open_questions(fmt),
+        *_losses(fmt),
+        *_rules(fmt, where),
+        *_traps(fmt, traps, where),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _example(fmt: Format[Any]) -> Iterator[str]:
-    yield "## Example"
-    yield ""
-    yield f"A table of four columns, a row inserted, changed and deleted, as the writer of profile `{plain(fmt).name}` writes it."
-    yield "Line breaks are added."
+    yield from ("## Example", "")
+    yield f"A row of four columns inserted, changed and deleted, as profile `{plain(fmt).name}` writes it; line breaks are added."
+    if fmt.container == "avro":
+        yield "Avro as its schema reads it: a union's record has its name before it, bytes are 0x..."
     schema = ""
     for sample in samples(fmt):
         text = sample.text
-        head = text[: text.find('\n  "payload"')] if text.startswith('{\n  "schema": {') else ""
+        head = text[: text.find('\n  "payload"')] if text.startswith('{\n  "schema":{') else ""
         if head and head == schema:
-            text = '{\n  "schema": (the same again),' + text[len(head) :]
+            text = '{\n  "schema":(the same again),' + text[len(head) :]
         schema = head or schema
-        yield ""
-        yield f"**{sample.told}**: {_record(sample)}"
-        yield ""
-        yield from _fenced(text, sample.language)
-        if sample.read:
-            yield ""
-            yield "The same, read with its schema (a union's record has its name before it; bytes as 0x...):"
-            yield ""
-            yield from _fenced(sample.read, "json")
+        yield from ("", f"**{sample.told}**: {_record(sample)}", "")
+        count = text.count("\n") + 1
+        fenced = ("```json" if sample.message.value is not None else "```text", text, "```")
+        yield from (f"<details><summary>{count} lines</summary>", "", *fenced, "", "</details>") if count > _FOLDED else fenced
     yield ""
-
-
-def _fenced(text: str, language: str) -> Iterator[str]:
-    folded = text.count("\n") >= _FOLDED
-    if folded:
-        yield f"<details><summary>{text.count(chr(10)) + 1} lines</summary>"
-        yield ""
-    yield f"```{language}"
-    yield text
-    yield "```"
-    if folded:
-        yield ""
-        yield "</details>"
 
 
 def _record(sample: Sample) -> str:
@@ -164,63 +187,44 @@ def _record(sample: Sample) -> str:
         text = message.key.decode()
         read = json.loads(text) if text.startswith('{"schema":') else {}
         key = f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`' if read else f"key `{text}`"
-    headers = ", ".join(f"`{name}`" for name, _ in message.headers)
+    headers = "".join(f", header `{name}`" for name, _ in message.headers)
     size = "null" if message.value is None else f"{len(message.value):,} bytes"
-    return f"partition {message.partition}, {key}, {f'headers {headers}' if headers else 'no headers'}, value {size}"
-
-
-def _traps(fmt: Format[Any], traps: tuple[Trap, ...]) -> Iterator[str]:
-    yield "## Traps"
-    yield ""
-    yield f"The {_SELF_TEST} has a decoder for each of these mistakes. It is wrong only in this way, and breaks the"
-    yield "rule beside it. Level one is `decode`, level two `decode_rows`; `stream` keeps tables from a decoder's changes."
-    yield ""
-    head = f"{fmt.name}/"
-    rows = (
-        (trap.name, trap.why, trap.convicts.removeprefix(head), str(trap.level) if trap.level else "stream")
-        for trap in sorted(traps, key=lambda trap: trap.level or 3)
-    )
-    yield from _table(("mistake", "what it does", "convicted by", "level"), rows)
-    yield ""
+    return f"partition {message.partition}, {key}{headers}, value {size}"
 
 
 def _profiles(fmt: Format[Any]) -> Iterator[str]:
-    yield "## Profiles"
-    yield ""
-    rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
-    yield from _table(("profile", "database", "the decoder's `deployment`"), rows)
+    yield from ("## Profiles", "")
+    alike: dict[tuple[str, str], list[str]] = {}
+    for profile in fmt.profiles:
+        told = unusual(profile.deployment) or "UTC, utf8mb4, not compressed"
+        alike.setdefault((profile.source, told), []).append(f"`{profile.name}`")
+    rows = ((", ".join(names), source, told) for (source, told), names in alike.items())
+    yield from table(("profiles", "database", "the decoder's `deployment`"), rows)
     if fmt.choices is not None and fmt.choices.options:
+        releases = ", ".join(f"`{release}`" for release in fmt.choices.releases)
         yield ""
-        yield (
-            "A profile's name is its release with its options. `--writer-profile` takes any release of "
-            f"{', '.join(f'`{one}`' for one in fmt.choices.releases)} with any of these that go together."
-        )
+        yield f"`--writer-profile` takes a release ({releases}) with any of these options that go together, behind a `+`:"
         yield ""
-        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.choices.options.items()))
+        yield from (f"- `{option}`: {text}" for option, text in fmt.choices.options.items())
+    assumed: dict[str, list[str]] = {}
+    for profile in fmt.profiles:
+        if profile.assumed:
+            assumed.setdefault(profile.assumed, []).append(f"`{profile.name}`")
+    for text, names in assumed.items():
+        yield from ("", f"Assumed{'' if len(names) == len(fmt.profiles) else f' in {_where(fmt, names)}'}: {text}.")
     yield ""
 
 
-def _losses_section(fmt: Format[Any]) -> Iterator[str]:
-    yield "## Losses"
-    yield ""
-    lost = list(_losses(fmt))
-    if lost:
-        yield "What these messages lack of the source's values, for every decoder."
-        yield ""
-        yield from _table(("loses", "in", "source"), lost)
-    else:
-        yield "None is declared: in the differential check the messages hold all values of the table."
-    yield ""
-
-
-def _losses(fmt: Format[Any]) -> Iterator[tuple[str, str, str]]:
-    """What a format's messages lack, with the profiles that lack it."""
+def _losses(fmt: Format[Any]) -> Iterator[str]:
+    """What a format's messages lack for every decoder, with the profiles that lack it."""
     losing: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
         for loss in fmt.losses(profile):
             losing.setdefault((loss.statement, loss.citation), []).append(f"`{profile.name}`")
-    for (statement, citation), names in losing.items():
-        yield statement, _where(fmt, names), citation
+    if losing:
+        yield from ("## Losses", "", "What these messages lack of the source's values:", "")
+        yield from (f"- {statement}; {_where(fmt, names)} ({citation})" for (statement, citation), names in losing.items())
+        yield ""
 
 
 def _where(fmt: Format[Any], names: list[str]) -> str:
@@ -232,95 +236,36 @@ def _where(fmt: Format[Any], names: list[str]) -> str:
     return ", ".join(names)
 
 
-def _rules(fmt: Format[Any]) -> Iterator[str]:
-    yield "## Rules"
-    yield ""
-    yield "From special to general: a mismatch breaks the first rule that owns it. A broken MUST fails a decoder; a"
-    yield "broken SHOULD fails it with `--strict`; MAY and UNSPECIFIED never fail. ASSUMED rests on no outside source."
-    yield ""
-    head = ("rule", "owed", "source", "effect", "statement", "citations")
-    yield from _table(head, (_rule(fmt, rule) for rule in rules(fmt.name)))
-    yield ""
-    yield "For tables kept from a stream (`cdc-conformance stream`):"
-    yield ""
-    yield from _table(head, (_rule(fmt, rule) for rule in streams.rules(fmt.name)))
+def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
+    placed = [(own, where.rules[row]) for own, row in zip(_rows(fmt.name, "../"), _rows(fmt.name, ""), strict=True)]
+    yield from ("## Rules", "", *table(_RULE, (row for row, home in placed if home == fmt.name)))
+    yield from _elsewhere(fmt, "rules", ((f"`{row[0]}`", home) for row, home in placed))
     yield ""
 
 
-def _rule(fmt: Format[Any], rule: Rule) -> tuple[str, ...]:
-    return (
-        rule.id.removeprefix(f"{fmt.name}/"),
-        rule.obligation.value,
-        rule.provenance.value,
-        rule.effect.value,
-        rule.statement,
-        _cited(rule, "../"),
-    )
+def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[str]:
+    yield from ("## Traps", "", "[Mistakes](../formats.md#traps-of-several-formats) of decoders, and the rule that convicts:", "")
+    told = dict.fromkeys((trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps)
+    placed = [(f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in told]
+    yield from (f"- {words}: {why}" for words, why, home in placed if home == fmt.name)
+    yield from _elsewhere(fmt, "traps", ((words, home) for words, _why, home in placed))
 
 
-def _cited(rule: Rule, where: str) -> str:
-    return "; ".join(f"[{citation.where}]({where}sources/{citation.where.replace('#', '.md#')})" for citation in rule.citations)
-
-
-def _assumed(fmt: Format[Any]) -> Iterator[tuple[str, list[str]]]:
-    assumptions: dict[str, list[str]] = {}
-    for profile in fmt.profiles:
-        if profile.assumed:
-            assumptions.setdefault(profile.assumed, []).append(f"`{profile.name}`")
-    yield from assumptions.items()
-
-
-def _open_questions(fmt: Format[Any]) -> Iterator[str]:
-    yield "## Open questions"
-    assumed = list(_assumed(fmt))
-    for text, names in assumed:
-        where = "" if len(names) == len(fmt.profiles) else f" in {', '.join(names)}"
-        yield ""
-        yield f"Assumed{where}: {text}."
-    open_rules = [rule.id.removeprefix(f"{fmt.name}/") for rule in rules(fmt.name) if _open(rule) and not rule.law]
-    yield ""
-    yield f"[{len(open_rules)} rules](../undecided.md#{fmt.name}) rest on an assumption or are left open by the documents."
-
-
-def _open(rule: Rule) -> bool:
-    return rule.provenance is Provenance.ASSUMED or rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
-
-
-def undecided_page() -> str:
-    """docs/undecided.md: value forms without an outside literal, and rules that no document or product settles."""
-    lines = [
-        "# What the documents do not decide",
-        "",
-        _NOTE,
-        "",
-        "Where a vendor's document is silent or contradicts itself, the harness does the most plausible thing and says so here.",
-        "An UNSPECIFIED rule is reported and never fails a decoder; an ASSUMED one rests on no outside source.",
-        "[What citations mean](formats.md#sources).",
-    ]
-    for fmt in formats():
-        lines += ["", f"## {fmt.name}"]
-        for text, names in _assumed(fmt):
-            where = "" if len(names) == len(fmt.profiles) else f" in {', '.join(names)}"
-            lines += ["", f"Assumed{where}: {text}."]
-        left = (
-            (
-                rule.id.removeprefix(f"{fmt.name}/"),
-                rule.obligation.value,
-                rule.provenance.value,
-                rule.statement,
-                _cited(rule, ""),
-            )
-            for rule in rules(fmt.name)
-            if _open(rule) and not rule.law
-        )
-        lines += ["", *_table(("rule", "obligation", "provenance", "statement", "citations"), left)]
-    return "\n".join(lines) + "\n"
+def _elsewhere(fmt: Format[Any], what: str, placed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What stands on other pages, a line a page."""
+    by: dict[str, list[str]] = {}
+    for words, home in placed:
+        if home != fmt.name:
+            by.setdefault(home, []).append(words)
+    for home, listed in sorted(by.items()):
+        link = f"../formats.md#{what}-of-several-formats" if home == _COMMON else f"{home}.md#{what}"
+        yield from ("", f"As in [{'several formats' if home == _COMMON else home}]({link}): {', '.join(listed)}.")
 
 
 def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are by format."""
-    made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
-    found = rooms(Path(__file__).parents[2])
-    made["recorded.md"] = recorded_page(_NOTE)
-    made |= {"rooms.md": table(found, _NOTE), "rooms.svg": picture(found)}
-    return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}
+    where = homes(traps)
+    made = {"formats.md": formats_page(where), **source_pages(_NOTE), "recorded.md": recorded_page(_NOTE)}
+    told = rooms(Path(__file__).parents[2])
+    made |= {"rooms.md": rooms_page(told, _NOTE), "rooms.svg": picture(told)}
+    return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()}

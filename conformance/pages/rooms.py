@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Final
+
+from conformance.pages._markdown import table
 
 PACKAGES: Final = ("generators", "conformance", "spark_checks")
 COLOURS: Final = {"generators": "#dbeafe", "conformance": "#dcfce7", "spark_checks": "#fee2e2"}
@@ -29,7 +31,7 @@ def rooms(root: Path) -> dict[str, Room]:
     files = {path: path.relative_to(root) for name in PACKAGES for path in sorted((root / name).rglob("*.py"))}
     owners = {path: _room(short) for path, short in files.items() if "skeleton" not in short.parts}
     names = set(filter(None, owners.values()))
-    found: dict[str, Room] = {}
+    by_name: dict[str, Room] = {}
     for name in sorted(names):
         own = [path for path, owner in owners.items() if owner == name]
         texts = {path: path.read_text("utf-8") for path in own}
@@ -38,8 +40,8 @@ def rooms(root: Path) -> dict[str, Room]:
         imports = {
             room for text in texts.values() for target in _imported(text) if (room := _known(target, names)) != name and room
         }
-        found[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
-    return found
+        by_name[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
+    return by_name
 
 
 def _room(path: Path) -> str:
@@ -126,19 +128,10 @@ def _box(name: str, room: Room, x: int, y: int) -> str:
     )
 
 
-def table(found: Mapping[str, Room], note: str) -> str:
+def rooms_page(found: Mapping[str, Room], note: str) -> str:
     """docs/rooms.md."""
     lines = ["# Rooms", "", note, "", "![Rooms by level; each imports only rooms below it](rooms.svg)", ""]
     lines += ["Arrows that a longer way implies are left out of the picture.", ""]
-    lines += ["| room | holds | imports |", "|---|---|---|"]
-    lines += (_row(room) for room in found.values())
+    lines += table(("room", "holds"), ((f"`{room.name}`", room.about) for room in found.values()))
     arrows = sum(len(room.imports) for room in found.values())
     return "\n".join([*lines, "", f"{len(found)} rooms, {arrows} arrows, no circle."]) + "\n"
-
-
-def _row(room: Room) -> str:
-    return f"| `{room.name}` | {room.about} | {_listed(room.imports)} |"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing of ours"

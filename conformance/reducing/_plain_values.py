@@ -29,7 +29,7 @@ _LETTER: Final = "a"
 _PLAIN: Final = "a0"
 
 
-def weight(kind: SourceType, value: Value) -> int:
+def weight(type: SourceType, value: Value) -> int:
     """How far a value is from its type's plain value: 0 for NULL, else at least 1."""
     match value:
         case None:
@@ -46,17 +46,17 @@ def weight(kind: SourceType, value: Value) -> int:
             return _float_weight(value)
         case Decimal():
             return _number_weight(format(value, "f"))
-    if kind.logical in (Logical.BIT, Logical.SET):
+    if type.logical in (Logical.BIT, Logical.SET):
         return 1 + 64 * value.bit_count() + value.bit_length()
-    if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
+    if type.logical in (Logical.DATETIME, Logical.TIMESTAMP):
         days, micros = divmod(value, DAY)
         return 1 + _days_weight(days) + _clock_weight(micros)
-    if kind.logical is Logical.TIME:
+    if type.logical is Logical.TIME:
         return 1 + (value < 0) + _clock_weight(abs(value))
     return _number_weight(str(value))
 
 
-def simpler(kind: SourceType, value: Value) -> list[Value]:
+def simpler(type: SourceType, value: Value) -> list[Value]:
     """Values that the type's source can store and that weigh less; NULL is not among them.
 
     The plainest comes first, then the heaviest, then those between, so that the first few are spread over the range: this
@@ -64,12 +64,12 @@ def simpler(kind: SourceType, value: Value) -> list[Value]:
     """
     if value is None:
         return []
-    most, fits = weight(kind, value), sources.of(kind).fits
+    most, fits = weight(type, value), sources.of(type).fits
     weighed: dict[str, tuple[int, Value]] = {}
-    for other in (*_variants(kind, value), *_boundaries(kind).values()):
+    for other in (*_variants(type, value), *_boundaries(type).values()):
         # 1, 1.0, Decimal(1) and True are equal: their repr differs.
         text = repr(other)
-        if text not in weighed and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
+        if text not in weighed and other is not None and fits(type, other) and (heavy := weight(type, other)) < most:
             weighed[text] = (heavy, other)
     ordered = [other for _, other in sorted(weighed.values(), key=lambda pair: pair[0])]
     return [ordered[i] for i in _spread(len(ordered))]
@@ -86,14 +86,14 @@ def _spread(size: int) -> list[int]:
 
 
 @cache
-def _boundaries(kind: SourceType) -> Mapping[str, Value]:
+def _boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of all types with this type's name and logical type."""
-    source = sources.of(kind)
-    alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (kind.name, kind.logical)]
+    source = sources.of(type)
+    alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (type.name, type.logical)]
     return {f"{slug}/{name}": value for slug in alike for name, value in source.boundary_values(slug).items()}
 
 
-def _variants(kind: SourceType, value: Value) -> Iterator[Value]:
+def _variants(type: SourceType, value: Value) -> Iterator[Value]:
     match value:
         case Json():
             yield from (Json(inner) for inner in _json_variants(value.value))
@@ -102,7 +102,7 @@ def _variants(kind: SourceType, value: Value) -> Iterator[Value]:
         case dt.date():
             yield from _date_variants(value)
         case str():
-            yield from (kind.members if kind.logical is Logical.TEXT else ())
+            yield from (type.members if type.logical is Logical.TEXT else ())
             yield from _text_variants(value)
         case bytes():
             yield from (text.encode("latin-1") for text in _text_variants(value.decode("latin-1")))
@@ -110,9 +110,9 @@ def _variants(kind: SourceType, value: Value) -> Iterator[Value]:
             yield from _float_variants(value)
         case Decimal():
             yield from _decimal_variants(value)
-        case int() if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
+        case int() if type.logical in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
             yield from _moment_variants(value)
-        case int() if kind.logical in (Logical.BIT, Logical.SET):
+        case int() if type.logical in (Logical.BIT, Logical.SET):
             yield from (0, 1, *(1 << i for i in range(value.bit_length()) if value >> i & 1))
             yield from (value & ~(1 << i) for i in range(value.bit_length()))
         case int():
@@ -132,7 +132,7 @@ def _integer_variants(value: int) -> Iterator[int]:
 
 
 def _without_digits(text: str) -> Iterator[str]:
-    """The number's texts with one digit replaced by zero, or by one."""
+    """The number's texts with one digit replaced by zero or one."""
     for i, digit in enumerate(text):
         if digit not in "0.":
             yield f"{text[:i]}0{text[i + 1 :]}"

@@ -154,7 +154,7 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
 
 
 def _and_of_three(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
-    """Scenarios of a row, those of an inserted one also between two others."""
+    """Scenarios of one row; an inserted row also stands between two others."""
     for scenario in single:
         yield scenario
         (event,) = scenario.history.events[:1]
@@ -199,7 +199,7 @@ def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _parts(smaller: Scenario, scenario: Scenario) -> bool:
-    """Whether it has only tables and cells of the scenario: a user's table keeps its name and holds no other values."""
+    """Whether a candidate has only tables and cells of the scenario: a user's table keeps its name and its values."""
     cells = {(name, repr(value)) for event in _changes(scenario) for image in _images(event) for name, value in image.items()}
     held = all(
         (name, repr(value)) in cells for event in _changes(smaller) for row in _images(event) for name, value in row.items()
@@ -314,7 +314,7 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Without a half, a quarter ... of the events, without each; cut to the failing column, and whole."""
+    """The scenario without a half, a quarter ... of its events, and without each; cut to the failing column, and whole."""
     events = scenario.history.events
     for left in _left(events):
         smaller = _with(scenario, left)
@@ -324,7 +324,7 @@ def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _rows(scenario: Scenario) -> Iterator[Scenario]:
-    """Without a half, a quarter ... of an event's rows, without each."""
+    """The scenario without a half, a quarter ... of an event's rows, and without each."""
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange):
             for left in _left(event.rows):

@@ -20,14 +20,14 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
-from conformance.engines.base import tables_of as offered
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.engines.engine import tables_of as offered
 from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
 from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
 from generators.model import Case, Deployment, Message, Origin, Scenario, Table
@@ -225,7 +225,7 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     Each level-one candidate has its own database: candidates of a call never share (database, table), which may key a
     decoder's state. Those of level two share the requested table, as the cases of a run do.
     """
-    found: dict[tuple[Any, ...], Batch] = {}
+    batches: dict[tuple[Any, ...], Batch] = {}
     suffixes = _suffixes()
     waiting: deque[_Turn] = deque()
     for track in tracks:
@@ -243,7 +243,7 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
             if (scenario.level == 2 and asked is None) or (seen := hash(repr(scenario.history))) in track.tried:
                 continue
             key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
-            if key not in found and (len(found) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)):
+            if key not in batches and (len(batches) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)):
                 track.deferred = True
                 turn.passed += 1
                 if turn.passed > limits.candidates:
@@ -257,15 +257,15 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
                 break
             if candidate is None:
                 continue
-            if key not in found:
-                found[key] = Batch(track.case.deployment, scenario.level, asked)
-            found[key].candidates.append(candidate)
+            if key not in batches:
+                batches[key] = Batch(track.case.deployment, scenario.level, asked)
+            batches[key].candidates.append(candidate)
             turn.asked.add(asked)
             turn.left -= 1
             if turn.left:
                 waiting.append(turn)
             break
-    return list(found.values())
+    return list(batches.values())
 
 
 @dataclass(slots=True, eq=False)

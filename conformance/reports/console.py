@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.judging.judge import BAD, CaseResult, Verdict
+from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
+from conformance.judging.wording import clip
 from conformance.reports.facts import Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect, Obligation
 from conformance.running.events import Broken, Event
 from conformance.text import printable
 
@@ -49,6 +51,8 @@ NAMED: Final = 5
 """Rules named in a format's line."""
 SHOWN = 600
 """Characters of a message that are printed; the crash file holds all."""
+BRIEF: Final = 300
+"""Characters of a mistake's message, and of its expected and actual value."""
 
 
 def summary(result: RunResult) -> Table:
@@ -122,9 +126,9 @@ class Shown:
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
 
-def message(failure: Failure) -> Text:
+def message(failure: Failure, limit: int = SHOWN) -> Text:
     """The failure's message, with the wrong field bold and underlined."""
-    shown = wire_of(failure, SHOWN)
+    shown = wire_of(failure, limit)
     if shown.form == "hex":
         value = failure.result.case.written[failure.finding.message].message.value
         return Text(readable(value))
@@ -151,8 +155,7 @@ def known(failure: Failure) -> Text:
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
     why = f", {printable(cause(failure))}" if failure.cause else ""
-    cases = f"{failure.cases} case{'s' if failure.cases != 1 else ''}"
-    return Text(f"known: {failure.rule.id}{why}, {cases}{reason}{link}", style="yellow")
+    return Text(f"known: {failure.rule.id}{why}, {_cases(failure.cases)}{reason}{link}", style="yellow")
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
@@ -166,9 +169,51 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
 
 
-def render(result: RunResult, *, table: bool = True) -> RenderableType:
-    """The whole console report, or what stands around its table of formats and profiles."""
-    parts: list[RenderableType] = [Shown(f) for f in result.failures if not f.known]
+def repairs(fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Iterator[RenderableType]:
+    """What to repair first: the format's mistakes, each with its smallest message."""
+    failing, named = sum(1 for _ in fmt.counting(strict)), mistakes(fmt, strict=strict)
+    if not named:
+        return
+    count = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
+    yield Text(f"{fmt.format}: {count} in {_cases(failing)}; repair first what stands first", "bold")
+    for number, one in enumerate(named[:MOST], 1):
+        binding = "" if one.obligation is Obligation.MUST else f" ({one.obligation}, counts with --strict)"
+        yield Text.assemble((printable(f"{number:>2}. {one.sentence}: {_cases(len(one.cases))}{binding}"), "bold red"))
+        yield Text("\n").join(Text("    ").append(line) for line in _shown(one, failures))
+    if len(named) > MOST:
+        yield Text(f"    and {len(named) - MOST} smaller ones")
+
+
+def _cases(number: int) -> str:
+    return f"{number:,} case{'' if number == 1 else 's'}"
+
+
+def _shown(mistake: Mistake, failures: Sequence[Failure]) -> Iterator[Text]:
+    """The mistake's smallest message, what it owes and what came, and the command that judges it again."""
+    mine = [one for one in failures if one.rule.id in mistake.rules and not one.known]
+    exact = [one for one in mine if one.finding.rule == mistake.finding.rule and mistake.finding.cause in one.keys]
+    broken = next(iter(exact or mine), None)
+    finding = broken.finding if broken else mistake.finding
+    if broken:
+        yield Text.assemble("message   ", message(broken, BRIEF))
+    yield Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green"))
+    yield Text.assemble("actual    ", (printable(clip(finding.actual, BRIEF)), "red"), f"  at {printable(finding.path)}")
+    if broken and broken.file:
+        yield Text(replay(broken))
+
+
+def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
+    """The whole console report, or what stands around its table of formats and profiles; with `details` each broken rule."""
+    failing = [f for f in result.failures if not f.known]
+    parts: list[RenderableType] = [
+        part
+        for fmt in result.formats
+        for part in repairs(fmt, [f for f in failing if f.result.case.format == fmt.format], result.strict)
+    ]
+    parts += [Shown(f) for f in failing] if details else []
+    if failing and not details:
+        rules = len({f.rule.id for f in failing})
+        parts.append(Text(f"{rules} broken rules by {len(failing)} causes: --details shows each, and so does a --report", "dim"))
     parts += [known(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
@@ -185,7 +230,6 @@ def render(result: RunResult, *, table: bool = True) -> RenderableType:
     parts += [Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))]
     cases, messages, certain, *rest = sums(result)
     parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
-    failing = [f for f in result.failures if not f.known]
     if result.entries or len(failing) < len(result.failures):
         wrong = sum(entry.wrong for entry in result.entries)
         parts.append(

@@ -12,12 +12,12 @@ from typing import Final
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
-from conformance.rules.base import Obligation
+from conformance.rules.rules import Obligation
 from generators.model import Deployment
 
 COMMAND: Final = "cdc-conformance"
 NAMED: Final = 8
-"""Most profiles or faults that are named."""
+"""Limit of the profiles or faults that are named."""
 
 
 class Standing(enum.StrEnum):
@@ -56,7 +56,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RuleStanding:
-    """A rule after a run: the number of cases that break it, and of those not recorded as known."""
+    """A rule after a run: how many cases break it, and how many of these are not on record."""
 
     result: RuleResult
     standing: Standing
@@ -86,7 +86,7 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """How a profile breaks a rule: the number of cases, and of those not recorded as known."""
+    """How a profile breaks a rule: in how many cases, and how many of these are not on record."""
 
     cases: int = 0
     new: int = 0
@@ -94,13 +94,13 @@ class Breach:
 
 def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
     """The broken rules of a format, each with the profiles that break it."""
-    found: dict[str, dict[str, Breach]] = {}
+    by_rule: dict[str, dict[str, Breach]] = {}
     for case in fmt.cases:
         for rule in {f.rule for f in case.findings}:
-            by_profile = found.setdefault(rule, {})
+            by_profile = by_rule.setdefault(rule, {})
             old = by_profile.get(case.case.profile, Breach())
             by_profile[case.case.profile] = Breach(old.cases + 1, old.new + (rule not in case.known))
-    return found
+    return by_rule
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:

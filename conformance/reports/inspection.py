@@ -1,4 +1,4 @@
-"""What `inspect` finds: its parts for people, Markdown, and a self-contained HTML page with a JSON file beside it."""
+"""The result of `inspect`: in parts for people, as Markdown, and as a self-contained HTML page with a JSON file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.inspecting.evidence import Sign
 from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Found, Group, Inspector, Sample, Tally, as_json, command
 from conformance.reports.page import environment
 from conformance.reports.wire import WHOLE, Segment, WireText, formatted, wire
-from conformance.rules.base import Citation
+from conformance.rules.rules import Citation
 from conformance.text import printable
 
 COLUMNS_SHOWN: Final = 40
@@ -25,7 +25,7 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def blocks(found: Inspector) -> Iterator[Block]:
-    """What is told, for people."""
+    """The result in blocks, for people."""
     groups = found.groups()
     counted = f"{found.messages:,} messages" + (f", {found.nulls:,} of them null" if found.nulls else "")
     told = "; ".join(" or ".join(one.book.format for one in group.tallies) for group in groups)
@@ -46,7 +46,7 @@ def blocks(found: Inspector) -> Iterator[Block]:
 
 
 def _open(group: Group) -> Iterator[tuple[str]]:
-    """Which formats may be meant, and what would decide."""
+    """The formats that remain possible, and what would decide between them."""
     names = " or ".join(one.book.format for one in group.tallies)
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
     every = frozenset.union(*(one.members for one in group.tallies))
@@ -152,7 +152,7 @@ class EvidenceView:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The release or an option: what is told of it, what it means, and the evidence that decides it."""
+    """The release or an option: its state, its meaning, and the evidence that decides it."""
 
     name: str
     told: str
@@ -229,7 +229,7 @@ def write(found: Inspector, directory: Path) -> list[Path]:
 
 
 def markdown(found: Inspector) -> str:
-    """What is told, as Markdown."""
+    """The result as Markdown."""
     lines: list[str] = []
     for title, heads, rows in blocks(found):
         lines += [f"## {title}", ""] if title else []

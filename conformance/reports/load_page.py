@@ -25,7 +25,7 @@ from conformance.text import printable
 LEVELS: Final = {1: "changes", 2: "rows"}
 SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
 POINTS: Final = 300
-"""Most points of a plot; of more batches the longest of each group is kept."""
+"""Limit of a plot's points; of more batches the longest of each group is kept."""
 TEMPLATE: Final = "load.html.j2"
 
 
@@ -58,7 +58,7 @@ def _lowest(outcome: LoadResult) -> float:
 
 
 def _wrong(outcome: LoadResult) -> str:
-    """What is wrong with the rows, at any speed."""
+    """What is wrong with the rows, whatever the speed."""
     problems = []
     if outcome.missing > 0:
         problems.append(f"{outcome.missing:,} of {outcome.owed:,} messages have no row")

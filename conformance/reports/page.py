@@ -19,7 +19,7 @@ from conformance.reports import facts
 from conformance.reports.console import HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
 from conformance.reports.wire import Segment, WireText, formatted
-from conformance.rules.base import Obligation, Rule
+from conformance.rules.rules import Obligation, Rule
 from conformance.text import printable
 from generators.model import State
 

@@ -1,7 +1,7 @@
 """The run as SARIF 2.1.0, which code hosts show beside the decoder's source: a result for each broken rule and cause.
 
-A broken MUST is an error, a broken SHOULD a warning, a known failure is suppressed with the record's reason. A result lies at the
-decoder's function, as far as its file can be told without running it.
+A broken MUST is an error, a broken SHOULD a warning, a known failure is suppressed with the record's reason. A result's place is
+the decoder's function, as far as its file is known without running it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.reports import facts
 from conformance.reports.facts import RuleStanding, Standing
 from conformance.reports.junit import explained, short
-from conformance.rules.base import Rule
+from conformance.rules.rules import Rule
 from conformance.text import printable
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -119,7 +119,7 @@ def _location(decoder: str) -> dict[str, Any]:
 
 
 def where(decoder: str) -> tuple[Path, int] | None:
-    """The file and line of a decoder's function, relative to the working directory; None where no file below it can be told.
+    """The file and line of a decoder's function, relative to the working directory; None if no file below it is known.
 
     A command's place is the first of its words that names a file. No code of the decoder runs.
     """

@@ -1,4 +1,4 @@
-"""A message's bytes to read, with the finding's field marked.
+"""Shows a message's bytes, with the finding's field marked.
 
 For display only, no verdict depends on it: marks may be too wide or missing, but the text is the message's.
 """
@@ -61,7 +61,7 @@ class _Open:
     colon: bool = False
 
     def next(self) -> None:
-        """Goes on after a comma."""
+        """Moves to the next value, after a comma."""
         self.step = None if self.is_object else (self.step + 1 if isinstance(self.step, int) else 0)
         self.at, self.colon = (0, 0), False
 
@@ -214,7 +214,7 @@ INDENT: Final = "  "
 
 
 def formatted(pieces: Sequence[Segment]) -> list[Segment]:
-    """JSON text with a line for each member; marks stay. What is no JSON gets line ends in odd places, and loses nothing."""
+    """JSON text with a line for each member; marks stay. Text that is no JSON gets odd line ends, but loses nothing."""
     out: list[Segment] = []
     depth, quoted, escaped, opened = 0, False, False, False
     for piece in pieces:
@@ -311,7 +311,7 @@ def wire(
 
 
 def _text(value: bytes) -> tuple[str | None, str]:
-    """The value as text, and a note; None where a hex dump shows more."""
+    """The value as text, and a note; None if a hex dump shows more."""
     like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     try:
         text = value.decode("utf-8")

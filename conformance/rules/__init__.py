@@ -1,5 +1,6 @@
 """What decoders owe: cited rules, and the sources that they cite.
 
-`base` says what a rule is, `book` how the twelve formats write theirs, `formats` holds one table of rules a format, `families`
-what formats share. Imports nothing of `conformance` beyond this room and the base modules.
+`rule` says what a rule is. Rules are data: a TOML file a format, kinds.toml for what formats share, laws.toml for what every
+format owes; `book` reads them, `base` has the rules of a format. Imports nothing of `conformance` beyond this room and the base
+modules.
 """

@@ -1,193 +1,280 @@
-"""What the rule tables of all formats share: how a rule is spelt, selectors of whole areas, and the rules that are the same."""
+"""Rules as data: the catalogue of kinds (kinds.toml), and a TOML file of rules for each format.
+
+A kind is a rule without a format, in words that fit most formats; a family has kinds of its own, in words of one vendor. A rule
+in a format's file names its kind and cites the format's sources; what else it says stands in place of what the family and the
+kind say. A name that is no kind is a rule of that format alone, and says everything itself. The order counts: the first rule that
+owns a comparison is the one that a difference breaks.
+
+    family = "toy"                               # whose kinds the format has; most formats have none
+    provenance = "OBSERVED"                      # of rules whose grade names none; ASSUMED without this line
+
+    [order]                                      # which change of a row is the newer one (conformance.rules.order)
+    cites = "toy#ts"
+    positions = ["number"]
+
+    [rules]
+    "fault/must-reject fault/cell-type" = {}     # two kinds, as they are: both have citations
+    "rows/op" = "toy#op"                         # a kind, cited
+    "value/null" = { grade = "SHOULD", cites = "toy#values toy#old", owns = "aspect=null; op=UPDATE", says = '''
+        null in old is the value NULL, not a column that did not change.''' }
+
+`says` is the statement; `effect` what breaking it does; `grade` an obligation (else MUST), a provenance or both; `cites` facts of
+the catalogue of sources; `owns` a selector: conditions `CONDITIONS`, `name=value|value`, separated by `; `, or "" for whatever is
+left. White space in these texts, line ends too, is one space.
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.rule import FIELDS, Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.sources import fact
+from generators.errors import UnknownName, UsageError
+from generators.model import Kind, Logical, Op, State
+from generators.wire_format import FORMATS
 
-EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
-WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
-CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
-
-MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty", "null", "no-message")
-_DIGITS: Final = "fault:cell-decimal-digits"
-DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell", "wrapped")
-
-
-@dataclass(frozen=True, slots=True)
-class FaultWords:
-    """How the rules on faults are told for a container: the tags of what is owed, the statements, the sources."""
-
-    malformed: tuple[str, ...]
-    rejected: str
-    source: str
-    dubious: tuple[str, ...]
-    doubtful: str
-    leaves: str
-
-
-_FAULTS: Final = {
-    "json": FaultWords(
-        MALFORMED,
-        "A truncated document, a value that is no object, content after it, an empty or NULL value: one CORRUPT row.",
-        "standards#json-document",
-        DUBIOUS,
-        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells, an array of the message are read or "
-        "refused, never lost.",
-        "standards#json-doubtful",
-    ),
-    "avro": FaultWords(
-        (*MALFORMED, "foreign-framing", "foreign-schema", "wrong-branch", "huge-length"),
-        "A truncated record, bytes before or after it, another schema's record, a branch or symbol that the schema has not, a "
-        "length that the value cannot hold, an empty or NULL value: one CORRUPT row.",
-        "standards#avro-datum",
-        ("invalid-utf-8", "overlong-number"),
-        "A string that is no UTF-8 and a number longer than it need be are read or refused, never lost.",
-        "standards#avro-numbers",
-    ),
+_EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
+ASPECTS: Final[Mapping[str, tuple[Aspect, ...]]] = {
+    **{aspect.value: (aspect,) for aspect in Aspect},
+    "existence": _EXISTENCE,
+    "whole": (*_EXISTENCE, Aspect.KIND, Aspect.OP),
+    "content": (Aspect.NULL, Aspect.VALUE),
 }
+"""What `aspect=` may name: aspects, and names of several."""
 
-MUST, SHOULD, MAY, UNSPECIFIED = Obligation.MUST, Obligation.SHOULD, Obligation.MAY, Obligation.UNSPECIFIED
-OBSERVED, DOCUMENTED, ASSUMED = Provenance.OBSERVED, Provenance.DOCUMENTED, Provenance.ASSUMED
+CONDITIONS: Final[Mapping[str, tuple[str, Iterable[str] | None]]] = {
+    "field": ("fields", FIELDS),
+    "aspect": ("aspects", ASPECTS),
+    "kind": ("kinds", tuple(Kind)),
+    "op": ("ops", ("", *Op)),
+    "side": ("sides", ("", "before", "after")),
+    "type": ("types", None),
+    "logical": ("logicals", tuple(Logical)),
+    "class": ("classes", None),
+    "state": ("states", tuple(State)),
+    "tag": ("tags", None),
+    "profile": ("profiles", None),
+    "level": ("levels", ("1", "2")),
+}
+"""The conditions of a selector: the field of `Selector` and the legal values; None for globs."""
+
+SHORT: Final = {"change": "field=change; aspect=", "cell": "field=cell; aspect=", "envelope": "aspect=field; field="}
+"""What stands for two conditions, with the values of the second: `change=missing` is `field=change; aspect=missing`."""
+
+NEEDED: Final = {"says": "statement", "effect": "effect", "cites": "citations", "owns": "selector"}
+"""What a rule or its kind must say, with the field of Rule."""
+OTHERS: Final = ("grade", "law", "needs")
+"""What they may say, too; `law` and `needs` are for laws.toml, and a law owns nothing."""
+NEEDS: Final = ("schema", "watermarks", "compacted")
+
+
+Given: TypeAlias = Mapping[str, Any]
+"""What an entry says: fields of a Rule, and `needs` of a law."""
 
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The rules of one format as they are written down. `provenance` is what a rule has unless it says otherwise."""
+    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors."""
 
-    format: str
-    provenance: Provenance
-
-    def rule(
-        self,
-        name: str,
-        statement: str,
-        effect: Effect,
-        selector: Selector,
-        *citations: str,
-        obligation: Obligation = MUST,
-        provenance: Provenance | None = None,
-    ) -> Rule:
-        """The rule `<format>/<name>`; a citation is a fact of the catalogue, `page#name` (conformance.rules.sources)."""
-        cited = tuple(map(Citation, citations))
-        return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
-
-    def faults(self, container: str = "json", *, domain: bool = True, kept: str = "") -> tuple[Rule, ...]:
-        """What is owed for messages that are none of this format, which no vendor's document says.
-
-        `domain`: the format has columns whose Spark type holds more than they do; `kept` is the fact that its decimals do.
-        """
-        words = _FAULTS[container]
-        return (
-            self.rule(
-                "fault/must-reject",
-                words.rejected,
-                Effect.SILENT_CORRUPTION,
-                Selector(aspects=(Aspect.ACCEPTED,), tags=tuple(f"fault:{name}" for name in words.malformed)),
-                words.source,
-                "harness#malformed",
-                provenance=ASSUMED,
-            ),
-            self.rule(
-                "fault/cell-type",
-                "A message of the table with a cell that does not fit its column's type is one CORRUPT row.",
-                Effect.SILENT_CORRUPTION,
-                Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:cell-*",)),
-                "harness#cell-fits-type",
-                provenance=ASSUMED,
-            ),
-            *((self.cell_domain(kept),) if domain else ()),
-            *((self.no_such_message(),) if container == "json" else ()),
-            self.rule(
-                "fault/never-lost",
-                words.doubtful,
-                Effect.LOST_CHANGE,
-                Selector(
-                    fields=("change",),
-                    aspects=(Aspect.MISSING,),
-                    tags=tuple(f"fault:{name}" for name in words.dubious),
-                ),
-                words.leaves,
-                "harness#every-offset",
-                provenance=ASSUMED,
-            ),
-        )
-
-    def after_the_document(self, *cited: str) -> Rule:
-        """What is owed for what follows a document that Kafka Connect's converter writes: it stands before the other faults.
-
-        Connect's own reader ignores it: a decoder that does so, too, is no worse. `cited` says that Connect's form is written.
-        """
-        return self.rule(
-            "fault/after-the-document",
-            "What follows the document, a letter or a second document, makes the message CORRUPT. "
-            "Connect's own reader ignores it.",
-            Effect.SILENT_CORRUPTION,
-            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:trailing-content", "fault:second-document")),
-            "standards#json-document",
-            "connect#reader-is-lenient",
-            *cited,
-            "harness#malformed",
-            obligation=SHOULD,
-            provenance=ASSUMED,
-        )
-
-    def cell_domain(self, kept: str = "") -> Rule:
-        """What is owed for a cell that no column of the source holds, but its default Spark type does, or its decimal."""
-        more = (Aspect.KIND,) if kept else ()
-        return self.rule(
-            "fault/cell-domain",
-            "A message of the table with a cell that its source type cannot hold should be one CORRUPT row, though Spark's can.",
-            Effect.SILENT_CORRUPTION,
-            Selector(aspects=(Aspect.ACCEPTED, *more), tags=("fault:domain", *((_DIGITS,) if kept else ()))),
-            "harness#cell-in-domain",
-            *((kept,) if kept else ()),
-            obligation=SHOULD,
-            provenance=ASSUMED,
-        )
-
-    def no_such_message(self) -> Rule:
-        """What is owed for a JSON document of the format's look that its product does not write."""
-        return self.rule(
-            "fault/no-such-message",
-            "A document without type, of an unknown type, with rows of another container should be CORRUPT or CONTROL.",
-            Effect.SILENT_CORRUPTION,
-            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:no-such-message",)),
-            "harness#no-such-message",
-            obligation=SHOULD,
-            provenance=ASSUMED,
-        )
-
-    def readable(self) -> Rule:
-        """The plain rule on refused rows, behind those on a trait of the message."""
-        return self.rule(
-            "rows/readable",
-            "A message of rows as the product writes it is its rows: no value, column, option or member of it makes it CORRUPT.",
-            Effect.LOST_CHANGE,
-            Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",)),
-            "harness#every-offset",
-            provenance=ASSUMED,
-        )
-
-    def one_each(self) -> Rule:
-        """The catch-all of changes: it stands behind every rule that owns some."""
-        return self.rule(
-            "change/one-each",
-            "Every readable message gives its changes with their kind; every unreadable one exactly one CORRUPT row.",
-            Effect.SILENT_CORRUPTION,
-            Selector(fields=("change",)),
-            "harness#every-offset",
-            provenance=ASSUMED,
-        )
+    rules: tuple[Rule, ...]
+    order: Mapping[str, Any]
+    place: str
 
 
-def changes(*, kinds: tuple[str, ...] = (), ops: tuple[str, ...] = (), tags: tuple[str, ...] = ()) -> Selector:
-    """Whether changes are there, readable, and of their kind and op."""
-    return Selector(fields=("change",), aspects=WHOLE, kinds=kinds, ops=ops, tags=tags)
+_OUTSIDE: Final[dict[str, Path]] = {}
 
 
-def value(*logicals: str, classes: tuple[str, ...] = (), types: tuple[str, ...] = (), states: tuple[str, ...] = ()) -> Selector:
-    """Values of these types; NULL in place of such a value is the affair of the rules on NULL."""
-    return Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=logicals, classes=classes, types=types, states=states)
+def register(fmt: str, path: Path) -> None:
+    """Has the rules of a format from outside this package read from a file, as a rule beside the module that calls this.
+
+    Raises UsageError for a format that has another file.
+    """
+    if fmt in FORMATS or _OUTSIDE.setdefault(fmt, path) != path:
+        raise UsageError(f"format {fmt!r} has a file of rules already")
+
+
+@cache
+def book(fmt: str) -> Book:
+    """The book of a format. Raises UnknownName for the format, UsageError with file and line for what is wrong in its file."""
+    if path := _OUTSIDE.get(fmt):
+        return read(fmt, str(path), path.read_text("utf-8"))
+    if fmt not in FORMATS:
+        raise UnknownName("format", fmt, (*FORMATS, *_OUTSIDE))
+    return read(fmt, *_file(fmt))
+
+
+def read(fmt: str, where: str, text: str) -> Book:
+    """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
+    file = _File(where, text, ("family", "provenance", "order", "rules"))
+    with _at(file.place("family")):
+        known = kinds(file.data.get("family", ""))
+    with _at(file.place("provenance")):
+        provenance = Provenance(_one(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
+    found = []
+    for place, name, given in file.entries("rules"):
+        told = {"obligation": Obligation.MUST, "provenance": provenance, **known.get(name, {}), **given}
+        if lacking := ", ".join(field for field, of_rule in NEEDED.items() if of_rule not in told):
+            if name in known:
+                raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
+            raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
+        found.append(Rule(id=f"{fmt}/{name}", **told))
+    return Book(tuple(found), {"provenance": provenance, **file.data.get("order", {})}, file.place("order"))
+
+
+def kinds(family: str = "") -> Mapping[str, Given]:
+    """The kinds of every format, with those of a family. Raises UnknownName for the family."""
+    general, families = _catalogue()
+    own = families[_one(family, "family", families)] if family else {}
+    return {name: {**general.get(name, {}), **own.get(name, {})} for name in (*general, *own)}
+
+
+@cache
+def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
+    file = _File(*_file("kinds"), ("kinds", "family"))
+    tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
+    general, *families = ({name: given for _, name, given in file.entries(table)} for table in tables)
+    return general, dict(zip(file.data["family"], families, strict=True))
+
+
+@cache
+def laws() -> Mapping[str, Given]:
+    """What no selector owns, for every format: the laws of decoding and those of kept tables, by their name."""
+    return {name: given for _, name, given in _File(*_file("laws"), ("rules",)).entries("rules")}
+
+
+def law(fmt: str, name: str) -> Rule:
+    """A law as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
+    told = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **laws()[name]}
+    told.pop("needs", "")
+    return Rule(id=f"{fmt}/{name}", **told)
+
+
+def _file(name: str) -> tuple[str, str]:
+    """A file of this package: what errors call it, and its text."""
+    return f"conformance/rules/{name}.toml", resources.files("conformance.rules").joinpath(f"{name}.toml").read_text("utf-8")
+
+
+class _File:
+    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for a part that is not legal."""
+
+    def __init__(self, where: str, text: str, parts: Iterable[str]) -> None:
+        self.where, self.lines = where, text.splitlines()
+        try:
+            self.data: Mapping[str, Any] = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            at = re.search(r"at line (\d+)", str(error))
+            problem = str(error).replace("Cannot overwrite a value", "a duplicate")
+            raise UsageError(f"{where}:{at[1] if at else len(self.lines)}: {problem}.") from None
+        for part in self.data:
+            with _at(self.place(part)):
+                _one(part, "part", parts)
+
+    def place(self, part: str) -> str:
+        """Where a part of the file is; its first line for a part that it does not have."""
+        head = re.compile(rf"\[?{re.escape(part)}\b")
+        return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
+
+    def entries(self, table: str) -> Iterator[tuple[str, str, Given]]:
+        """The entries of a table: place, name and what they say."""
+        found: Mapping[str, Any] = self.data
+        for part in table.split("."):
+            found = found.get(part, {})
+        head = next((number for number, line in enumerate(self.lines) if line.startswith(f"[{table}]")), 0)
+        places: dict[str, str] = {}
+        for key, value in found.items():
+            lines = (number for number, line in enumerate(self.lines[head:], head + 1) if line.lstrip("\"' ").startswith(key))
+            place = f"{self.where}:{next(lines, head + 1)}"
+            fields = {"cites": value} if isinstance(value, str) else value
+            for name in key.split():
+                with _at(f"{place}: {name}"):
+                    if name in places:
+                        raise UsageError(f"a duplicate: it is in {places[name]}, too.")
+                    places[name] = place
+                    given = dict(pair for field, words in fields.items() for pair in parsed(field, words))
+                yield f"{place}: {name}", name, given
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Names the place in what is wrong there."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+
+
+def _one(value: str, what: str, legal: Iterable[str]) -> str:
+    if value not in (known := tuple(map(str, legal))):
+        raise UnknownName(what, value, filter(None, known))
+    return value
+
+
+def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a field of an entry says of a Rule."""
+    _one(name, "field", (*NEEDED, *OTHERS))
+    if not isinstance(value, str):
+        raise UsageError(f"{name} is a text, not {value!r}.")
+    text = " ".join(value.split())
+    match name:
+        case "grade":
+            for word in text.split():
+                grade = _one(word, "grade", (*Obligation, *Provenance))
+                yield ("obligation", Obligation(grade)) if grade in tuple(Obligation) else ("provenance", Provenance(grade))
+        case "effect":
+            yield "effect", Effect(_one(text, "effect", Effect))
+        case "owns":
+            yield "selector", selector(text)
+        case "cites":
+            yield "citations", citations(text)
+        case "needs":
+            yield "needs", _one(text, "need", NEEDS)
+        case _:
+            yield NEEDED.get(name, name), text
+
+
+def selector(text: str) -> Selector:
+    """A selector from its text. Raises UsageError."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for condition, values in _conditions(text):
+        field, legal = CONDITIONS[condition]
+        if field in found:
+            raise UsageError(f"condition {condition!r} is there twice.")
+        found[field] = tuple(_values(condition, values, legal))
+    return Selector(**found)
+
+
+def _conditions(text: str) -> Iterator[tuple[str, str]]:
+    """The conditions of a selector with their values."""
+    for part in filter(None, text.split("; ")):
+        name, _, values = part.partition("=")
+        _one(name, "condition", (*CONDITIONS, *SHORT))
+        for each in (SHORT.get(name, f"{name}=") + values).split("; "):
+            condition, _, given = each.partition("=")
+            yield condition, given
+
+
+def _values(condition: str, text: str, legal: Iterable[str] | None) -> Iterator[Any]:
+    for value in map(str.strip, text.split("|")):
+        if legal is not None:
+            _one(value, condition, legal)
+        elif not value:
+            raise UsageError(f"condition {condition!r} has an empty value.")
+        if condition == "aspect":
+            yield from ASPECTS[value]
+        else:
+            yield int(value) if condition == "level" else value
+
+
+def citations(text: str) -> tuple[Citation, ...]:
+    """Citations from their text. Raises UsageError for none, UnknownName for what the catalogue of sources does not have."""
+    if not text:
+        raise UsageError("cites is empty.")
+    return tuple(Citation(fact(where).id) for where in text.split())

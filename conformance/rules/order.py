@@ -1,20 +1,24 @@
-"""How a format orders the changes of one row: data that each format's rules bring as `ORDER`, since its documents say it."""
+"""How a format orders the changes of one row: `[order]` of its file of rules, since its documents say it."""
 
 from __future__ import annotations
 
-import importlib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
-from conformance.rules.base import Citation, Provenance
-from generators.errors import UnknownName
-from generators.wire_format import FORMATS, module_name
+from conformance.rules.book import book, citations
+from conformance.rules.rule import Citation, Provenance
+from generators.errors import UnknownName, UsageError
 
-NUMBER: Final = (r"^(\d+)$", (1,))
-FILE_POSITION: Final = (r"^[^:]*?(\d+):(\d+)$", (1, 2))
-FILE_POSITION_ROW: Final = (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3))
-OFFSET_AT_FILE: Final = (r"^(\d+)@(\d+)$", (2, 1))
+POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
+    "number": (r"^(\d+)$", (1,)),
+    "file:position": (r"^[^:]*?(\d+):(\d+)$", (1, 2)),
+    "file:position:row": (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3)),
+    "offset@file": (r"^(\d+)@(\d+)$", (2, 1)),
+}
+"""The forms of `position`: a pattern, and its groups from the most significant one on."""
+KEYS: Final = ("change", "schema", "table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,31 @@ class Order:
 
 @cache
 def order_of(fmt: str) -> Order:
-    """The order of a format. Raises UnknownName."""
-    if fmt not in FORMATS:
-        raise UnknownName("format", fmt, FORMATS)
-    found = importlib.import_module(f"conformance.rules.formats.{module_name(fmt)}").ORDER
-    assert isinstance(found, Order)
-    return found
+    """The order of a format. Raises UnknownName, and UsageError with file and line for what is wrong in its file."""
+    found = book(fmt)
+    try:
+        return read(found.order)
+    except UsageError as error:
+        raise UsageError(f"{found.place}: order: {error}") from None
+
+
+def read(data: Mapping[str, Any]) -> Order:
+    """An order from the table of a file of rules. Raises UsageError."""
+    _check("field", data, [*(field.name for field in fields(Order) if field.name != "citations"), "cites"])
+    _check("position", data.get("positions", ()), POSITIONS)
+    _check("keys", (data.get("keys", "change"),), KEYS)
+    _check("provenance", (data["provenance"],), Provenance)
+    return Order(
+        tuple(POSITIONS[name] for name in data.get("positions", ())),
+        citations(data.get("cites", "")),
+        Provenance(data["provenance"]),
+        placeholders=tuple(data.get("placeholders", ())),
+        **{name: data[name] for name in ("deletes_first", "keys", "watermarks", "compacted", "tried") if name in data},
+    )
+
+
+def _check(what: str, values: Iterable[str], legal: Iterable[str]) -> None:
+    known = tuple(map(str, legal))
+    for value in values:
+        if value not in known:
+            raise UnknownName(what, value, known)

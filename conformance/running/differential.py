@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
@@ -68,13 +68,13 @@ def compare(
     note: Callable[[str], None],
 ) -> list[Comparison]:
     """The comparisons of all profiles of these formats that match `globs`. Raises UsageError."""
-    found = []
+    comparisons = []
     for name in names:
         fmt = get(name)
         for profile in profiles(fmt, globs):
             note(f"{name}/{profile.name}: one history of seed {seed}")
-            found.append(check(engine, fmt, profile, seed, decoder))
-    return found
+            comparisons.append(check(engine, fmt, profile, seed, decoder))
+    return comparisons
 
 
 def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:

@@ -6,7 +6,7 @@ same cases are judged again among all: nothing that is said here counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,12 +14,13 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.cases.catalogue import Call, calls, named_cases, profiles
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Loaded, lay_out
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Loaded, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.judge import CaseResult, Finding, Judge
-from conformance.judging.output import Place, read
+from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.selection import claimed
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
+from conformance.running.mixing import ACQUITTING
 from conformance.running.prepared import Prepared, Settings, request
 from generators.errors import HarnessError
 from generators.model import Case
@@ -40,6 +41,7 @@ class Early:
     cases: Sequence[Case]
     places: dict[int, Place]
     asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
+    findings: tuple[tuple[Finding, CaseResult], ...] = ()
 
     def ask(self, loaded: Loaded) -> None:
         """Asks for the largest call of the cases, if the decoder claims any."""
@@ -50,21 +52,31 @@ class Early:
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))
             decoder = decoder_of(self.fmt.name, self.settings.decoder)
-            one = Prepared(self.fmt, decoder, loaded, [call], self.places, _handle(self.fmt), [], 0, [], 0, frozenset())
-            self.asked = one, call, self.engine.decode(request(self.settings, one, call, call.cases))
+            one = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, _handle(self.fmt))
+            self.asked = one, call, self.engine.decode(request(one, call, call.cases))
 
-    def broken(self) -> Iterator[tuple[Finding, CaseResult]]:
-        """Each rule's first finding; nothing if decoding failed, which is looked into among all cases."""
+    def breaks(self) -> bool:
+        """Waits for the decoding: whether it failed, or a rule that binds is broken."""
         if self.asked is None:
-            return
+            return False
         one, call, future = self.asked
-        seen: set[str] = set()
         try:
             outputs = read(future.result(), call.level)
         except (CancelledError, ChildDied, DecodeRaised, DecodeTimeout, HarnessError):
-            return
+            return True
         finally:
             self.engine.release(one.handle)
+        self.findings = tuple(self._found(one, call, outputs))
+        return any(result.verdict not in ACQUITTING for _, result in self.findings)
+
+    def broken(self) -> Sequence[tuple[Finding, CaseResult]]:
+        """Each rule's first finding; nothing if decoding failed, which is looked into among all cases."""
+        return self.findings
+
+    def _found(
+        self, one: Prepared, call: Call, outputs: Mapping[Place, Sequence[OutputRow]]
+    ) -> Iterator[tuple[Finding, CaseResult]]:
+        seen: set[str] = set()
         judge, table = Judge(rules(self.fmt.name), one.loaded.capabilities), call.table.name if call.table else None
         for case in call.cases:
             result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RunResult
-from conformance.rules.base import Rule
+from conformance.rules.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def together(*listeners: Listener) -> Listener:
 
 @dataclass(slots=True)
 class Collected:
-    """Collects events, for the result of an unfinished run."""
+    """Collects events for the result of an unfinished run."""
 
     began: float = field(default_factory=time.monotonic)
     started: Started | None = None

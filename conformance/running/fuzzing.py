@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases import tables
 from conformance.cases.catalogue import profiles as matching
-from conformance.engines.base import ChildDied, DecodeRaised, write_records
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised, write_records
 from conformance.engines.specs import decoder_of
 from conformance.files import put
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
-from conformance.rules.base import owner as first
+from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
+from conformance.rules.rules import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
 from generators.storage import codec
 from generators.wire_format import Format, Profile, get
 
 if TYPE_CHECKING:
-    from generators.tables.values import Values
+    from generators.tables.user_values import Values
 
 DRAWN: Final = 120
 """Drawn histories of a user's tables whose messages are mutated."""

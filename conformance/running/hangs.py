@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 
 HANGS: Final = 3.0
 """Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of a call."""
@@ -52,7 +52,7 @@ class Search(Generic[T]):
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
     def convicts(self, item: T, error: Exception) -> bool:
-        """Whether a call with the item alone that did not return convicts it."""
+        """Whether an unanswered call with this item alone convicts it."""
         if isinstance(error, DecodeTimeout) and self.cold and not self._again:
             self.doubted.append((item, error))
             return False
@@ -64,7 +64,7 @@ def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], time
 
     `ask` is given items and their time limit, 0 for the engine's own.
     """
-    found: dict[T, Exception] = {}
+    convicted: dict[T, Exception] = {}
     search, lost_s = Search(parts(items), cold=True), 0.0
     while search and lost_s < HANGS * timeout_s:
         some, began = search.pop(), time.monotonic()
@@ -78,6 +78,6 @@ def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], time
             if len(some) > 1:
                 search.waiting += parts(some)
             elif search.convicts(some[0], error):
-                found[some[0]] = error
+                convicted[some[0]] = error
             search.cold = True
-    return found | dict(search.doubted)
+    return convicted | dict(search.doubted)

@@ -8,19 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from conformance.cases.catalogue import Call
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine
 from conformance.engines.command import RecordsRaised
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine
 from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.output import OutputRow, Place, read
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from conformance.running import laws
 from conformance.running.hangs import HANGS, PARTS, Search, parts, probe_s
-from conformance.running.prepared import Prepared, Settings, request
+from conformance.running.prepared import Prepared, request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
+ALIKE: Final = 6
+"""Cases that are tried alone before a call that raises is divided."""
 COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
 """Why the decoder may be innocent of a hang."""
 
@@ -46,20 +48,23 @@ def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
 
 
 def isolate(
-    settings: Settings, engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
+    engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
 ) -> tuple[dict[Place, list[OutputRow]], list[Blamed]]:
     """Splits a call that failed with `first` until the failing cases stand alone; returns the output of the others, too."""
     outputs: dict[Place, list[OutputRow]] = {}
     blamed: list[Blamed] = []
-    bare = replace(call, foreign=())
+    bare, limit_s = replace(call, foreign=()), prepared.settings.timeout_s
     cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
+    divisible = isinstance(first, DecodeRaised) and not isinstance(first, RecordsRaised) and len(cases) > 2 * ALIKE
+    if divisible and (alike := _alike(engine, prepared, bare, cases)):
+        return {}, alike
     killed = isinstance(first, DecodeTimeout | ChildDied)
     search, performed, lost_s = Search([cases] if first is None else _split(cases, first), killed), 0, 0.0
-    while search and performed < CALLS and lost_s < HANGS * settings.timeout_s:
+    while search and performed < CALLS and lost_s < HANGS * limit_s:
         some = search.pop()
-        asked = request(settings, prepared, bare, some)
+        asked = request(prepared, bare, some)
         if isinstance(first, DecodeTimeout) and len(some) > 1:
-            asked = replace(asked, limit_s=probe_s(settings.timeout_s))
+            asked = replace(asked, limit_s=probe_s(limit_s))
         performed, began = performed + 1, time.monotonic()
         try:
             outputs |= read(engine.decode(asked).result(), call.level)
@@ -83,6 +88,30 @@ def isolate(
     return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some]
 
 
+def _alike(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]) -> list[Blamed]:
+    """All cases, if each of a few, spread over them, raises alone with one and the same text: no search tells more. Else none."""
+    tried = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
+    texts = set[str]()
+    for case in tried:
+        try:
+            engine.decode(request(prepared, call, [case])).result()
+        except (DecodeTimeout, ChildDied):
+            return []
+        except DecodeRaised as error:
+            texts.add(str(error))
+        else:
+            return []
+        if len({_first_line(text) for text in texts}) > 1:
+            return []
+    why = f"{texts.pop()}\nEach of {ALIKE} messages that were decoded alone raises this."
+    ids = {case.id for case in tried}
+    return [Blamed(case, Verdict.ERRORED, why, alone=case.id in ids) for case in cases]
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
 
 
@@ -97,14 +126,12 @@ def _split(cases: Sequence[Case], error: Exception) -> list[Sequence[Case]]:
     return parts(cases, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 
-def strays(
-    settings: Settings, engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge
-) -> Iterator[Finding]:
+def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge) -> Iterator[Finding]:
     """The finding on rows at places that the call did not hold, at the smallest part of the call that has such rows."""
     bare = replace(call, foreign=())
 
     def decoded(cases: Sequence[Case]) -> Outputs:
-        return read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
+        return read(engine.decode(request(prepared, bare, cases)).result(), call.level)
 
     asked = [prepared.place(w.message) for case in call.cases for w in case.written]
     finding = stray_finding(judge, call.cases[0].id, outputs, {*asked, *map(prepared.place, call.foreign)})

@@ -14,65 +14,72 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.cases.catalogue import Call
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, tables_of, to_ranges
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, tables_of, to_ranges
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from conformance.running.hangs import guilty
-from conformance.running.prepared import Owners, Prepared, Sample, Settings, Trial, request, sample
-from generators.model import Case
+from conformance.running.prepared import Owners, Prepared, Sample, Trial, request, sample
+from generators.model import Case, Kind
 
 ALONE: Final = 4
-"""Messages that are decoded alone, one per call."""
+"""Messages that are decoded alone, one per call, once a difference is looked into."""
 
 PARTITIONS: Final = 3
 """Partitions of a sample: fewer than its messages, more than cores."""
 
 _UNSTABLE = ("types", "schema_version")
 _LETHAL: Final = (DecodeTimeout, ChildDied)
-"""What costs a time limit, or a start."""
+"""Errors that cost a time limit or a start of a process."""
 _FAILURES: Final = (DecodeRaised, *_LETHAL)
 
 
 Rows = Mapping[Place, Sequence[OutputRow]]
 
 
-def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
-    """Submits the law calls of a format, for one deployment at level one and the widest table at level two.
+def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
+    """The judged calls whose messages are sampled: one deployment at level one, one table by the seed at level two."""
+    tables = [call for call in calls if call.level == 2]
+    return _plainest([call for call in calls if call.level == 1]) + sample(seed, "law/table", _full(tables), 1)
+
+
+def submit(engine: Engine, one: Prepared) -> list[Sample]:
+    """Submits the law calls of a format, for one deployment at level one and one table at level two.
 
     Each call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
-    Only after a difference are the circumstances tried one by one (`again`).
+    Only after a difference are the circumstances tried one by one (`again`). One message is decoded alone: an unreadable one, if
+    the sample has any.
     """
     samples: list[Sample] = []
+    seed, sampled = one.settings.seed, one.settings.budget.sampled
     judged = {call.name: future for call, future in zip(one.calls, one.futures, strict=True)}
-    by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
-    chosen = _plainest(by_level[1]) + _widest(by_level[2])
-    for call in chosen:
+    calls = chosen(one.calls, seed)
+    for call in calls:
         mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
-        share = max(10, settings.budget.sampled // max(1, len(chosen)))
-        owners = {one.place(m): (case, n) for case, n, m in sample(settings.seed, f"law/{call.name}", mine, share)}
+        share = max(10, sampled // max(1, len(calls)))
+        owners = {one.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}", mine, share)}
+        unreadable = [(case, n, m) for case, n, m in mine if _corrupt(case, n)]
+        owners |= {one.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)}
         if owners:
-            mixed = random.Random(f"{settings.seed}/halves").sample(list(owners), len(owners))
+            mixed = random.Random(f"{seed}/order").sample(list(owners), len(owners))
+            mixed.sort(key=lambda place: not _corrupt(*owners[place]))
             tables = tables_of({case.id: case for case, _ in owners.values()}.values())
-            plain = replace(request(settings, one, call, ()), ranges=to_ranges(owners), tables=tables)
+            plain = replace(request(one, call, ()), ranges=to_ranges(owners), tables=tables)
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
-    def attempt(one: Sample, laws: tuple[str, ...], text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> None:
-        futures = [engine.decode(replace(one.plain, ranges=to_ranges(part), **changed)) for part in parts if part]
-        one.trials.append(Trial(laws, text, tuple(place for part in parts for place in part), tuple(futures)))
+    def attempt(one: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any) -> None:
+        future = engine.decode(replace(one.plain, ranges=to_ranges(part), **changed))
+        one.trials.append(Trial(laws, text, tuple(part), (future,)))
 
     # Calls under equal settings can run together, so those of both levels are adjacent.
     (west, west_conf), (east, east_conf) = engine.environments.items()
     for each in samples:
         text = f"{west}, in {PARTITIONS} partitions"
-        attempt(each, ("environment", "batch"), text, [each.places], conf=west_conf, repartition=PARTITIONS)
+        attempt(each, ("environment", "batch"), text, each.places, conf=west_conf, repartition=PARTITIONS)
     for each in samples:
-        half = len(each.places) // 2 if each.plain.level == 1 else 0
-        text = f"{east}, in other batches"
-        attempt(each, ("environment", "batch"), text, [each.places[:half], each.places[half:]], conf=east_conf)
+        attempt(each, ("environment", "batch"), f"{east}, in a smaller batch", each.places, conf=east_conf)
     for each in samples:
-        if each.plain.level == 1:
-            attempt(each, ("batch",), "alone", [[place] for place in each.places[:ALONE]])
+        attempt(each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2)
     for each, future in zip(samples, (judged[each.call] for each in samples), strict=True):
         trials = [one for trial in each.trials for one in trial.futures]
         future.add_done_callback(partial(_withdraw, trials, _FAILURES))
@@ -80,8 +87,13 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     return samples
 
 
+def _corrupt(case: Case, number: int) -> bool:
+    """Whether the message owes a CORRUPT row alone."""
+    return {change.kind for change in case.written[number].changes} == {Kind.CORRUPT}
+
+
 def _withdraw(others: Sequence[Future[Any]], failures: tuple[type[Exception], ...], future: Future[Any]) -> None:
-    """Cancels what has not begun, if the future failed: the same message would make it fail, too."""
+    """Cancels the calls that have not begun if the future failed: the same message would make them fail, too."""
     if not future.cancelled() and isinstance(future.exception(), failures):
         for other in others:
             other.cancel()
@@ -98,13 +110,9 @@ def _plainest(calls: Sequence[Call]) -> list[Call]:
     return sorted(calls, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
 
 
-def _widest(calls: Sequence[Call]) -> list[Call]:
-    """The level-two call with the most columns, preferably with a time zone other than UTC."""
-
-    def rank(call: Call) -> tuple[int, bool, int]:
-        return len(call.table.columns) if call.table else 0, call.deployment.time_zone != "UTC", len(call.cases)
-
-    return [max(calls, key=rank)] if calls else []
+def _full(calls: Sequence[Call]) -> list[Call]:
+    """The level-two calls with at least as many cases as half of them: a sample of fewer shows little."""
+    return sorted(calls, key=lambda call: -len(call.cases))[: (len(calls) + 1) // 2]
 
 
 def collect(

@@ -10,8 +10,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request, lay, to_ranges, write_records
 from conformance.engines.child import ChildEngine, needed
+from conformance.engines.engine import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    RecordSource,
+    Request,
+    lay,
+    to_ranges,
+    write_records,
+)
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read

@@ -1,4 +1,4 @@
-"""Judging a decoder on messages whose truth nobody knows: by the laws, and by what differs from the reference decoder.
+"""Judges a decoder on messages whose truth is unknown: by the laws, and by its differences from the reference decoder.
 
 The laws hold for every message: an answer to each, no exception, the shape of rows, the same rows in any batch and environment. A
 difference from the reference decoder is no verdict, since either may be right.
@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.cases.catalogue import Call
-from conformance.engines.base import (
+from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
     DecodeTimeout,
@@ -27,14 +27,14 @@ from conformance.engines.base import (
     write_records,
 )
 from conformance.engines.specs import decoder_of
-from conformance.inspecting.opening import Record
+from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
 from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities, Judge
-from conformance.judging.known import Record as Known
+from conformance.judging.known import EntryTracker as Known
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, versions
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
 from conformance.running.prepared import Prepared, Settings, request
@@ -44,7 +44,7 @@ from generators.model import Case, Change, Kind, Message, Table, Written
 from generators.wire_format import Format, Profile
 
 MOST: Final = 100_000
-"""Most messages that are judged at once."""
+"""Limit of the messages that are judged at once."""
 TOPIC: Final = "messages"
 """The topic of messages that name none."""
 
@@ -89,7 +89,7 @@ def observe(
     reference: Engine,
     profile: Profile,
     fmt: Format[Any],
-    records: Iterable[Record],
+    records: Iterable[ReadRecord],
     tables: Sequence[Table] = (),
     listen: Listener = ignore,
 ) -> Observed:
@@ -111,16 +111,16 @@ def observe(
     (call,) = one.calls
     for each in {id(engine): engine, id(reference): reference}.values():
         _open(each, one, call)
-    asked = request(settings, one, call, call.cases)
+    asked = request(one, call, call.cases)
     theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
     note("the reference decoder")
     right = _right(reference, theirs)
     call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
     note("the decoder")
     evidence = Evidence(Judge(rules(fmt.name), loaded.capabilities))
-    one.futures.append(engine.decode(request(settings, one, call, call.cases)))
-    one.laws = laws.submit(engine, one, settings)
-    result = finish(settings, engine, one, listen, evidence)
+    one.futures.append(engine.decode(request(one, call, call.cases)))
+    one.laws = laws.submit(engine, one)
+    result = finish(engine, one, listen, evidence)
     listen(Judged(result))
     by_case = dict(zip((case.id for case in one.owners.values()), taken, strict=True))
     found = _Differences(one, by_case, call, loaded.capabilities)
@@ -129,7 +129,7 @@ def observe(
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")
-        ours = _typed(engine, replace(request(settings, one, call, call.cases), level=2, table=table))
+        ours = _typed(engine, replace(request(one, call, call.cases), level=2, table=table))
         if isinstance(ours, str):
             found.raised(table.name, ours)
         else:
@@ -145,8 +145,8 @@ def observe(
     return Observed(whole, profile.name, len(taken), len(call.cases), len(found.unlike), refused, differences, names)
 
 
-def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Sequence[Record], loaded: Loaded) -> Prepared:
-    """The messages as cases that owe any rows, but at least one, and lie at their own offsets where these are known."""
+def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Sequence[ReadRecord], loaded: Loaded) -> Prepared:
+    """The messages as cases that require at least one row, whatever it is; they keep their own offsets where these are known."""
     cases, used = [], set[str]()
     for number, record in enumerate(taken):
         name = f"{fmt.name}/{profile.name}/messages/{record.place or number}"
@@ -163,17 +163,14 @@ def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Seq
     known = all(record.offset >= 0 for record in taken) and len(set(own)) == len(own)
     places = own if known else lay(sent)
     one = Prepared(
+        settings,
         fmt,
         decoder_of(fmt.name, settings.decoder),
         loaded,
         [call],
         {id(message): place for message, place in zip(sent, places, strict=True)},
         fmt.name,
-        [],
-        0,
-        [],
-        time.monotonic(),
-        frozenset(rule.id for rule in rules(fmt.name)),
+        kept=frozenset(rule.id for rule in rules(fmt.name)),
     )
     one.owners = {id(message): case for message, case in zip(sent, cases, strict=True)}
     return one
@@ -214,7 +211,7 @@ class _Differences:
     """Collects what differs, by part."""
 
     one: Prepared
-    records: Mapping[str, Record]
+    records: Mapping[str, ReadRecord]
     call: Call
     claims: Capabilities
     by_part: dict[str, Difference] = field(default_factory=dict)
@@ -229,7 +226,7 @@ class _Differences:
                     self._add(case.id, *part)
 
     def raised(self, table: str, why: str) -> None:
-        """The decoder has no typed rows of a table at all."""
+        """Notes that the decoder has no typed rows of a table at all."""
         for case in self.call.cases:
             self._add(case.id, f"{table} rows", "rows", f"raised: {why}")
 
@@ -279,7 +276,7 @@ class _Differences:
 
 
 class _Absent:
-    """A column that an image has not."""
+    """A column that an image lacks."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -297,7 +294,7 @@ def _value(cell: Any) -> Any:
 
 
 def _alike(want: Any, got: Any) -> bool:
-    """Whether two cells hold the same; numbers of different types may be equal, other values of different types are not."""
+    """Whether two cells are equal; values of different types are equal only if they are equal numbers."""
     one, other = _value(want), _value(got)
     numbers = [isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (one, other)]
     if all(numbers):

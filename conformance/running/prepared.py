@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from conformance.cases.catalogue import Budget, Call
-from conformance.engines.base import Loaded, Request, tables_of, to_ranges
+from conformance.engines.engine import Loaded, Request, tables_of, to_ranges
 from conformance.judging.clusters import SHOWN
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
+from conformance.running.mixing import Mixed, Outputs
 from generators.model import Case, Message
 from generators.publishing.cluster import Target
 from generators.wire_format import Format
 
 if TYPE_CHECKING:
-    from generators.tables.values import Values
+    from generators.tables.user_values import Values
 
 Note = Callable[[str], None]
 Owners = Mapping[Place, tuple[Case, int]]
@@ -89,43 +90,53 @@ class Sample:
 
 
 class First(Protocol):
-    """Cases that are judged before all others."""
+    """The cases that are judged before all others."""
 
-    def broken(self) -> Iterator[tuple[Finding, CaseResult]]:
+    def breaks(self) -> bool:
+        """Whether they break a rule."""
+        ...
+
+    def broken(self) -> Sequence[tuple[Finding, CaseResult]]:
         """The first finding of each rule that they break."""
         ...
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A format with published messages and submitted calls."""
+    """A format of a run with published messages and submitted calls.
 
+    `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the results and rows of calls that
+    their group's rows acquitted.
+    """
+
+    settings: Settings
     fmt: Format[Any]
     decoder: str
     loaded: Loaded
     calls: list[Call]
     places: dict[int, Place]
     handle: str
-    unsupported: list[CaseResult]
-    drawn: int
-    futures: list[Future[pa.Table]]
-    began: float
-    kept: frozenset[str]
+    unsupported: list[CaseResult] = field(default_factory=list)
+    drawn: int = 0
+    futures: list[Future[pa.Table]] = field(default_factory=list)
+    kept: frozenset[str] = frozenset()
     first: First | None = None
     laws: list[Sample] = field(default_factory=list)
     owners: dict[int, Case] = field(default_factory=dict)
+    mixed: dict[int, Mixed] = field(default_factory=dict)
+    acquitted: dict[int, tuple[list[CaseResult], Outputs]] = field(default_factory=dict)
 
     def place(self, message: Message) -> Place:
         """A message's place."""
         return self.places[id(message)]
 
 
-def request(settings: Settings, prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+def request(prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
     """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
     ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
-    asked = Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
-    return replace(asked, tables=tables_of(cases))
+    asked = Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table)
+    return replace(asked, mapping=prepared.settings.mapping, tables=tables_of(cases))
 
 
 def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:

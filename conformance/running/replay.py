@@ -1,7 +1,7 @@
 """Crash files: saves failures and judges their cases again.
 
 A file holds the case (messages and expectations), the rule, the cause, the decoder and the versions, as JSON. A replay gives
-FIXED, FAILED, NOT REPRODUCED or ERROR. FIXED needs a failure that the case shows alone, and an end in which its rule compared
+FIXED, FAILED, NOT REPRODUCED or ERROR. FIXED requires that the case alone shows the failure, and that its rule compared
 something.
 """
 
@@ -16,16 +16,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
 from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
 from conformance.engines.spark_conf import merged
 from conformance.engines.specs import DECODERS, LIAR, decoder_of
 from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.output import read
 from conformance.judging.results import Failure, RunResult, versions
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from conformance.running import laws
 from conformance.running.isolating import stray_finding
 from conformance.running.prepared import Settings
@@ -196,7 +196,7 @@ def load(path: Path) -> Crash:
 
 
 def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:
-    """What the files alone name to run: decoders that are not this harness's own, and expressions. A file may be a stranger's."""
+    """The foreign decoders and expressions that only the files name: a file may be a stranger's, and a replay would run them."""
     named = [f"decoder {crash.decoder!r}" for crash in crashes if not decoder and not trusted(crash.decoder)]
     named += [f"--map {f'{k}={v}'!r}" for crash in crashes for k, v in crash.mapping.items() if mapping.get(k) != v]
     return list(dict.fromkeys(named))

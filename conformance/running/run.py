@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from conformance.cases import tables
 from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
-from conformance.engines.base import (
+from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
     DecodeTimeout,
@@ -29,16 +29,17 @@ from conformance.engines.specs import decoder_of
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
-from conformance.judging.known import Record
+from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
 from conformance.judging.selection import claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
-from conformance.rules.base import Aspect, Rule, rules
+from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import early, laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
 from conformance.running.isolating import foreign_case, isolate, strays
+from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
@@ -73,12 +74,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     prepared = [found for name in order if (found := prepare(settings, engine, get(name), listen, loading[name])) is not None]
     if not prepared:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
-    record = Record(settings.expect)
+    record = EntryTracker(settings.expect)
     results: list[FormatResult] = []
     smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
     for one in prepared:
-        result = finish(settings, engine, one, listen)
+        result = finish(engine, one, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
         results.append(result)
@@ -103,7 +104,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 
 
 def _own_tables(settings: Settings) -> OwnTables | None:
-    """The user's tables, with what is not taken as it stands."""
+    """The user's tables, with notes on what the model does not take as it stands."""
     if settings.tables is None:
         return None
     schema = settings.tables.schema
@@ -114,7 +115,7 @@ def _reduced(
     settings: Settings,
     engine: Engine,
     smallest: Sequence[tuple[Prepared, FormatResult, Sequence[Failure]]],
-    record: Record,
+    record: EntryTracker,
     listen: Listener,
 ) -> list[Failure]:
     """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then the known ones."""
@@ -174,13 +175,16 @@ def prepare(
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
-    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept, first)
+    one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept, first=first)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
     listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
-    for call in grouped:
-        one.futures.append(engine.decode(request(settings, one, call, call.cases)))
+    sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
+    mixing = not (first and first.breaks()) and settings.budget.mixed
+    one.mixed = _mixed(engine, one, groups(grouped, sampled, settings.seed) if mixing else [])
+    for number, call in enumerate(grouped):
+        one.futures.append(Future() if number in one.mixed else engine.decode(request(one, call, call.cases)))
     if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
-        one.laws = laws.submit(engine, one, settings)
+        one.laws = laws.submit(engine, one)
     return one
 
 
@@ -200,7 +204,7 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
 
 def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:
     """The cases of level two whose tables have the claimed types alone: a cell that is not asked for can refuse no row."""
-    narrow = replace(fmt, supports=lambda kind: fmt.supports(kind) and claims.claims("types", kind.key))
+    narrow = replace(fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key))
     selected = profiles(narrow, settings.writer_profile)
     cases = [*named_cases(narrow, selected), *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
@@ -248,9 +252,7 @@ class Evidence:
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
 
 
-def finish(
-    settings: Settings, engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None
-) -> FormatResult:
+def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None) -> FormatResult:
     """Waits for a format's calls and judges them; keeps the outputs in `evidence`, if given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
@@ -268,9 +270,15 @@ def finish(
 
     for finding, result in one.first.broken() if one.first else ():
         tell(finding, result)
-    for call, future in zip(one.calls, one.futures, strict=True):
+    for number, call in enumerate(one.calls):
         began = time.monotonic()
-        judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, working(listen))
+        if number in one.mixed:
+            _settle(engine, one, one.mixed[number], judge)
+        if number in one.acquitted:
+            judged, outputs = one.acquitted.pop(number)
+            problem = ""
+        else:
+            judged, outputs, problem = _judge_call(engine, one, call, one.futures[number], judge, working(listen))
         if evidence:
             evidence.outputs[call.name] = outputs
         results += judged
@@ -286,14 +294,14 @@ def finish(
             told[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
     failed = {call.name for call in performed if call.note}
-    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, settings.timeout_s))
+    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, one.settings.timeout_s))
     results = blamed(judge, results)
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
     results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
-    outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
+    outcome = tuple(_rule_result(one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(
         one.fmt.name,
         one.decoder,
@@ -308,8 +316,37 @@ def finish(
     )
 
 
+def _mixed(engine: Engine, one: Prepared, alike: Iterable[Sequence[int]]) -> dict[int, Mixed]:
+    """Asks for each group of calls in one; by the number of each of its calls."""
+    by_number: dict[int, Mixed] = {}
+    for numbers in alike:
+        call = together([one.calls[number] for number in numbers])
+        mixed = Mixed(call, tuple(numbers), engine.decode(request(one, call, call.cases)))
+        by_number |= dict.fromkeys(numbers, mixed)
+    return by_number
+
+
+def _settle(engine: Engine, one: Prepared, mixed: Mixed, judge: Judge) -> None:
+    """Judges each call of a group on the group's rows, once; asks alone for each that they do not acquit."""
+    asked = {one.place(w.message) for case in mixed.call.cases for w in case.written} | set(map(one.place, mixed.call.foreign))
+    outputs = mixed.outputs()
+    usable = outputs is not None and outputs.keys() <= asked
+    for number in mixed.numbers:
+        call, part = one.calls[number], judge.empty()
+        del one.mixed[number]
+        if usable and outputs is not None:
+            places = [one.place(w.message) for case in call.cases for w in case.written]
+            own = {place: outputs[place] for place in (*places, *map(one.place, call.foreign)) if place in outputs}
+            judged = _judge_cases(one, call, call.cases, own, part)
+            if all(result.verdict in ACQUITTING for result in judged):
+                judge.add(part)
+                judge.compared[laws.rule_of(judge, "places")] += len(call.cases)
+                one.acquitted[number] = judged, own
+                continue
+        one.futures[number] = engine.decode(request(one, call, call.cases))
+
+
 def _judge_call(
-    settings: Settings,
     engine: Engine,
     prepared: Prepared,
     call: Call,
@@ -326,7 +363,7 @@ def _judge_call(
     except (DecodeRaised, DecodeTimeout, ChildDied) as failed:
         what = "did not end" if isinstance(failed, DecodeTimeout) else "raised" if isinstance(failed, DecodeRaised) else "ended"
         note(f"{call.name}: the decoder {what}; looking for the messages that make it")
-        outputs, guilty = isolate(settings, engine, prepared, call, failed)
+        outputs, guilty = isolate(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
         certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
         may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
@@ -344,7 +381,7 @@ def _judge_call(
     judged = bad + _judge_cases(prepared, call, fine, outputs, judge, named)
     law = laws.rule_of(judge, "places")
     judge.compared[law] += len(fine)
-    stray = list(strays(settings, engine, prepared, call, outputs, judge))
+    stray = list(strays(engine, prepared, call, outputs, judge))
     judge.broken[law] += len(stray)
     return _with_findings(judge, judged, stray), outputs, problem
 
@@ -387,8 +424,8 @@ def _judge_foreign(
     judge: Judge,
     failed: Container[str],
 ) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, if it fails; it may be refused where its own table's
-    decoder may refuse it, which is judged there."""
+    """The result of a message of another table, which requires no row, if it fails. The decoder may refuse it where it may refuse
+    the row of its own table, which is judged there."""
     case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
     owner = prepared.owners[id(message)]
     owed = next(w.changes for w in owner.written if w.message is message)
@@ -419,13 +456,8 @@ def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
     return replace(result, verdict=judge.verdict(result.case, left, result.nulled), findings=left)
 
 
-def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
-    claims = prepared.loaded.capabilities
-    reachable = (
-        kept
-        and not settings.filtered
-        and len(prepared.loaded.levels) == 2
-        and claims == Capabilities()
-        and settings.decoder is None
-    )
+def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+    settings, loaded = prepared.settings, prepared.loaded
+    whole = len(loaded.levels) == 2 and loaded.capabilities == Capabilities()
+    reachable = kept and not settings.filtered and whole and settings.decoder is None
     return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable, judge.refused[rule.id])

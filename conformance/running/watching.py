@@ -1,4 +1,4 @@
-"""Judging again whenever the decoder's source changes: Spark and the drawn cases stay, cases that failed come first."""
+"""Judges again whenever the decoder's source changes: Spark and the drawn cases stay, failed cases come first."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from conformance.engines.base import Engine
 from conformance.engines.child import ChildEngine
+from conformance.engines.engine import Engine
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.results import RunResult
 from conformance.running.events import Listener, ignore
@@ -20,18 +20,18 @@ from generators.errors import NothingSelected, UsageError
 
 POLL_S: Final = 0.1
 FIRST: Final = 40
-"""Most failed cases that are judged before the others."""
+"""Limit of the failed cases that are judged before the others."""
 
 FRESH: Final[Mapping[str, str]] = {"spark.python.worker.reuse": "false"}
 """A Python worker that is used again keeps the modules that it has imported."""
 
 State = Mapping[Path, tuple[int, int] | None]
-"""Modification time in nanoseconds and size of each file, None for a file that is not there."""
+"""Modification time in nanoseconds and size of each file, None for a missing file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one state of the sources gave: a result, or the error that kept it from being judged.
+    """The outcome of one state of the sources: a result, or the error that prevented one.
 
     `again` counts the cases that failed before and were judged alone, 0 for all cases; `files` are the watched files, `seconds`
     is the time since the sources were read.
@@ -53,7 +53,7 @@ class Waiting(Protocol):
 
 
 def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None) -> Iterator[Turn]:
-    """Judges, waits for a change, judges again, without an end; a decoder that cannot be loaded is a turn, too.
+    """Judges, waits for a change, and judges again, for ever; a decoder that cannot be loaded is a turn, too.
 
     After a failure the cases that failed are judged first, a case of each rule before a second; all cases follow once these pass.
     Failures are reduced where all cases are judged. Raises HarnessError if the engine cannot go on.
@@ -101,18 +101,18 @@ def first(result: RunResult) -> tuple[str, ...]:
 def sources(decoder: str | None, engine: Engine, known: Iterable[Path] = (), *, keep: bool = False) -> tuple[Path, ...]:
     """The decoder's source files: its own, and what it imports from the working directory; `known` ones stay.
 
-    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads the files again. Of a command
-    they are the files that it names, and those beside them of the same suffix.
+    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads the files again. A command's
+    sources are the files that it names, and those beside them with the same suffix.
     """
-    found = set(known)
+    paths = set(known)
     if decoder and is_command(decoder):
         named = [Path(word) for word in shlex.split(decoder.removeprefix(COMMAND)) if Path(word).is_file()]
-        found |= {beside.resolve() for file in named for beside in file.parent.glob(f"*{file.suffix}") if beside.is_file()}
+        paths |= {beside.resolve() for file in named for beside in file.parent.glob(f"*{file.suffix}") if beside.is_file()}
     elif isinstance(engine, ChildEngine):
-        found |= {Path(file) for file in engine.sources(forget=not keep).result()}
+        paths |= {Path(file) for file in engine.sources(forget=not keep).result()}
         if decoder and ".py" in decoder:
-            found.add(Path(decoder.partition(".py")[0] + ".py").resolve())
-    return tuple(sorted(found))
+            paths.add(Path(decoder.partition(".py")[0] + ".py").resolve())
+    return tuple(sorted(paths))
 
 
 def state(files: Iterable[Path]) -> State:

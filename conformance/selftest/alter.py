@@ -12,7 +12,7 @@ from typing import Any, Final
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Site
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 
 _FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
 """Replacements for NULL in envelope fields that are no text."""

@@ -1,4 +1,4 @@
-"""Tables kept from a stream of changes: how they are read under disturbances, and what they must come to.
+"""Tables kept from a stream of changes: reads them under disturbances, and compares them with the source's.
 
 Imports `rules`, `cases`, `judging`, `engines` and `brokers`.
 """

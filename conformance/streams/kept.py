@@ -70,7 +70,7 @@ def read_state(directory: Path) -> Kept:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """How the rows of a history are known by the text of their key. A key whose text is a JSON number is known by its value."""
+    """The rows of a history by the text of their key. A key whose text is a JSON number is compared by its value."""
 
     names: tuple[str, ...]
     numbers: frozenset[str]
@@ -87,11 +87,11 @@ class Keys:
         return tuple(_plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name)) for name in self.names)
 
     def expected(self, image: Image) -> Text:
-        """The key that an image has."""
+        """The key of an image."""
         return self.text({name: image[name].text for name in self.names if name in image})
 
     def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
-        """The keys that rows were moved from, and those of rows that were deleted."""
+        """The former keys of rows that were moved, and the keys of deleted rows."""
         told: dict[Key, Text] = {}
         for image in (image for one in story.written for c in one.changes for image in (c.before, c.after) if image is not None):
             if image.keys() >= set(self.names):
@@ -100,14 +100,14 @@ class Keys:
         return moved, gone
 
     def held(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
-        """The key under which a row is kept: that of its image if it has the same texts, since readers order a key's columns."""
+        """The key under which a row is kept: its image's if both have the same texts, since readers order a key's columns."""
         own = [image.get(name) for name in self.names]
         same = None not in own and sorted(map(str, own)) == sorted(key)
         return self.text(image if same else dict(zip(self.names, key, strict=False)))
 
 
 def _plain(text: str) -> str:
-    """A number as it is written whatever its digits are."""
+    """A number's canonical text."""
     try:
         return str(Decimal(text).normalize())
     except InvalidOperation:
@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
 
 
 def unsure(story: Streamed) -> str:
-    """Why the rows of a history cannot be known by the key that the messages tell, or ""."""
+    """Why the key in the messages does not identify the rows of a history, or ""."""
     names = story.table.primary_key
     for one in story.written:
         for change in one.changes:
@@ -181,7 +181,7 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool
 
 
 def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
-    """The results of a group's streams, by profile. `how` names what was killed on the way."""
+    """The results of a group's streams, by profile. `how` names what was killed while reading."""
     outcomes: list[StreamResult] = []
     wrong: set[tuple[str, str, str]] = set()
     for stream in group.streams:
@@ -248,7 +248,7 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str, rule: str) -> Stre
 
 
 def _schemas_late(stream: Told) -> bool:
-    """Whether a row comes in an earlier look than the first message that tells its schema."""
+    """Whether a row comes in an earlier batch than the first message with its schema."""
     for stage in stream.stages:
         if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for one in stage for c in one.changes):
             return False
@@ -258,7 +258,7 @@ def _schemas_late(stream: Told) -> bool:
 
 
 def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[Text]:
-    """Every offset seen, every unreadable message kept; what a restart lost is the restart's.
+    """Checks that every offset was seen and every unreadable message kept; blames the restart for what it lost.
 
     Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
     open: such a row is unknown from there on.
@@ -309,7 +309,7 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
 
 
 def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
-    """The highest watermark of each partition is the one that is known."""
+    """Checks that the highest watermark of each partition was kept."""
     highest: dict[int, int] = {}
     for one in flat:
         for change in one.changes:

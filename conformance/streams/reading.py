@@ -21,8 +21,8 @@ from typing import Any, Final, TypeAlias
 
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
-from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import SMALL, ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams.kept import Kept, by_profile, judge, read_state, unsure
@@ -38,14 +38,14 @@ from generators.publishing.cluster import Target
 from generators.publishing.layouts import topic_of
 from generators.storage import codec
 from generators.tables import streams as of_tables
-from generators.tables.base import UserTable
-from generators.tables.values import Values
+from generators.tables.schema import UserTable
+from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile, get
 
 CHANGES: Final = 90
 """Approximate number of row changes per history."""
 BATCHES: Final = 4
-"""Micro-batches of a query whose processes are killed. Each start is cold: a batch costs seconds of planning."""
+"""Micro-batches of a query whose processes are killed; few, since after a cold start each costs seconds of planning."""
 LIMIT_S: Final = 240.0
 """Limit for one reading of a topic, in seconds."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
@@ -72,7 +72,7 @@ def _shared(fmt: Format[Any], profile: Profile, seed: int, name: str, some: tupl
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What streams are of: a user's table of that name, or the harness's own (""), whose tables are called after `label`."""
+    """The table that a stream changes: a user's of that name, or the harness's own (""), which is named after `label`."""
 
     tell: Teller = _shared
     table: str = ""
@@ -105,7 +105,7 @@ def group_of(
     """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes and the nemeses that the
     format's records cannot have. `pattern` names the topic of each message (`generators.publishing.layouts`).
 
-    Profiles of one deployment that write a history just alike share its stream.
+    Profiles of one deployment that write the same messages share a stream.
     """
 
     def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
@@ -151,7 +151,7 @@ def _told(
 
 
 def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """A history's messages in its lanes (`Told`), and its topics; `kind` is the end of their names."""
+    """A history's messages in its lanes (`Told`), and its topics, whose names end in `kind`."""
     if not pattern:
         return story.written, ((kind, PARTITIONS),)
     names = [topic_of(pattern, one.message.topic, story.table) + (kind and f".{kind}") for one in story.written]
@@ -174,7 +174,7 @@ def for_restarts(group: Group) -> Group:
 
 
 def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str, tell: Teller) -> Streamed:
-    """A history for a nemesis. If schemas must lag, the table's name is chosen so that its rows are in another partition."""
+    """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
     if not nemesis.quiet:
         return tell(fmt, profile, seed, name, None)
     for suffix in ("", "_b", "_c"):
@@ -190,7 +190,7 @@ def _elsewhere(one: Written) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class GroupReader:
     """Reads a group's source into tables in `directory`, by the child's service `stream`."""
 
     engine: ChildEngine
@@ -259,18 +259,18 @@ def plainly(
 ) -> list[StreamResult]:
     """Reads all stages, each to its end before the next; without a broker from files. The topic is new, or `used`.
 
-    A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
+    If the query fails, each deployment's streams are read again by a query of their own: the failure is no verdict on them.
     """
     home.mkdir(parents=True, exist_ok=True)
     written: New | Gapped | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
-            reader = Reader(engine, group, decoder, {"files": str(home / "records")}, home / "tables")
+            reader = GroupReader(engine, group, decoder, {"files": str(home / "records")}, home / "tables")
         else:
             names = stack.enter_context(kafka.run_topics(bootstrap, group.topics, append_time=group.append_time))
             written = topics_of(bootstrap, group, names, used=used)
-            reader = Reader(engine, group, decoder, source_of(written), home / "tables", names=names)
+            reader = GroupReader(engine, group, decoder, source_of(written), home / "tables", names=names)
         try:
             for stage in range(STAGES):
                 if written is not None:
@@ -291,7 +291,7 @@ def plainly(
 
 
 def source_of(written: New | Gapped) -> dict[str, Any]:
-    """What the child reads topics by."""
+    """The options with which the child reads the topics."""
     return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
 
 
@@ -310,7 +310,7 @@ def killed(
         for stage in range(STAGES):
             written.publish(group.messages(stage))
         source = {**source_of(written), "per_trigger": _per_trigger(group)}
-        reader = Reader(engine, group, decoder, source, home / "tables", names=names)
+        reader = GroupReader(engine, group, decoder, source, home / "tables", names=names)
         try:
             for batch, place in ((1, "before"), (1, "after")):
                 note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
@@ -355,7 +355,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
         for stage in range(STAGES):
             written.publish(group.messages(stage))
         source = {**source_of(written), "per_trigger": _per_trigger(group)}
-        reader = Reader(engine, group, decoder, source, home / "tables", names=names)
+        reader = GroupReader(engine, group, decoder, source, home / "tables", names=names)
         try:
             reading = reader.read()
             path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
@@ -421,7 +421,7 @@ def run(
 
 
 def _chosen(fmt: Format[Any], settings: StreamSettings) -> tuple[Sequence[Profile], Sequence[Subject]]:
-    """The profiles, and what their streams are of: of a user's tables those that the format can write and that have a key."""
+    """The profiles, and the tables of their streams: of a user's, those that have a key and that the format can write."""
     chosen, values = profiles(fmt, settings.glob), settings.tables
     if values is None:
         return chosen, OURS

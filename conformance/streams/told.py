@@ -1,4 +1,4 @@
-"""Streams as they are told to a decoder, and the result of each: its history, its nemesis, its topics and partitions."""
+"""Streams as a decoder reads them, each with its history, nemesis, topics and partitions; and the result of each."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ ONE_TOPIC: Final = (("", PARTITIONS),)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One stream: a history under a nemesis. The profiles `also` write just the same. `table` is the user's table that it is of.
+    """One stream: a history under a nemesis. The profiles `also` write the same messages. `table` is the user's table, if any.
 
     The partitions of its messages are its lanes: those of its `topics` (end of the name, partitions) one after the other. Among
     all streams' lanes its own are those from `first` on; in each topic it has the partitions from `bases` on.

@@ -47,10 +47,9 @@ class New:
 
 @dataclass(slots=True)
 class Gapped:
-    """Topics in which offsets are missing: messages that compaction removed are in transactions that are aborted, all others in
-    transactions that are committed.
+    """Topics with missing offsets: removed messages are in aborted transactions, all others in committed ones.
 
-    If they are `used`, their first offsets are deleted, too, and unreadable messages are aborted before each stage.
+    In `used` topics the first offsets are deleted, too, and unreadable messages are aborted before each stage.
     """
 
     bootstrap: Target

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from generators.bulk import orders as load
 from generators.bulk.orders import BLOCK, CHANGED, NAMES, PAYLOAD, UNIT, VARIANTS, LoadOptions
-from generators.bulk.templates import TIMES, NotLearned, Part, Shape, Stamp, compressor, cut_out, learn, varint
+from generators.bulk.templates import TIMES, MessageShape, NotLearned, Part, Stamp, compressor, cut_out, learn, varint
 from generators.model import Instant, Layout, Message, Op, Value, Written
 from generators.sources import mysql
 from generators.sources.boundaries import START
@@ -37,11 +37,11 @@ _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
     "quantity before": (1_690_823_647, 2_081_135_769, 9),
     "amount before": (Decimal("81927364.06"), Decimal("92038475.17"), Decimal("4.20")),
 }
-"""What `learn` varies: the first two of each differ in nearly every character and are equally long in every spelling."""
+"""The values that `learn` varies: the first two of each differ in nearly every character and have the same length throughout."""
 
 
 class _Texts:
-    """One place's spelling of a column's values; `of` asks the writer for values not seen yet."""
+    """How one place spells a column's values; `of` asks the writer for values that are new."""
 
     def __init__(self, known: Mapping[Value, bytes], ask: Callable[[Value], bytes]) -> None:
         self.known, self._ask = dict(known), ask
@@ -112,14 +112,14 @@ class Filler:
         written = self._write(load.history(self._table, op, variant, at, rows), profile, self._layout)
         return [one.message for one in written]
 
-    def _learn(self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]) -> tuple[Shape, ...]:
+    def _learn(self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
         return learn(lambda at, found: self._messages(self._plain, op, variant, at, found), probes)
 
     def _domain(self, name: str) -> list[Value]:
         """Every value of a column in load, except the key."""
         return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
 
-    def _learn_texts(self, op: Op, names: Iterable[str], variant: int = 0) -> tuple[Shape, ...]:
+    def _learn_texts(self, op: Op, names: Iterable[str], variant: int = 0) -> tuple[MessageShape, ...]:
         """Learns how messages of an op spell all values of these columns."""
         probes = {
             name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ()), *self._domain(name)]))
@@ -251,7 +251,7 @@ class Filler:
                     return number, (a, b)
         return None
 
-    def _by_key(self, shape: Shape, op: Op, variant: int, number: int) -> bool:
+    def _by_key(self, shape: MessageShape, op: Op, variant: int, number: int) -> bool:
         """Whether the partition follows the key of the first row."""
         expected = [self._partition(value) for value in _PROBES["id"]]
         partitions = [self._messages(self._plain, op, variant, TIMES[0], {"id": key})[number].partition for key in _PROBES["id"]]
@@ -356,7 +356,7 @@ class Filler:
 
 _BEFORE: Final = len(NAMES) + 1
 _WIDTH: Final = _BEFORE + len(CHANGED)
-"""Random numbers of a row: the columns', the payload's, those before an UPDATE."""
+"""Random numbers of a row: for the columns, the payload, and the values before an UPDATE."""
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
@@ -370,7 +370,7 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
 
 
 def _filling(part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]) -> tuple[Any, Any]:
-    """The text between the fragments, with gaps, and what fills these; without fragments the constant and None."""
+    """The text between the fragments, with gaps, and what fills the gaps; without fragments the constant text and None."""
     if part.base is None or not spans:
         return part.base, None
     literals, last = list[bytes](), 0

@@ -33,10 +33,10 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 
 
 @cache
-def _boundaries(kind: SourceType) -> tuple[Value, ...]:
+def _boundaries(type: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type, if it is one of its source's `TYPES`."""
-    source = sources.of(kind)
-    name = next((slug for slug, other in source.types.items() if other == kind), None)
+    source = sources.of(type)
+    name = next((slug for slug, other in source.types.items() if other == type), None)
     return tuple(source.boundary_values(name).values()) if name else ()
 
 
@@ -50,40 +50,40 @@ class Drawer:
         """True at that rate."""
         return self._random.random() < rate
 
-    def value(self, kind: SourceType, *, nullable: bool = False) -> Value:
+    def value(self, type: SourceType, *, nullable: bool = False) -> Value:
         """NULL, a boundary value, or any value that `sources.fits` the type."""
         if nullable and self.chance(self._null_rate):
             return None
-        if self.chance(self._boundary_rate) and (boundaries := _boundaries(kind)):
+        if self.chance(self._boundary_rate) and (boundaries := _boundaries(type)):
             return self._random.choice(boundaries)
-        return self._any(kind)
+        return self._any(type)
 
-    def _any(self, kind: SourceType) -> Value:
+    def _any(self, type: SourceType) -> Value:
         random_ = self._random
-        step: int = 10 ** (6 - kind.fsp)
-        match kind.logical:
+        step: int = 10 ** (6 - type.fsp)
+        match type.logical:
             case Logical.INT | Logical.BIT | Logical.SET:
-                return self._integer(kind.low or 0, kind.high or 0)
+                return self._integer(type.low or 0, type.high or 0)
             case Logical.ENUM:
-                return random_.randint(1, kind.high or 1)
+                return random_.randint(1, type.high or 1)
             case Logical.YEAR:
                 return random_.randint(1901, 2155)
             case Logical.DECIMAL:
-                if kind.low is not None and kind.high is not None:
-                    return Decimal(self._integer(kind.low, kind.high)).scaleb(-(kind.scale or 0))
-                if _postgresql_values.unconstrained(kind):
-                    kind = postgresql.numeric(40, random_.randint(0, 20))
-                digits = random_.randint(1, kind.precision or 1)
-                sign = int(not kind.unsigned and self.chance(0.5))
+                if type.low is not None and type.high is not None:
+                    return Decimal(self._integer(type.low, type.high)).scaleb(-(type.scale or 0))
+                if _postgresql_values.unconstrained(type):
+                    type = postgresql.numeric(40, random_.randint(0, 20))
+                digits = random_.randint(1, type.precision or 1)
+                sign = int(not type.unsigned and self.chance(0.5))
                 # scaleb() would round to the context's 28 digits
-                return Decimal((sign, tuple(map(int, str(random_.randrange(10**digits)))), -(kind.scale or 0)))
+                return Decimal((sign, tuple(map(int, str(random_.randrange(10**digits)))), -(type.scale or 0)))
             case Logical.FLOAT | Logical.DOUBLE:
-                return self._real(kind)
+                return self._real(type)
             case Logical.TEXT:
-                return self._text(kind)
+                return self._text(type)
             case Logical.BINARY:
-                limit = kind.length or 0
-                size = limit if kind.name == "binary" else random_.randint(0, min(limit, 24))
+                limit = type.length or 0
+                size = limit if type.name == "binary" else random_.randint(0, min(limit, 24))
                 # The binary log drops the zero bytes that end a BINARY(n).
                 return random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""
             case Logical.DATE:
@@ -93,17 +93,17 @@ class Drawer:
                 return random_.randrange(first, last) // step * step
             case Logical.TIMESTAMP:
                 whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
-                if kind.source == "postgresql":
+                if type.source == "postgresql":
                     whole = (mysql.wall("1000-01-01"), postgresql.TIMESTAMPTZ_MAX)
                 first, last = _RECENT if self.chance(0.7) else whole
                 return random_.randrange(first, last) // step * step
             case Logical.TIME:
-                if kind.source == "postgresql":
+                if type.source == "postgresql":
                     return random_.randint(0, mysql.DAY // step) * step
                 limit = mysql.DAY if self.chance(0.7) else mysql.TIME_LIMIT
                 return random_.randint(-limit // step, limit // step) * step
             case Logical.JSON:
-                return Json(self._composite(kind))
+                return Json(self._composite(type))
 
     def _integer(self, low: int, high: int) -> int:
         """Every magnitude is equally likely, and so is the whole range."""
@@ -112,7 +112,7 @@ class Drawer:
         limit = 1 << self._random.randint(1, high.bit_length())
         return self._random.randint(max(low, -limit), min(high, limit))
 
-    def _real(self, kind: SourceType) -> float:
+    def _real(self, type: SourceType) -> float:
         random_ = self._random
         way = random_.randrange(3)
         if way == 0:
@@ -121,34 +121,34 @@ class Drawer:
             value = float(random_.randrange(-(10**9), 10**9))
         else:
             value = float(struct.unpack("<d", random_.randbytes(8))[0])
-            if kind.logical is Logical.FLOAT:
+            if type.logical is Logical.FLOAT:
                 value = float(struct.unpack("<f", random_.randbytes(4))[0])
-        value = mysql.to_float32(value) if kind.logical is Logical.FLOAT else value
-        value = abs(value) if kind.unsigned else value
+        value = mysql.to_float32(value) if type.logical is Logical.FLOAT else value
+        value = abs(value) if type.unsigned else value
         return value if isfinite(value) and value else 0.0
 
-    def _text(self, kind: SourceType) -> str:
+    def _text(self, type: SourceType) -> str:
         random_ = self._random
-        if _postgresql_values.spelled(kind):
-            return _postgresql_values.text_at(kind, random_.getrandbits(128))
+        if _postgresql_values.spelled(type):
+            return _postgresql_values.text_at(type, random_.getrandbits(128))
         if self.chance(0.6):
             texts = pools()
             text = random_.choice(texts[random_.choice(tuple(texts))])
         else:
             text = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
-        if kind.name in ("char", "varchar"):
-            text = text[: kind.length]
-        source = sources.of(kind)
-        text = source.as_stored(kind, text)
-        while not source.fits(kind, text):
-            text = source.as_stored(kind, text[:-1])
+        if type.name in ("char", "varchar"):
+            text = text[: type.length]
+        source = sources.of(type)
+        text = source.as_stored(type, text)
+        while not source.fits(type, text):
+            text = source.as_stored(type, text[:-1])
         return text
 
-    def _composite(self, kind: SourceType) -> Any:
+    def _composite(self, type: SourceType) -> Any:
         """A document; for PostgreSQL's hstore and arrays one of their shape."""
         random_ = self._random
         texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
-        match kind.name:
+        match type.name:
             case "hstore":
                 return {key: random_.choice(texts) for key in random_.sample(_KEYS, random_.randint(0, 3))}
             case "text[]":

@@ -109,14 +109,14 @@ def cases(
 
 def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any], options: BulkOptions) -> Table:
     source = sources.source(profile.source)
-    kinds = [kind for kind in source.types.values() if fmt.supports(kind)]
+    kinds = [type for type in source.types.values() if fmt.supports(type)]
     keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
     awkward = draw.chance(options.awkward_rate)
     names: Iterator[str] = iter(random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ())
     numbers = endless()
 
-    def column(kind: SourceType, nullable: bool) -> Column:
-        return Column(next(names, None) or f"c{next(numbers)}", kind, nullable)
+    def column(type: SourceType, nullable: bool) -> Column:
+        return Column(next(names, None) or f"c{next(numbers)}", type, nullable)
 
     plain = [column(random_.choice(kinds), not draw.chance(0.2)) for _ in range(random_.randint(1, options.columns))]
     shape = random_.choices(("id", "composite", "unique", "none"), (6, 2, 1, 1))[0]
@@ -177,9 +177,9 @@ class _Source:
         self._used.add(tuple(row[name] for name in key))
         return row
 
-    def _key_value(self, kind: SourceType) -> Value:
+    def _key_value(self, type: SourceType) -> Value:
         number = next(self._fresh)
-        return str(number) if kind.logical is Logical.TEXT else number
+        return str(number) if type.logical is Logical.TEXT else number
 
     def _changed(self, before: Row) -> Row:
         key = self._table.handle_key

@@ -1,4 +1,4 @@
-"""Garbage: mutants of valid messages, each with the way it was made and what is left of it.
+"""Garbage: mutants of valid messages, each with the mutation that made it and what is left of it.
 
 Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is always the same, so that a finding
 is a number. A reader independent of Spark says what is left of a mutant (`wellformed`).
@@ -125,7 +125,7 @@ class Mutants:
         return map(self, range(start, start + count))
 
     def huge(self) -> Iterator[Mutant]:
-        """A handful of mutants of 25 MB each, or nested deeper than any stack; numbered from -1 down."""
+        """A few mutants of 25 MB each, or nested deeper than any stack; numbered from -1 down."""
         profile, message, plain = next((b for b in self._bases if b[2].startswith(b"{")), self._bases[0])
         for place, (name, make) in enumerate(HUGE[self._fmt.container].items()):
             value = bytes(self._compress(make(plain)))
@@ -133,7 +133,7 @@ class Mutants:
 
 
 def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]) -> list[tuple[str, Message, bytes]]:
-    """Profile, message and uncompressed value of what is mutated, each value once: the histories, or boundary cases and load."""
+    """The messages to mutate, as profile, message and uncompressed value, each value once."""
     found: dict[bytes, tuple[str, Message, bytes]] = {}
     loaded: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
@@ -161,7 +161,7 @@ def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[Hi
 
 @cache
 def _foreign(name: str) -> tuple[bytes, ...]:
-    """Messages of other formats, and of none."""
+    """Messages of other formats, and documents of no format."""
     values = [b"42", b"null", b'"text"', b"id,name\n1,a\n", b"<row id='1'/>", b"\x00\x00\x00\x00\x07\x02a", b"Obj\x01\x04"]
     for other in FOREIGN:
         if other != name:

@@ -100,7 +100,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MessageShape:
     """One message of a kind. `timestamp` is the record's, None when it is always that of `sample`."""
 
     key: Part
@@ -113,7 +113,7 @@ TIME: Final = ""
 """The slot of the commit time."""
 
 
-def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[Shape, ...]:
+def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
     """The messages that `write` makes of a change: none, one or several. Raises NotLearned.
 
     `probes` are values by slot. The first are those of the base message; the second differ from them in every character and in
@@ -131,7 +131,7 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[Shape, .
     )
 
 
-def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Shape:
+def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
     for slot, messages in varied.items():
         for one in messages:
             if (one.topic, one.headers, one.event) != (base.topic, base.headers, base.event):
@@ -139,7 +139,7 @@ def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Shape:
             if slot != TIME and one.timestamp_ms != base.timestamp_ms:
                 raise NotLearned("the record's timestamp follows a value")
     stamps = [base.timestamp_ms, *(one.timestamp_ms for one in varied[TIME])]
-    return Shape(
+    return MessageShape(
         key=_part(base.key, {slot: [one.key for one in messages] for slot, messages in varied.items()}),
         value=_part(base.value, {slot: [one.value for one in messages] for slot, messages in varied.items()}),
         timestamp=None if len(set(stamps)) == 1 else _fit(stamps, binary=False),

@@ -33,8 +33,8 @@ def messages(
     """The messages of units `start` to `start + count - 1`, without end when there is no count; byte for byte what the writer
     writes for `load_scenario`. Units that a format writes as several messages come whole; some it may not write at all.
 
-    The first call for a profile takes a moment to learn the writer's bytes; where they cannot be learned, every message is
-    written by the writer itself. Raises UsageError for a negative start or count.
+    The first call for a profile takes a moment to learn the writer's bytes; if they cannot be learned, the
+    writer itself writes every message. Raises UsageError for a negative start or count.
     """
     if start < 0 or (count is not None and count < 0):
         raise UsageError(f"load from {start}, {count} units: neither may be negative")

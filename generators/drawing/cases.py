@@ -1,4 +1,4 @@
-"""Scenarios turned into cases: what one profile of one format writes of them."""
+"""Turns scenarios into cases: the messages that one profile of one format writes for them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def tables_of(history: History) -> tuple[Table, ...]:
 
 
 def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """What is owed at its level: a level-two scenario asks for the table of its first change; messages of others owe no row.
+    """The rows that a decoder owes at the scenario's level: level two asks for the first change's table, other tables owe no row.
 
-    Where a message tells neither database nor schema, nobody can tell a namesake from the table: its rows are owed.
+    Without database and schema in the message a decoder cannot distinguish a namesake from the table, so its rows are owed.
     """
     places = {
         n: (e.table.database, e.table.schema, e.table.name)

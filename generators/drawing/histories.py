@@ -1,4 +1,4 @@
-"""How drawn tables, rows, changes and histories are put together, in as few draws as possible.
+"""Draws tables, rows, changes and histories, in as few draws as possible.
 
 The functions take Hypothesis's `draw`; `generators.drawing.strategies` makes strategies of them and checks arguments.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators.drawing import values as _values
+from generators.drawing import value_strategies as _values
 from generators.model import (
     Bootstrap,
     Column,

@@ -19,7 +19,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators import wire_format as base
 from generators.drawing import histories as _drawing
-from generators.drawing import values as _values
+from generators.drawing import value_strategies as _values
 from generators.errors import UnknownName
 from generators.model import (
     Bootstrap,
@@ -67,20 +67,20 @@ def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "m
     return _types(supports, _source(source))
 
 
-def values(kind: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
+def values(type: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
     """Canonical values of a type, all of which fit it (`sources.fits`); with `nullable` also None.
 
     About half are the type's boundaries and texts, bytes and times that decoders get wrong; the rest is the whole range. There
     are no surrogates and no NaN, infinities and negative zeros only where the source is PostgreSQL.
 
-    Raises InvalidArgument when `kind` is no SourceType or of an unknown source, or `nullable` no bool.
+    Raises InvalidArgument when `type` is no SourceType or of an unknown source, or `nullable` no bool.
 
     Shrinks towards None, zero, the empty value or 1970-01-01; enums towards their first label.
     """
-    _expect("kind", kind, SourceType, "a SourceType such as mysql.integer('int')")
-    _source(kind.source)
+    _expect("kind", type, SourceType, "a SourceType such as mysql.integer('int')")
+    _source(type.source)
     _expect("nullable", nullable, bool, "True or False")
-    return _values.value_strategy(kind, nullable)
+    return _values.value_strategy(type, nullable)
 
 
 def names() -> SearchStrategy[str]:

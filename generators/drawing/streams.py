@@ -1,5 +1,5 @@
-"""Histories with all that a stream has: transactions of several rows, statements that change the table, watermarks, schemas sent
-ahead and again, heartbeats; of one table whose rows have a key.
+"""Histories of one keyed table with everything that a stream has: transactions of several rows, statements that change the table,
+watermarks, schemas sent ahead and again, heartbeats.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Key: TypeAlias = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """A history with all that a stream has, as one profile writes it.
+    """A history with everything that a stream has, as one profile writes it.
 
     `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number of the event
     that left the row as it is, `added_after` the events that gave it a column without touching its rows: in these cells rows

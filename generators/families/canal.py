@@ -134,87 +134,87 @@ class CanalCell:
     cell: Cell
 
 
-def is_blob(kind: SourceType) -> bool:
+def is_blob(type: SourceType) -> bool:
     """Whether NOBLOB row images treat the column as a blob: the BLOB and TEXT families and JSON."""
-    return kind.name in _BLOBS
+    return type.name in _BLOBS
 
 
-def sql_type(kind: SourceType, value: Value, facts: ValueFacts) -> int:
+def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
     """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
-    if kind.name == "tinyint" and kind.length == 1:
+    if type.name == "tinyint" and type.length == 1:
         return -6 if value is None else facts.boolean_code
-    codes = SQL_TYPES[kind.name]
+    codes = SQL_TYPES[type.name]
     if value is None:
         return codes.null if facts.lob_null_codes else codes.null_before
-    if kind.logical is Logical.INT and kind.unsigned and isinstance(value, int) and value > (kind.high or 0) >> 1:
-        return _OVER_SIGNED[kind.name]
+    if type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1:
+        return _OVER_SIGNED[type.name]
     return codes.value
 
 
-def type_text(kind: SourceType) -> str:
+def type_text(type: SourceType) -> str:
     """The `mysqlType` text of a column known from MySQL 5.7's SHOW CREATE TABLE."""
-    suffix = (" unsigned" if kind.unsigned else "") + (" zerofill" if kind.zerofill else "")
-    match kind.logical:
+    suffix = (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
+    match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
-            return f"{kind.name}({kind.length}){suffix}"
+            return f"{type.name}({type.length}){suffix}"
         case Logical.DECIMAL:
-            return f"decimal({kind.precision},{kind.scale}){suffix}"
-        case Logical.TEXT | Logical.BINARY if kind.name in ("char", "varchar", "binary", "varbinary"):
-            return f"{kind.name}({kind.length})"
+            return f"decimal({type.precision},{type.scale}){suffix}"
+        case Logical.TEXT | Logical.BINARY if type.name in ("char", "varchar", "binary", "varbinary"):
+            return f"{type.name}({type.length})"
         case Logical.ENUM | Logical.SET:
-            labels = ("'" + member.replace("'", "''") + "'" for member in kind.members)
-            return f"{kind.name}({','.join(labels)})"
-        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if kind.fsp:
-            return f"{kind.name}({kind.fsp})"
+            labels = ("'" + member.replace("'", "''") + "'" for member in type.members)
+            return f"{type.name}({','.join(labels)})"
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
+            return f"{type.name}({type.fsp})"
         case _:
-            return kind.name + suffix
+            return type.name + suffix
 
 
-def wire(kind: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
+def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
     """A column's value on the wire. Raises KeyError for a type that no MySQL has."""
-    code = sql_type(kind, value, facts)
+    code = sql_type(type, value, facts)
     if value is None:
-        return CanalCell(None, code, Cell(State.NULL, kind))
-    text, meant, reason = _encode(kind, value, facts)
-    cls = mysql.value_class(kind, value)
-    if kind.logical is Logical.TIMESTAMP and isinstance(value, int):
+        return CanalCell(None, code, Cell(State.NULL, type))
+    text, meant, reason = _encode(type, value, facts)
+    cls = mysql.value_class(type, value)
+    if type.logical is Logical.TIMESTAMP and isinstance(value, int):
         instants = _instants(text, facts.time_zone)
         if len(instants) > 1:
-            cell = Cell(State.ONE_OF, kind, value, text, cls, options=instants, reason=_AMBIGUOUS)
+            cell = Cell(State.ONE_OF, type, value, text, cls, options=instants, reason=_AMBIGUOUS)
             return CanalCell(text, code, cell)
-    return CanalCell(text, code, Cell(State.VALUE, kind, meant, text, cls, reason=reason))
+    return CanalCell(text, code, Cell(State.VALUE, type, meant, text, cls, reason=reason))
 
 
-def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Value, str]:
+def _encode(type: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Value, str]:
     """Wire text, the value that a reader of that text has, and why it is not the source's."""
-    match kind.logical, value:
+    match type.logical, value:
         case Logical.DECIMAL, Decimal():
-            return decimal_text(value, kind.scale or 0), value, ""
+            return decimal_text(value, type.scale or 0), value, ""
         case Logical.FLOAT, float():
             return float_text(value), value, ""
         case Logical.DOUBLE, float():
             return double_text(value), value, ""
         case Logical.TEXT, str():
-            return _text(kind, value)
+            return _text(type, value)
         case Logical.BINARY, bytes():
-            kept = value.rstrip(b"\0") if kind.name == "binary" else value
+            kept = value.rstrip(b"\0") if type.name == "binary" else value
             reason = "" if kept == value else "MySQL's row format strips trailing zero bytes and Canal does not pad"
             return kept.decode("latin-1"), kept, reason
         case Logical.DATE, dt.date() | ZeroDate():
             return mysql.date_text(value), value, ""
         case Logical.DATETIME, int() | ZeroDate():
-            return mysql.datetime_text(value, kind.fsp), value, ""
+            return mysql.datetime_text(value, type.fsp), value, ""
         case Logical.TIMESTAMP, int() | ZeroDate():
-            return timestamp_text(value, kind.fsp, facts.time_zone), value, ""
+            return timestamp_text(value, type.fsp, facts.time_zone), value, ""
         case Logical.TIME, int():
-            return _time(value, kind.fsp, facts)
+            return _time(value, type.fsp, facts)
         case Logical.YEAR, int():
             return f"{value:04d}", value, ""
         case Logical.JSON, Json():
             return json_text(value.value), value, ""
         case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
             return str(value), value, ""
-    raise TypeError(f"{value!r} is no value of {kind.key}")
+    raise TypeError(f"{value!r} is no value of {type.key}")
 
 
 def decimal_text(value: Decimal, scale: int) -> str:
@@ -237,9 +237,9 @@ def scaled_text(value: Decimal, scale: int) -> str:
     return f"{text}.{fraction:0{scale}d}" if scale else text
 
 
-def _text(kind: SourceType, value: str) -> tuple[str, Value, str]:
+def _text(type: SourceType, value: str) -> tuple[str, Value, str]:
     kept, reason = value, ""
-    if kind.name == "char" and value.endswith(" "):
+    if type.name == "char" and value.endswith(" "):
         kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
     if any("\ud800" <= c <= "\udfff" for c in kept):
         kept, reason = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept), "a lone surrogate is written as ?"

@@ -125,7 +125,7 @@ def _hard_digits(exponent: int, fraction: int, significant: int, fraction_bits: 
     word = 32 if size < 32 else 64 if size < 64 else 0
     rest, step, unit = fraction * 5**five_b << two_b, 5**five_s << two_s, 5**five_b << two_m
     tens = step * 10
-    found: list[int] = []
+    digits: list[int] = []
     first = True
     low = high = False
     while first or not (low or high):
@@ -138,14 +138,14 @@ def _hard_digits(exponent: int, fraction: int, significant: int, fraction_bits: 
         if first and digit == 0 and not high:
             decimal -= 1
         else:
-            found.append(digit)
+            digits.append(digit)
         if first and not -3 <= decimal < 8:
             low = high = False
         first = False
     doubt = rest * 2 - tens
-    if high and not (low and (doubt < 0 or (doubt == 0 and found[-1] % 2 == 0))):
-        decimal += _round_up(found)
-    return "".join(map(str, found)), decimal + 1
+    if high and not (low and (doubt < 0 or (doubt == 0 and digits[-1] % 2 == 0))):
+        decimal += _round_up(digits)
+    return "".join(map(str, digits)), decimal + 1
 
 
 def _fives(power: int) -> int:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.canal import scaled_text, wire
-from generators.model import Cell, Logical, SourceType, State, Value, ZeroDate
+from generators.model import Cell, Image, Logical, Row, SourceType, State, Table, Value, ZeroDate
 from generators.sources import mysql
 
 LATIN1: Final = ""
@@ -35,7 +35,7 @@ class TextForms:
 
     `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's, at most three) or "epoch"
     (milliseconds since 1970). `time_digits`
-    is the number of fraction digits of TIME, None for the column's. The other fields are those of `_canal_cells.ValueFacts`.
+    is the number of fraction digits of TIME, None for the column's. The other fields are those of `canal.ValueFacts`.
     """
 
     time_zone: str
@@ -51,28 +51,38 @@ class TextForms:
     old_time: bool = False
 
 
-def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:
+def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
     """A column's value as it stands on the wire (`text`, None for JSON null) and what it is worth. Raises TypeError for a value
     that the type does not have."""
     if value is None:
-        return Cell(State.NULL, kind)
-    match kind.logical, value:
+        return Cell(State.NULL, type)
+    match type.logical, value:
         case Logical.TIMESTAMP, int() | ZeroDate() if forms.timestamp:
-            return _millis(kind, value, forms)
+            return _millis(type, value, forms)
         case Logical.TIME, int() if forms.time_digits is not None:
-            found = wire(kind, value, forms).cell
-            return replace(found, text=mysql.time_text(value, max(kind.fsp, forms.time_digits)))
+            found = wire(type, value, forms).cell
+            return replace(found, text=mysql.time_text(value, max(type.fsp, forms.time_digits)))
         case Logical.DECIMAL, Decimal():
-            return replace(wire(kind, value, forms).cell, text=scaled_text(value, kind.scale or 0))
+            return replace(wire(type, value, forms).cell, text=scaled_text(value, type.scale or 0))
         case Logical.BINARY, bytes():
-            found = wire(kind, value, forms).cell
+            found = wire(type, value, forms).cell
             assert isinstance(found.value, bytes)
             return replace(found, text=binary_text(found.value, forms.binary, forms.upper_hex))
         case ((Logical.ENUM | Logical.SET), int()) if forms.labels:
-            return _labels(kind, value)
+            return _labels(type, value)
         case Logical.BIT, int():
-            return _bits(wire(kind, value, forms).cell)
-    return wire(kind, value, forms).cell
+            return _bits(wire(type, value, forms).cell)
+    return wire(type, value, forms).cell
+
+
+def image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
+    """A row as it stands on the wire: every column of the table, NULL where the row has none; None without a row."""
+    return None if row is None else {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
+
+
+def supports(type: SourceType) -> bool:
+    """Whether it is a MySQL type: each has a text."""
+    return type.source == "mysql"
 
 
 def binary_text(value: bytes, form: str, upper: bool = False) -> str:
@@ -97,36 +107,36 @@ def _bits(found: Cell) -> Cell:
     return _either(found, (found.value, int(text, 2)), BIT_DOUBT)
 
 
-def _labels(kind: SourceType, value: int) -> Cell:
-    members = kind.members
-    if kind.logical is Logical.ENUM:
+def _labels(type: SourceType, value: int) -> Cell:
+    members = type.members
+    if type.logical is Logical.ENUM:
         text = members[value - 1] if value else ""
         options = {i for i, member in enumerate(members, 1) if member == text} | ({0} if not text else set())
     else:
         text = ",".join(member for i, member in enumerate(members) if value >> i & 1)
         options = {value}
-    if text.isascii() and text.isdigit() and int(text) <= (kind.high or 0):
+    if text.isascii() and text.isdigit() and int(text) <= (type.high or 0):
         options.add(int(text))
-    found = Cell(State.VALUE, kind, value, text, mysql.value_class(kind, value))
+    found = Cell(State.VALUE, type, value, text, mysql.value_class(type, value))
     return _either(found, tuple(sorted(options)), LABEL_DOUBT)
 
 
-def _millis(kind: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
-    cls = mysql.value_class(kind, value)
+def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
+    cls = mysql.value_class(type, value)
     if isinstance(value, ZeroDate):
         if forms.timestamp == "epoch":
-            return _either(Cell(State.VALUE, kind, value, "0", cls), (value, 0), EPOCH_DOUBT)
-        return Cell(State.VALUE, kind, value, mysql.datetime_text(value, _digits(kind, forms)), cls)
+            return _either(Cell(State.VALUE, type, value, "0", cls), (value, 0), EPOCH_DOUBT)
+        return Cell(State.VALUE, type, value, mysql.datetime_text(value, _digits(type, forms)), cls)
     kept = value // 1000 * 1000
     reason = "" if kept == value else TRUNCATED
     if forms.timestamp == "epoch":
-        return Cell(State.VALUE, kind, kept, str(kept // 1000), cls, reason=reason)
-    found = wire(mysql.temporal("timestamp", _digits(kind, forms)), kept, forms).cell
-    return replace(found, type=kind, cls=cls, reason=found.reason or reason)
+        return Cell(State.VALUE, type, kept, str(kept // 1000), cls, reason=reason)
+    found = wire(mysql.temporal("timestamp", _digits(type, forms)), kept, forms).cell
+    return replace(found, type=type, cls=cls, reason=found.reason or reason)
 
 
-def _digits(kind: SourceType, forms: TextForms) -> int:
-    return min(kind.fsp, 3) if forms.timestamp == "cut" else 3
+def _digits(type: SourceType, forms: TextForms) -> int:
+    return min(type.fsp, 3) if forms.timestamp == "cut" else 3
 
 
 def _either(found: Cell, options: tuple[Value, ...], reason: str) -> Cell:

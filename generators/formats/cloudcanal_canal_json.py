@@ -13,24 +13,24 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from generators.families.canal import DDL_TYPES
-from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
     Draft,
-    Shape,
+    EnvelopeShape,
     jdbc_map,
     listed,
     object_text,
     quoted,
     rows_text,
-    supports,
     table_changes,
     type_map,
 )
 from generators.families.cloudcanal.messages import write as write_drafts
+from generators.families.cloudcanal.scenarios import canal_scenarios
+from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
@@ -92,7 +92,7 @@ PROFILES: Final = (
 DDL_ACTIONS: Final = {action: word for action, word in DDL_TYPES.items() if word != "QUERY" and action != "exchange partition"}
 """`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
 
-_SHAPE: Final = Shape(DDL_ACTIONS, transaction_end=False)
+_SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=False)
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:

@@ -12,26 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
     Draft,
-    Shape,
+    EnvelopeShape,
     jdbc_map,
     listed,
     object_text,
     quoted,
     rows_text,
-    supports,
     table_changes,
     text_faults,
     type_map,
 )
 from generators.families.cloudcanal.messages import write as write_drafts
-from generators.families.mysql_texts import BASE64, HEX
+from generators.families.cloudcanal.scenarios import json_scenarios
+from generators.families.mysql_texts import BASE64, HEX, supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
@@ -119,7 +118,7 @@ DDL_ACTIONS: Final = {
 }
 """`action` of each DDL action: only ALTER is documented. Statements without a table of their own are not sent (assumed)."""
 
-_SHAPE: Final = Shape(DDL_ACTIONS, transaction_end=True)
+_SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=True)
 
 
 def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Final
 
 from generators.families.cdl import messages as _cdl
-from generators.families.cdl.cases import cell_faults, scenarios
 from generators.families.cdl.messages import CONNECT, CdlProfile, Event
+from generators.families.cdl.scenarios import cell_faults, scenarios
 from generators.families.connect import Schema, envelope
 from generators.model import History, Layout, Written
 from generators.wire_format import Format, KindRow

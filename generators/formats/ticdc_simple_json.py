@@ -25,7 +25,6 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc_simple.cases import scenarios
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import CHOICES, PROFILES, SimpleProfile, profile
@@ -41,6 +40,7 @@ from generators.families.ticdc_simple.records import (
     TableSchema,
     WatermarkRecord,
 )
+from generators.families.ticdc_simple.scenarios import scenarios
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.sources import mysql
@@ -80,9 +80,9 @@ class Printer:
         """The message as UTF-8; its keys are sorted, and nothing is left to chance."""
         return self.message(record).encode()
 
-    def expected(self, kind: SourceType, value: Value) -> Cell:
+    def expected(self, type: SourceType, value: Value) -> Cell:
         """What a perfect decoder recovers of a stored value."""
-        return self.cell(kind, value)[1]
+        return self.cell(type, value)[1]
 
     def message(self, record: Record) -> str:
         """The JSON document of a message, without white space."""
@@ -155,24 +155,24 @@ class Printer:
             return _CONTROL.sub(lambda match: match[1] + _SHORT[match[2]], shown)
         return shown
 
-    def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
+    def cell(self, type: SourceType, value: Value) -> tuple[str, Cell]:
         """A stored value as JSON, and what a perfect decoder recovers of it."""
         if value is None:
-            return "null", Cell(State.NULL, kind)
-        if kind.logical is Logical.TIMESTAMP:
-            cell = timestamp(self.profile, kind, value)[2]
+            return "null", Cell(State.NULL, type)
+        if type.logical is Logical.TIMESTAMP:
+            cell = timestamp(self.profile, type, value)[2]
             return cell.text or "", cell
-        shown = self._shown(kind, value)
-        return self._text(shown), Cell(State.VALUE, kind, value, shown, text.value_class(kind, value))
+        shown = self._shown(type, value)
+        return self._text(shown), Cell(State.VALUE, type, value, shown, text.value_class(type, value))
 
-    def _shown(self, kind: SourceType, value: Value) -> str:
+    def _shown(self, type: SourceType, value: Value) -> str:
         match value:
             case bytes():
                 return base64.b64encode(value).decode()
             case float() if self.profile.float_verb == "g":
-                return go_shortest(value, single=kind.logical is Logical.FLOAT)
+                return go_shortest(value, single=type.logical is Logical.FLOAT)
             case _:
-                return text.value_text(kind, value)
+                return text.value_text(type, value)
 
 
 def _checksum(found: Checksum) -> str:
@@ -199,17 +199,17 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     """The common faults, and those of what only Simple has: base64 and TIMESTAMP objects."""
     printer = Printer(profile)
 
-    def fault(name: str, column: str, kind: SourceType, value: Value, bad: str) -> CellFault:
-        return CellFault(name, column, value, printer.cell(kind, value)[0], bad)
+    def fault(name: str, column: str, type: SourceType, value: Value, bad: str) -> CellFault:
+        return CellFault(name, column, value, printer.cell(type, value)[0], bad)
 
     stamp = mysql.wall("2021-07-19 11:12:13")
     zone = printer.profile.location or host_zone(profile)
-    kind = mysql.TYPES["timestamp-0"]
+    type = mysql.TYPES["timestamp-0"]
     return (
         *CELL_FAULTS,
         fault("cell-base64", "c_varbinary", mysql.TYPES["varbinary"], b"\xff\xfe\xfd\x00base64", '"//79AGJh*2U2NA=="'),
-        fault("cell-timestamp-value", "c_timestamp_0", kind, stamp, f'{{"location":"{zone}","value":"2021-07-19 25:61:61"}}'),
-        fault("cell-timestamp-zone", "c_timestamp_0", kind, stamp, '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}'),
+        fault("cell-timestamp-value", "c_timestamp_0", type, stamp, f'{{"location":"{zone}","value":"2021-07-19 25:61:61"}}'),
+        fault("cell-timestamp-zone", "c_timestamp_0", type, stamp, '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}'),
     )
 
 

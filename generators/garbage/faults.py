@@ -24,6 +24,7 @@ UNSPECIFIED: Final = "UNSPECIFIED"
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _COLON: Final = re.compile(rb"\s*:")
+_QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ NO_MESSAGE: Final = Fault(
     lambda value: b"{}" + _split(value)[1],
     accept=(Kind.CONTROL,),
 )
-"""A document that is no message of any format: CORRUPT, or CONTROL as a message that is not known."""
+"""A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
 _KINDS: Final = ("messageType", "OPERATION", "action", "op", "type")
 """Members that say what a message is, in an object or in its payload."""
@@ -174,7 +175,7 @@ _NO_SUCH: Final = tuple(
         ),
     )
 )
-"""JSON documents of the format's look that the product does not write: CORRUPT, or CONTROL as a message that is not known."""
+"""JSON documents that look like the format and that the product does not write: CORRUPT, or CONTROL as an unknown message."""
 
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
@@ -225,7 +226,7 @@ NESTED_CELL: Final = Fault(
     "A cell is an object, in a format whose cells are texts.",
     _into_rows(lambda row: {**row, min(row): {"nested": "1"}} if isinstance(row, dict) else [{"nested": "1"}, *row[1:]]),
 )
-"""Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: its JSON is its text, or it is refused."""
+"""Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: a decoder gives its JSON, or refuses it."""
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 
@@ -257,7 +258,7 @@ def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
 
 
 def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
-    """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table of the source each.
+    """Each fault with an INSERT and an UPDATE to whose messages it applies; level one, each with a table of the source.
 
     Raises UnknownName.
     """
@@ -310,8 +311,8 @@ CELL_FAULTS: Final[tuple[CellFault, ...]] = (
     _texts("cell-year", "c_year", 2019, "2019", "20x4"),
     _texts("cell-set", "c_set_64", 4886718345, "4886718345", "48x6"),
 )
-"""The cell faults of formats that write every value as MySQL's text in a JSON string. The values' texts occur nowhere else in a
-message, and are the same in every release and time zone."""
+"""The cell faults of formats that write values as MySQL's texts in JSON strings, or numbers as JSON numbers. The values' texts
+occur nowhere else in a message, and are the same in every release and time zone."""
 
 
 OUTSIDE_DOMAIN: Final = frozenset(
@@ -323,19 +324,33 @@ OUTSIDE_DOMAIN: Final = frozenset(
 def cell_fault(written: Written, fault: CellFault) -> Written:
     """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
 
-    Raises Refused unless it occurs exactly once.
+    A text that the message does not have is taken for another spelling of the value: that of the cell is replaced instead.
+    Raises Refused unless the form occurs exactly once.
     """
     value = written.message.value or b""
     good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
+    if isinstance(fault.good, str) and good not in value:
+        good, bad = (text.encode() for text in _as_written(written, fault))
     if value.count(good) != 1:
         raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
 
 
+def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
+    """The JSON of the cell that has the fault's value, and what replaces it: a number in the place of a number, if it is one."""
+    good, bad = str(fault.good), str(fault.bad)
+    for change in written.changes:
+        cell = (change.image("after", 2) or {}).get(fault.column)
+        if cell is not None and cell.text is not None and cell.value == fault.value:
+            number = cell.json and _QUOTED_NUMBER.fullmatch(bad)
+            return cell.text if cell.json else json.dumps(cell.text), number[1] if number else bad
+    return good, bad
+
+
 def cell_fault_scenarios(
     supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each cell fault whose column the format has of that source, with the level-two INSERT that it is to be applied to.
+    """Each cell fault whose column of that source the format has, with the level-two INSERT to which it applies.
 
     Raises UnknownName.
     """

@@ -1,4 +1,4 @@
-"""The ways to make garbage of a valid message, as data: what each does to the bytes, and how often it is chosen."""
+"""The ways to mutate a valid message, as data: what each does to the bytes, and how often it is chosen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Part:
 
     @property
     def is_member(self) -> bool:
-        """Whether it has a name."""
+        """Whether the value has a name."""
         return self.start < self.value
 
 
@@ -71,7 +71,7 @@ class Material:
         return choices[int(self.chance.random() * len(choices))]
 
     def scale(self, low: int, high: int) -> int:
-        """A number from low to high, small ones as often as large."""
+        """A number from low to high; every magnitude is equally likely."""
         return int(low * (high / low) ** self.chance.random())
 
     def part(self) -> Part:
@@ -332,7 +332,7 @@ JSON: Final = (
 
 
 def _varint(number: int) -> bytes:
-    """A long as Avro writes it: zig-zag, seven bits to a byte; not through `_avro`, which refuses what is beyond a long."""
+    """A long as Avro writes it: zig-zag, seven bits to a byte; not through fastavro, which refuses numbers beyond a long."""
     rest, data = (number << 1) ^ (number >> 70), bytearray()
     while rest > 0x7F:
         data.append(rest & 0x7F | 0x80)
@@ -363,7 +363,7 @@ def _overlong(m: Material) -> bytes:
 
 
 def _shifted(m: Material) -> bytes:
-    """A byte one up or down: the next branch of a union, the next symbol, one item more."""
+    """A byte plus or minus one: the next branch of a union, the next symbol, one item more."""
     place = m.below(len(m.value))
     return m.cut(place, place + 1, bytes(((m.value[place] + (2, -2, 1, -1)[m.below(4)]) & 0xFF,)))
 

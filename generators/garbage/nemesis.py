@@ -86,7 +86,7 @@ def _evenly(messages: Sequence[Written]) -> Stages:
 
 
 def _again(written: Written, later_ms: int) -> Written:
-    """The message once more: the same bytes under a later record timestamp, as from a restarted writer."""
+    """The message again: the same bytes under a later record timestamp, as from a restarted writer."""
     return replace(written, message=replace(written.message, timestamp_ms=written.message.timestamp_ms + later_ms))
 
 
@@ -107,12 +107,12 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
 
 
 def _copied(stream: Stream, chance: random.Random) -> Stages:
-    """The same of a tool that copies records with their timestamps."""
+    """The same by a tool that copies records with their timestamps."""
     return _duplicate(stream, chance, 0)
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
-    """Twice in the middle the stream goes on from an older place; and at the end, a last time, everything comes again."""
+    """Twice in the middle the stream continues from an older place; at the end everything comes once more."""
     size = len(stream.written)
     borders = sorted(chance.sample(range(1, size), 2)) if size > 2 else [0, 0]
     first, second, third = _cut(stream.written, borders)[:3]
@@ -122,8 +122,8 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _compacted(stream: Stream, chance: random.Random) -> Stages:
-    """The first two looks find what compaction left of them: the last record of each key, in the topics of rows; and of a part
-    of the keys whose last record is a tombstone, not even that."""
+    """The first two looks find what compaction left: in the topics of rows the last record of each key, and for some keys whose
+    last record is a tombstone, nothing."""
     first, second, *rest = _evenly(stream.written)
     topics = {one.message.topic for one in stream.written if _is_row(one)}
     last: dict[tuple[str, int, bytes | None], int] = {}
@@ -157,7 +157,7 @@ def _partitions(messages: Iterable[Written]) -> dict[int, list[Written]]:
 
 
 def _reorder(stream: Stream, chance: random.Random) -> Stages:
-    """Each partition comes at its own pace: how far it is at each stage has nothing to do with the others."""
+    """Each partition comes at its own pace, independent of the others."""
     stages: list[list[Written]] = [[] for _ in range(STAGES)]
     for messages in _partitions(stream.written).values():
         for stage, part in zip(stages, _cut(messages, _places(len(messages), chance)), strict=True):
@@ -197,14 +197,14 @@ def _is_control(kind: Kind) -> bool:
 
 
 def _rebatch(stream: Stream, chance: random.Random) -> Stages:
-    """Borders at random places, some next to each other."""
+    """Cuts stages at random places, some next to each other."""
     size = len(stream.written)
     place = chance.randint(0, size)
     return _cut(stream.written, (place, min(size, place + 1), chance.randint(0, size)))
 
 
 def _split(stream: Stream, chance: random.Random) -> Stages:
-    """Every border is between two messages of one event."""
+    """Cuts stages between two messages of one event."""
     messages = stream.written
     inside = [n for n in range(1, len(messages)) if messages[n].message.event == messages[n - 1].message.event]
     if not inside:
@@ -244,7 +244,7 @@ def _corrupt(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _spoiled(written: Written, tried: Iterable[Fault]) -> Written | None:
-    """A row's message spoiled by the first applicable fault; None for others, which not every format has faults for."""
+    """A row's message spoiled by the first applicable fault; None for other messages: not every format has faults for them."""
     for fault in tried if _is_row(written) else ():
         if written.message.value is not None and fault.apply(written.message.value) is not None:
             return faults.apply(written, fault)

@@ -45,7 +45,6 @@ NULL: Final = Left(State.DOUBTFUL, "null")
 _EMPTY: Final = Left(State.UNREADABLE, "empty")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BOM: Final = "\ufeff"
 
@@ -93,14 +92,14 @@ def json_left(value: bytes | None) -> Left:
 
 
 def _container(document: object) -> Left:
-    """What is left of a document that is no object: of an array of one object that object."""
+    """What is left of a document that is no object; an array of one object counts as that object."""
     if type(document) is list and len(document) == 1 and type(document[0]) is dict:
         return Left(State.DOUBTFUL, "wrapped")
     return Left(State.UNREADABLE, "wrong-container")
 
 
 def _printed(document: object) -> int:
-    """The length of a document's shortest form; -1 of one too deep to be printed."""
+    """The length of a document's shortest form; -1 for a document too deep to be printed."""
     try:
         return len(orjson.dumps(document))
     except orjson.JSONEncodeError:
@@ -161,7 +160,7 @@ def _has_raw_control(text: str, start: int) -> bool:
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the error is the end of the text: only the token that it names follows."""
+    """Whether the error is the end of the text: behind it is only the token that the error names."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(" \t\n\r"))
 
 

@@ -1,6 +1,6 @@
 """How a Kafka broker is reached: its address, and properties of the client in librdkafka's names.
 
-Properties may be secrets: no text that is made here has a value of them.
+Properties may be secrets: no text made here contains a property's value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHORTEST: Final = 4
 class Cluster:
     """A broker's address, HOST:PORT, and the properties of every client of it. As text it is the address.
 
-    Topics that are created there begin with `prefix`; `topic`, if given, is there already, and a run uses it in their place.
+    Names of created topics begin with `prefix`; `topic`, if given, exists, and a run uses it instead.
     """
 
     bootstrap: str
@@ -69,7 +69,7 @@ def settings(target: Target) -> dict[str, Any]:
 
 
 def fields(target: Target) -> dict[str, Any]:
-    """A target for another process; `Cluster(**fields)` is it again. Never for an argument: other users see those."""
+    """A target for another process, which makes it with `Cluster(**fields)`. Never an argument: other users see those."""
     cluster = of(target)
     return {"bootstrap": cluster.bootstrap, "properties": dict(cluster.properties)}
 

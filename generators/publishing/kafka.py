@@ -1,4 +1,4 @@
-"""Publishing to Kafka: delivery that is accounted for message by message, rate control; with it, the run topics of `topics`.
+"""Publishes to Kafka, with an account of each message's delivery and rate control; also offers the run topics of `topics`.
 
 The client is confluent-kafka, imported when first used.
 """

@@ -16,17 +16,17 @@ PARTS: Final = ("topic", "database", "schema", "table")
 def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
     """The parts that a pattern names. Raises UsageError, which names the option."""
     try:
-        found = tuple(name for _, name, _, _ in Formatter().parse(pattern) if name is not None)
+        names = tuple(name for _, name, _, _ in Formatter().parse(pattern) if name is not None)
     except ValueError as error:
         raise UsageError(f"{option} {pattern}: {error}") from None
-    for name in found:
+    for name in names:
         if name not in PARTS:
             raise UnknownName(f"part of {option}", name, PARTS)
-    return found
+    return names
 
 
 SEVERAL: Final = r"\{(topic|database|schema|table)\}"
-"""What every pattern of several topics has in it."""
+"""A part that every pattern of several topics has."""
 
 
 def several(pattern: str) -> None:
@@ -36,7 +36,7 @@ def several(pattern: str) -> None:
 
 
 def topic_of(pattern: str, own: str, table: Table) -> str:
-    """The topic of a message on a table, whose writer's topic is `own`."""
+    """The topic of a table's message; `own` is its writer's topic."""
     name = pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
     # As Debezium does: other characters are illegal in a topic's name.
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)

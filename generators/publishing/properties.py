@@ -1,6 +1,6 @@
 """Properties of Kafka clients that a user gives: from a file as `kcat -F` reads it, or NAME=VALUE.
 
-The client itself knows which names and values are legal. Errors never quote a value.
+The client itself decides which names and values are legal. Errors never quote a value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JAVA: Final[Mapping[str, str]] = {
     "ssl.truststore.type": "ssl.ca.location, a file in PEM",
     "sasl.login.callback.handler.class": "sasl.oauthbearer.method=oidc",
 }
-"""Names of Java's client, and what librdkafka has in their place."""
+"""Names of Java's client, and librdkafka's names for the same."""
 
 NAMES: Final = (
     *("bootstrap.servers", "client.id", "client.rack", "group.id", "isolation.level", "compression.type", "linger.ms"),
@@ -86,14 +86,14 @@ def read(path: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"--broker-config {path}: {reason}") from error
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
             name, equals, value = line.partition("=")
             if not equals or not name.strip():
                 raise UsageError(f"--broker-config {path}, line {number}: expected NAME=VALUE")
-            found[name.strip()] = value.strip()
-    return found
+            properties[name.strip()] = value.strip()
+    return properties
 
 
 def check(cluster: Cluster) -> None:

@@ -47,7 +47,7 @@ def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
 
 
 def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> str:
-    """Words for a broker that does not answer, or does not let this client in; `heard` are the client's errors."""
+    """An error text for a broker that does not answer, or does not let this client in; `heard` are the client's errors."""
     said = list(dict.fromkeys(heard))
     # "All brokers are down" only repeats the other texts.
     telling = [text for text in said if "brokers are down" not in text] or said
@@ -69,7 +69,7 @@ class TopicForbidden(HarnessError):
 
 
 def denied(bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic") -> str:
-    """Words for a topic that this client may not use; `needed` are the missing operations."""
+    """An error text for a topic that this client may not use; `needed` are the missing operations."""
     who = of(bootstrap).principal
     return (
         f"the broker at {bootstrap} refuses access to topic {topic!r} to {who} (Topic authorization failed). Grant this client "
@@ -96,7 +96,7 @@ def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetad
 
 
 def _forbids(error: BaseException) -> bool:
-    """Whether a client's error is that it may not do that."""
+    """Whether a client's error says that it lacks the right."""
     codes = client().KafkaError
     first = error.args[0] if error.args else None
     return isinstance(first, codes) and first.code() in (codes.TOPIC_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED)
@@ -157,7 +157,7 @@ def _led(topic: TopicMetadata, partitions: int) -> bool:
 
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
-    """Words for a topic that this client may not create."""
+    """An error text for a topic that this client may not create."""
     cluster = of(bootstrap)
     return (
         f"the broker at {cluster} does not let {cluster.principal} create topic {name!r} ({why.strip(' .')}). Name a topic that "

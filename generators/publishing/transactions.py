@@ -1,4 +1,4 @@
-"""Messages in transactions of Kafka, committed or aborted, as a source that reads committed messages alone meets them."""
+"""Publishes messages in Kafka transactions, committed or aborted, for sources that read only committed messages."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Transactions:
 
 
 def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:
-    """Waits for the end of the transactions in partitions of topics: the broker writes it after its answer."""
+    """Waits until the transactions in partitions of topics have ended: the broker writes the end after its answer."""
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin._listoffsets import OffsetSpec
 
@@ -130,7 +130,7 @@ class Interleaved:
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:
-    """Deletes the records of partitions of topics before an offset, which becomes its first. Raises HarnessError."""
+    """Deletes the records of partitions of topics before an offset, which becomes the first. Raises HarnessError."""
     kafka, admin = client(), admin_of(to)
     places = [kafka.TopicPartition(topic, number, first) for (topic, number), first in firsts.items()]
     try:

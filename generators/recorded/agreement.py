@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generators.recorded import apart, registry, store
-from generators.recorded.base import Agreement, Comparison, Recording, audit
+from generators.recorded.episodes import Agreement, Comparison, Recording, audit
 from generators.wire_format import Format
 
 
@@ -56,7 +56,7 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
 
 
 def _apart(recording: Recording, told: Set[int]) -> tuple[tuple[str, int], ...]:
-    """Why messages are in no episode, which has those of some events."""
+    """Why messages are in no episode."""
     left = (message for message in store.messages(recording) if message.event not in told)
     return tuple(Counter(apart.reason(recording, message) for message in left).items())
 

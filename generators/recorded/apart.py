@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from generators.model import Message
-from generators.recorded.base import Recording
+from generators.recorded.episodes import Recording
 
 _REASONS: Final = (
     ("canal", rb"rand_seed1", "the server sets the seed of RAND itself before a statement that it logs as text"),
@@ -26,7 +26,7 @@ _REASONS: Final = (
 
 
 def reason(recording: Recording, message: Message) -> str:
-    """The reason, "" for one that nobody knows."""
+    """The reason, "" if it is unknown."""
     text = message.topic.encode() + b" " + (message.key or b"") + (message.value or b"")
     found = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
     return next(found, "")

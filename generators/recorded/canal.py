@@ -17,7 +17,7 @@ from generators.errors import HarnessError
 from generators.model import Event, History, Instant, Message, Op, Row, RowChange, RowImages, SchemaChange, SourceStatement, Table
 from generators.recorded import canal_ddl as ddl
 from generators.recorded import mysql_truth, store
-from generators.recorded.base import Episode, Lost, Recording
+from generators.recorded.episodes import Episode, Lost, Recording
 from generators.sources import mysql
 
 _VOLATILE: Final = re.compile(rb'"(id|es|ts)":\d+')

@@ -29,7 +29,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.recorded import debezium_control, mysql_truth, postgresql_truth, store
-from generators.recorded.base import Episode, Lost, Recording
+from generators.recorded.episodes import Episode, Lost, Recording
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import postgresql
 from generators.sources.boundaries import START, slug
@@ -140,7 +140,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
 def _control(
     recording: Recording, by_topic: Mapping[str, Sequence[Message]], is_mysql: bool, snapshot: bool
 ) -> Iterator[Episode]:
-    """The episodes of what is no row."""
+    """The episodes of messages that are no row."""
     if not is_mysql:
         yield from debezium_control.logical_messages(recording, by_topic.get("pg.message", ()))
         yield from debezium_control.heartbeats(recording, by_topic.get("__debezium-heartbeat.pg", ()))
@@ -157,19 +157,19 @@ def _control(
 @cache
 def _made_tables() -> Mapping[int, Table]:
     """The tables of the model by the number of the statement that made or changed them; of a DROP, the table that is gone."""
-    found: dict[int, Table] = {}
+    tables: dict[int, Table] = {}
     for name, told in store.truth(PRODUCT)["mariadb"]["tables"].items():
         try:
             versions = _versions("mariadb", name, told, False, "")
         except Unsupported:
             continue
-        found |= {since: table for since, _, table, _ in versions}
-    return found
+        tables |= {since: table for since, _, table, _ in versions}
+    return tables
 
 
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
     """The tables of a snapshot, in order; None for those that the connector's parser does not read."""
-    found: dict[str, Table | None] = {}
+    tables: dict[str, Table | None] = {}
     for name, told in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
         database, table = _names(name, True)
         try:
@@ -177,17 +177,17 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
         except Unsupported:
             made = None
         if database == debezium_control.DATABASE and (made or "maria" in name):
-            found[table] = made
-    return found
+            tables[table] = made
+    return tables
 
 
 def _has_spark_type(column: Column) -> bool:
     """Whether a Spark type holds the column's values as they are: none holds spatial types, types that the connector does not
     know, other arrays, a varbit of any length or a negative scale."""
-    kind = column.type
-    if kind.name.endswith("[]"):
-        return kind.name in ("integer[]", "text[]")
-    return kind.name not in (*SPATIAL, *postgresql.UNKNOWN) and kind.length != postgresql.UNBOUNDED and (kind.scale or 0) >= 0
+    type = column.type
+    if type.name.endswith("[]"):
+        return type.name in ("integer[]", "text[]")
+    return type.name not in (*SPATIAL, *postgresql.UNKNOWN) and type.length != postgresql.UNBOUNDED and (type.scale or 0) >= 0
 
 
 _IDENTITIES: Final = {"f": "+full", "i": "+index"}
@@ -234,7 +234,7 @@ def _truncates(statement: Mapping[str, Any], table: str) -> bool:
 
 
 def _number(message: Message) -> int:
-    """The number in a key: rows are read in the order in which they are stored, which SQL does not tell."""
+    """The number in a key: a snapshot reads rows as they are stored, and SQL does not show that order."""
     match = re.search(rb'"payload":\{"id":(\d+)', message.key or b"")
     return int(match[1]) if match else 0
 
@@ -249,12 +249,12 @@ def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool, r
     """The versions of a table: the statements from which and until which they are, and PostgreSQL's replica identity."""
     starts = [version["after_statement"] for version in told["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
-    found = []
+    versions = []
     for start, end, version in zip(starts, ends, told["versions"], strict=True):
         if server == "mariadb":
             database, table = _names(name, True)
             made = mysql_truth.table(version["show_create"], database, table)
-            found.append((start, end, _spelled(made, version["show_create"], "" if snapshot else told["ddl"]), ""))
+            versions.append((start, end, _spelled(made, version["show_create"], "" if snapshot else told["ddl"]), ""))
         else:
             schema, table = _names(name, False)
             unknown = UNKNOWN_TO_1_4 if release == "1.4.0.Final" else ()
@@ -263,8 +263,8 @@ def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool, r
             made = _with_defaults(made, told["ddl"])
             published = tuple(c for c in made.columns if snapshot or c.name not in _GENERATED.findall(told["ddl"]))
             unique = tuple(tuple(m[1].split(", ")) for s in _statements(server) if (m := _unique_on(table).match(s["sql"])))
-            found.append((start, end, replace(made, columns=published, unique=unique), version["replica_identity"]))
-    return found
+            versions.append((start, end, replace(made, columns=published, unique=unique), version["replica_identity"]))
+    return versions
 
 
 _TYPE: Final = r"\w+(?:\((?:'(?:[^'\\]|''|\\.)*'|[^()'])*\))?(?: UNSIGNED)?(?: ZEROFILL)?(?: CHARACTER SET \w+)?"
@@ -401,7 +401,7 @@ def _lost(table: Table) -> tuple[Lost, ...]:
 
 
 def _limits(server: str, name: str, options: Sequence[str]) -> tuple[str, ...]:
-    """What of the table the model does not have, or the product loses."""
+    """The parts of the table that the model lacks or the product loses."""
     tables = store.truth(PRODUCT)[server]["tables"]
     text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
     limits = (

@@ -1,4 +1,4 @@
-"""What of Debezium's recordings is no row: statements, transactions' marks, heartbeats and logical messages, as episodes.
+"""Messages of Debezium's recordings that are no row, as episodes: statements, transaction marks, heartbeats, logical messages.
 
 The truth has the SQL statements in order. A message of a statement is found by its text; what the server logs in other words is
 left out. The statements of a snapshot are the connector's own, made of the tables that it found.
@@ -23,7 +23,7 @@ from generators.model import (
     TransactionMark,
 )
 from generators.recorded import store
-from generators.recorded.base import Episode, Recording
+from generators.recorded.episodes import Episode, Recording
 from generators.sources.boundaries import START
 from generators.sources.mysql import quote
 
@@ -58,7 +58,7 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
 
 
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
-    """Heartbeats, which are alike."""
+    """The heartbeats, all alike."""
     if messages:
         yield Episode(recording, "heartbeats", History(tuple(Heartbeat(START) for _ in messages)), tuple(messages))
 

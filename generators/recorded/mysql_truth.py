@@ -52,15 +52,15 @@ def source_type(spelling: str) -> SourceType:
         case "tinyint" if first == 1 and not unsigned:
             return mysql.boolean()
         case "tinyint" | "smallint" | "mediumint" | "int" | "bigint":
-            kind = mysql.integer(name, unsigned=unsigned, zerofill=zerofill)
-            return replace(kind, length=first or kind.length)
+            type = mysql.integer(name, unsigned=unsigned, zerofill=zerofill)
+            return replace(type, length=first or type.length)
         case "decimal":
             precision, scale = (*numbers, 0)[:2] if numbers else (10, 0)
-            kind = mysql.decimal(precision, min(scale, 30), unsigned=unsigned)
-            return replace(kind, scale=scale, zerofill=zerofill)  # MariaDB has 38 decimal places
+            type = mysql.decimal(precision, min(scale, 30), unsigned=unsigned)
+            return replace(type, scale=scale, zerofill=zerofill)  # MariaDB has 38 decimal places
         case "float" | "double":
-            kind = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
-            return replace(kind, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else kind
+            type = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
+            return replace(type, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else type
         case "bit":
             return mysql.bit(first or 1)
         case "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext":
@@ -112,22 +112,22 @@ def _column(name: str, definition: str) -> Column:
         if re.search(r" GENERATED ALWAYS|^ AS \(", rest)
         else ""
     )
-    kind = source_type(definition)
+    type = source_type(definition)
     default = None
     if (text := _DEFAULT.search(rest)) and text[1] != "NULL":
         literal = text[1]
         quoted = literal.startswith("'")
-        default = Default(literal, value(kind, unquoted(literal)) if quoted and kind.logical is not Logical.BINARY else None)
+        default = Default(literal, value(type, unquoted(literal)) if quoted and type.logical is not Logical.BINARY else None)
     charset, collation = (found[1] if (found := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
     nullable = " NOT NULL" not in rest
-    return Column(name, kind, nullable, default=default, charset=charset, collation=collation, generated=generated)
+    return Column(name, type, nullable, default=default, charset=charset, collation=collation, generated=generated)
 
 
-def value(kind: SourceType, text: str | None, number: str | None = None, zone: str = "UTC") -> Value:
+def value(type: SourceType, text: str | None, number: str | None = None, zone: str = "UTC") -> Value:
     """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is that of TIMESTAMP's text."""
     if text is None:
         return None
-    match kind.logical:
+    match type.logical:
         case Logical.INT | Logical.YEAR:
             return int(text)
         case Logical.DECIMAL:
@@ -141,15 +141,15 @@ def value(kind: SourceType, text: str | None, number: str | None = None, zone: s
         case Logical.BINARY:
             return bytes.fromhex(text.removeprefix("hex:"))
         case Logical.ENUM:
-            return int(number) if number is not None else kind.members.index(text) + 1 if text else 0
+            return int(number) if number is not None else type.members.index(text) + 1 if text else 0
         case Logical.SET:
             if number is not None:
                 return int(number)
-            return sum(1 << kind.members.index(label) for label in text.split(",") if label)
-        case Logical.JSON if kind.name in mysql.SPATIAL and text.startswith("hex:"):
+            return sum(1 << type.members.index(label) for label in text.split(",") if label)
+        case Logical.JSON if type.name in mysql.SPATIAL and text.startswith("hex:"):
             stored = bytes.fromhex(text.removeprefix("hex:"))
             return Json({"srid": int.from_bytes(stored[:4], "little"), "wkb": stored[4:].hex()})
-        case Logical.JSON if kind.name in mysql.SPATIAL:
+        case Logical.JSON if type.name in mysql.SPATIAL:
             srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
@@ -159,7 +159,7 @@ def value(kind: SourceType, text: str | None, number: str | None = None, zone: s
         case Logical.TIME:
             return _time(text)
         case Logical.DATETIME | Logical.TIMESTAMP:
-            return _moment(text, zone if kind.logical is Logical.TIMESTAMP else None)
+            return _moment(text, zone if type.logical is Logical.TIMESTAMP else None)
         case _:
             return text
 

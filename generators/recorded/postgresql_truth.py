@@ -105,11 +105,11 @@ def table(
     return Table(database, name, found, key, (), schema)
 
 
-def value(kind: SourceType, text: str | None) -> Value:
+def value(type: SourceType, text: str | None) -> Value:
     """The value of a cell. Raises Unsupported for a value that the model does not have."""
     if text is None:
         return None
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
             return int(text)
         case Logical.DECIMAL:
@@ -121,7 +121,7 @@ def value(kind: SourceType, text: str | None) -> Value:
         case Logical.BIT if text == "b:":
             return ""
         case Logical.BIT:
-            return {"true": 1, "false": 0}[text] if kind.name == "boolean" else int(f"0{text.replace(':', '')}", 2)
+            return {"true": 1, "false": 0}[text] if type.name == "boolean" else int(f"0{text.replace(':', '')}", 2)
         case Logical.BINARY:
             return bytes.fromhex(text.removeprefix("hex:"))
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if text.endswith("infinity"):
@@ -135,11 +135,11 @@ def value(kind: SourceType, text: str | None) -> Value:
             assert moment is not None, text
             return _days(moment[1] + (moment[3] or "")) * mysql.DAY + _clock(moment[2])
         case Logical.JSON:
-            return Json(_document(kind, text), text if kind.name in ("json", "jsonb") else "")
-        case _ if kind.name == "inet":
+            return Json(_document(type, text), text if type.name in ("json", "jsonb") else "")
+        case _ if type.name == "inet":
             return postgresql.inet_text(ipaddress.ip_interface(text))  # SELECT as text has a host's prefix length, too
-        case _ if kind.name == "char":
-            return text.ljust(kind.length or 0)  # SELECT as text strips what the column has
+        case _ if type.name == "char":
+            return text.ljust(type.length or 0)  # SELECT as text strips what the column has
         case _:
             return text
 
@@ -165,38 +165,38 @@ def _days(text: str) -> int:
     return cycles * _CYCLE + (dt.date(year - 400 * cycles, int(match[2]), int(match[3])) - dt.date(1970, 1, 1)).days
 
 
-def _document(kind: SourceType, text: str) -> Any:
-    if kind.name == "hstore":
+def _document(type: SourceType, text: str) -> Any:
+    if type.name == "hstore":
         return {_plain(k): None if v is None else _plain(v) for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))}
-    if kind.name == "point":
+    if type.name == "point":
         match = _POINT.match(text)
         assert match is not None, text
         return {"x": float(match[1]), "y": float(match[2])}
-    return _items(postgresql.element(kind), _TOKEN.finditer(text[1:])) if kind.name.endswith("[]") else json.loads(text)
+    return _items(postgresql.element(type), _TOKEN.finditer(text[1:])) if type.name.endswith("[]") else json.loads(text)
 
 
-def _items(kind: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
+def _items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
     """The items of an array up to its closing brace."""
     found: list[Any] = []
     for token in tokens:
         if token[1] == "}":
             return found
-        found.append(_items(kind, tokens) if token[1] else _item(kind, token[2], token[3]))
+        found.append(_items(type, tokens) if token[1] else _item(type, token[2], token[3]))
     raise ValueError("an array without end")
 
 
-def _item(kind: SourceType, quoted: str | None, bare: str | None) -> Any:
+def _item(type: SourceType, quoted: str | None, bare: str | None) -> Any:
     """An element's value; of dates, timestamps and bytes its text."""
     if bare == "NULL":
         return None
     text = bare if quoted is None else _plain(quoted)
     assert text is not None
-    match kind.logical:
+    match type.logical:
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.BINARY:
             return text
         case Logical.BIT:
             return text == "t"
-    return value(kind, text)
+    return value(type, text)
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from generators.model import Case
-from generators.recorded.base import Episode, cases
+from generators.recorded.episodes import Episode, cases
 from generators.wire_format import Format
 
 PRODUCTS: Final[Mapping[str, str]] = {
@@ -41,7 +41,7 @@ def episodes(name: str) -> tuple[Episode, ...]:
 
 @cache
 def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
-    """The cases of a format's recordings whose writer profile matches a glob; `*` does not ask for what is of another shape."""
+    """The cases of a format's recordings whose writer profile matches a glob; `*` leaves out profiles of another shape."""
     return tuple(
         case
         for episode in episodes(fmt.name)
@@ -51,9 +51,3 @@ def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Cas
         )
         for case in cases(fmt, fmt.profile(episode.recording.profile), episode)
     )
-
-
-def find_episode(case: Case) -> Episode | None:
-    """The episode of a case."""
-    stem = case.id.removesuffix("/typed")
-    return next((one for one in episodes(case.format) if one.case_id == stem), None)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from generators.errors import HarnessError, UnknownName
 from generators.model import Message
-from generators.recorded.base import Recording
+from generators.recorded.episodes import Recording
 
 PRODUCTS: Final = ("canal", "debezium", "ticdc")
 INDEX: Final = "recordings.json"

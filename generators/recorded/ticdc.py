@@ -39,7 +39,7 @@ from generators.model import (
     Watermark,
 )
 from generators.recorded import mysql_truth, store
-from generators.recorded.base import Episode, Recording
+from generators.recorded.episodes import Episode, Recording
 from generators.wire_format import get
 
 PRODUCT: Final = "ticdc"
@@ -96,7 +96,7 @@ UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 
 def _limits(recording: Recording, told: Sequence[_Step]) -> tuple[str, ...]:
-    """What the history of an episode does not say."""
+    """The facts of an episode that its history lacks."""
     if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in told):
         return ("Some rows of this table have no checksum: TiDB wrote none, or TiCDC's mounter refused the row with it.",)
     return ()
@@ -139,7 +139,7 @@ class _Step:
 
     @property
     def split(self) -> tuple[int, str, str]:
-        """What the rows of one transaction and table have in common."""
+        """The key by which rows of one transaction and table are grouped."""
         return self.at.tso, self.truth["database"], self.truth["table"]
 
 

@@ -6,12 +6,13 @@ reused, never renumbered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
 from generators.model import (
     Column,
+    Event,
     History,
     Instant,
     Op,
@@ -71,7 +72,7 @@ def slug(name: str) -> str:
 def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
     """The pool's table with a column for each supported type of the source's `TYPES`, named `c_<type>`. Raises UnknownName."""
     origin = sources.source(source)
-    columns = tuple(Column(f"c_{slug(name)}", kind) for name, kind in origin.types.items() if supports(kind))
+    columns = tuple(Column(f"c_{slug(name)}", type) for name, type in origin.types.items() if supports(type))
     return Table(origin.pool_database, "every_type", (id_column(source), *columns), ("id",), schema=origin.schema)
 
 
@@ -137,8 +138,13 @@ def scenario(name: str, *events: RowChange, level: int = 1, tags: frozenset[str]
     return Scenario(name, History(tuple(events), seed=sum(name.encode())), level, tags)
 
 
+def named(name: str, *events: Event, tags: Iterable[str] = (), level: int = 1) -> Scenario:
+    """A named scenario of any events, of the tag BOUNDARY and those."""
+    return Scenario(name, History(events, seed=sum(name.encode())), level, BOUNDARY.union(tags))
+
+
 def of_three(single: Scenario, column: str = "") -> Scenario:
-    """The scenario of an inserted row with a row before it and one behind it, with NULL in `column`; `-of-three` in its name.
+    """The scenario of an inserted row between two rows with NULL in `column`; its name ends in `-of-three`.
 
     At level one the table has a name of its own.
     """
@@ -151,10 +157,10 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
     return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
 
 
-def one_column(database: str, name: str, kind: SourceType) -> Table:
+def one_column(database: str, name: str, type: SourceType) -> Table:
     """A table of a key and one column `c`, in the schema of the type's source."""
-    columns = (id_column(kind.source), Column("c", kind))
-    return Table(database, slug(name), columns, ("id",), schema=sources.of(kind).schema)
+    columns = (id_column(type.source), Column("c", type))
+    return Table(database, slug(name), columns, ("id",), schema=sources.of(type).schema)
 
 
 def type_values(
@@ -162,9 +168,9 @@ def type_values(
 ) -> Iterator[tuple[str, SourceType, Mapping[str, Value]]]:
     """Each supported type of the source with its boundary values, NULL among them. Raises UnknownName."""
     origin = sources.source(source)
-    for name, kind in origin.types.items():
-        if supports(kind):
-            yield name, kind, {"null": None, **origin.boundary_values(name)}
+    for name, type in origin.types.items():
+        if supports(type):
+            yield name, type, {"null": None, **origin.boundary_values(name)}
 
 
 def scenarios(database: str, supports: Callable[[SourceType], bool], source: str = "mysql") -> Iterator[Scenario]:
@@ -175,10 +181,10 @@ def scenarios(database: str, supports: Callable[[SourceType], bool], source: str
 
 
 def _type_scenarios(database: str, supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
-    for name, kind, values in type_values(supports, source):
+    for name, type, values in type_values(supports, source):
         for label, value in values.items():
             full = f"{name}/{label}"
-            yield scenario(full, insert(one_column(database, full, kind), {"id": 1, "c": value}))
+            yield scenario(full, insert(one_column(database, full, type), {"id": 1, "c": value}))
         sample = next(v for v in reversed(list(values.values())) if v is not None)
         row: Row = {"id": 1, "c": sample}
         bare: Row = {"id": 1, "c": None}
@@ -188,7 +194,7 @@ def _type_scenarios(database: str, supports: Callable[[SourceType], bool], sourc
             ("delete", Op.DELETE, row, None),
         ):
             full = f"{name}/{label}"
-            yield scenario(full, change(one_column(database, full, kind), op, (before, after)))
+            yield scenario(full, change(one_column(database, full, type), op, (before, after)))
 
 
 def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario]:
@@ -293,9 +299,9 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
         row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
         yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
     # A reader that refuses one cell of a wide row is asked about no other: so each class of values of a type has a row alone.
-    for name, kind, values in type_values(supports, source):
+    for name, type, values in type_values(supports, source):
         column = f"c_{slug(name)}"
-        alone = {value_class(kind, value): value for value in values.values() if value is not None}
+        alone = {value_class(type, value): value for value in values.values() if value is not None}
         rows_alone = (insert(table, {**empty, "id": i, column: value}) for i, value in enumerate(alone.values()))
         yield scenario(f"rows/every-type/alone-{name}", *rows_alone, level=2)
     filled: dict[str, Value] = {"id": 2}

@@ -61,11 +61,11 @@ MYSQL: Final = _mysql()
 """Every type of MySQL's domain (lengths past 255 and label lists are samples)."""
 
 
-def mysql_keyable(kind: SourceType) -> bool:
+def mysql_keyable(type: SourceType) -> bool:
     """Whether a column of the type can be in a key without a prefix length, and is in practice."""
-    if kind.logical in (Logical.TEXT, Logical.BINARY):
-        return kind.name in ("varchar", "char", "varbinary", "binary") and (kind.length or 0) <= 255
-    return kind.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME, Logical.YEAR)
+    if type.logical in (Logical.TEXT, Logical.BINARY):
+        return type.name in ("varchar", "char", "varbinary", "binary") and (type.length or 0) <= 255
+    return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME, Logical.YEAR)
 
 
 def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
@@ -109,8 +109,8 @@ POSTGRESQL: Final = _postgresql()
 samples). The numeric without precision and money are repeated, since they are two types among two thousand."""
 
 
-def postgresql_keyable(kind: SourceType) -> bool:
+def postgresql_keyable(type: SourceType) -> bool:
     """Whether a column of the type is in keys in practice."""
-    if kind.logical is Logical.TEXT:
-        return kind.name in ("varchar", "char", "text", "uuid")
-    return kind.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)
+    if type.logical is Logical.TEXT:
+        return type.name in ("varchar", "char", "text", "uuid")
+    return type.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)

@@ -182,48 +182,52 @@ def wall(text_: str) -> int:
     return (dt.datetime.fromisoformat(text_) - EPOCH) // dt.timedelta(microseconds=1)
 
 
-def fits(kind: SourceType, value: Value) -> bool:
+def fits(source_type: SourceType, value: Value) -> bool:
     """Whether MySQL can store the value in the type (its domain; lengths, ranges, fraction digits)."""
     if value is None:
         return True
-    match kind.logical:
+    match source_type.logical:
         case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET:
-            return type(value) is int and (kind.low or 0) <= value <= (kind.high or 0)
+            return type(value) is int and (source_type.low or 0) <= value <= (source_type.high or 0)
         case Logical.YEAR:
             return type(value) is int and (value == 0 or 1901 <= value <= 2155)
         case Logical.DECIMAL:
             if not isinstance(value, Decimal) or not value.is_finite():
                 return False
-            scale, precision = kind.scale or 0, kind.precision or 0
+            scale, precision = source_type.scale or 0, source_type.precision or 0
             exponent = value.as_tuple().exponent
             assert isinstance(exponent, int)
             whole: bool = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
-            return whole and -exponent <= scale and not (kind.unsigned and value < 0)
+            return whole and -exponent <= scale and not (source_type.unsigned and value < 0)
         case Logical.FLOAT:
             if not isinstance(value, float) or abs(value) > 3.4028234663852886e38:
                 return False
-            return value == to_float32(value) and not (kind.unsigned and value < 0)
+            return value == to_float32(value) and not (source_type.unsigned and value < 0)
         case Logical.DOUBLE:
-            return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (kind.unsigned and value < 0)
+            return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (source_type.unsigned and value < 0)
         case Logical.TEXT:
             if not isinstance(value, str):
                 return False
-            size = len(value) if kind.name in ("char", "varchar") else len(value.encode("utf-8", "surrogatepass"))
-            return size <= (kind.length or 0)
+            size = len(value) if source_type.name in ("char", "varchar") else len(value.encode("utf-8", "surrogatepass"))
+            return size <= (source_type.length or 0)
         case Logical.BINARY:
-            return isinstance(value, bytes) and len(value) <= (kind.length or 0)
+            return isinstance(value, bytes) and len(value) <= (source_type.length or 0)
         case Logical.DATE:
             return isinstance(value, dt.date | ZeroDate)
         case Logical.DATETIME:
             if isinstance(value, ZeroDate):
-                return value.micros % _step(kind.fsp) == 0
-            return type(value) is int and wall("0001-01-01") <= value < wall("9999-12-31") + DAY and value % _step(kind.fsp) == 0
+                return value.micros % _step(source_type.fsp) == 0
+            return (
+                type(value) is int
+                and wall("0001-01-01") <= value < wall("9999-12-31") + DAY
+                and value % _step(source_type.fsp) == 0
+            )
         case Logical.TIMESTAMP:
             if isinstance(value, ZeroDate):
                 return value == ZeroDate()
-            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % _step(kind.fsp) == 0
+            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % _step(source_type.fsp) == 0
         case Logical.TIME:
-            return type(value) is int and abs(value) <= TIME_LIMIT and value % _step(kind.fsp) == 0
+            return type(value) is int and abs(value) <= TIME_LIMIT and value % _step(source_type.fsp) == 0
         case Logical.JSON:
             return isinstance(value, Json)
 
@@ -241,7 +245,7 @@ def to_float32(value: float) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def value_class(kind: SourceType, value: Value) -> str:
+def value_class(type: SourceType, value: Value) -> str:
     """The class of a value, by which rules select. Classes by logical type:
 
     int: zero, negative, plain, beyond-double (magnitude above 2^53), over-signed (unsigned above the signed maximum);
@@ -253,19 +257,19 @@ def value_class(kind: SourceType, value: Value) -> str:
     date, datetime, timestamp: zero, partial-zero, whole, millis, micros;
     time: negative, over-24h, micros, millis, plain; json: null-literal, number, string, object, array, bool.
     """
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
             assert isinstance(value, int)
             if value == 0:
                 return "zero"
-            if kind.unsigned and value > (kind.high or 0) >> 1:
+            if type.unsigned and value > (type.high or 0) >> 1:
                 return "over-signed"
             if abs(value) > 1 << 53:
                 return "beyond-double"
             return "negative" if value < 0 else "plain"
         case Logical.DECIMAL:
             assert isinstance(value, Decimal)
-            if (kind.precision or 0) > 38:
+            if (type.precision or 0) > 38:
                 return "wide"
             return "long" if len(value.as_tuple().digits) > 15 else "plain"
         case Logical.FLOAT | Logical.DOUBLE:
@@ -371,48 +375,48 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
     return candidates(TYPES[slug])
 
 
-def candidates(kind: SourceType) -> Mapping[str, Value]:
+def candidates(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of any type, without NULL."""
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
-            return _integer_boundaries(kind)
+            return _integer_boundaries(type)
         case Logical.DECIMAL:
-            return _decimal_boundaries(kind)
+            return _decimal_boundaries(type)
         case Logical.BIT | Logical.SET:
-            values: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": kind.high}
-            if kind.high is not None and kind.high >> 63:
+            values: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": type.high}
+            if type.high is not None and type.high >> 63:
                 values |= {"signed-max": (1 << 63) - 1, "one-over-signed-max": 1 << 63}
-            if kind.logical is Logical.SET and len(kind.members) < 63:
+            if type.logical is Logical.SET and len(type.members) < 63:
                 values["two-members"] = 0b101
             return values
         case Logical.ENUM:
-            return {"empty": 0, **{f"member-{i}": i for i in range(1, len(kind.members) + 1)}}
+            return {"empty": 0, **{f"member-{i}": i for i in range(1, len(type.members) + 1)}}
         case Logical.YEAR:
             return {"zero": 0, "min": 1901, "max": 2155, "plain": 2024}
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            return _temporal_boundaries(kind)
+            return _temporal_boundaries(type)
         case _:
-            return {n: v for n, v in _PLAIN_BOUNDARIES[kind.logical].items() if fits(kind, v)}
+            return {n: v for n, v in _PLAIN_BOUNDARIES[type.logical].items() if fits(type, v)}
 
 
-def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
-    low, high = kind.low or 0, kind.high or 0
+def _integer_boundaries(type: SourceType) -> dict[str, Value]:
+    low, high = type.low or 0, type.high or 0
     values: dict[str, Value] = {"min": low, "max": high, "one": 1}
     if low:
         values |= {"zero": 0, "minus-one": -1}
-    if kind.unsigned:
+    if type.unsigned:
         values |= {"signed-max": high >> 1, "one-over-signed-max": (high >> 1) + 1}
     if high > 1 << 54:
         values |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
     return values
 
 
-def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
-    precision, scale = kind.precision or 0, kind.scale or 0
+def _decimal_boundaries(type: SourceType) -> dict[str, Value]:
+    precision, scale = type.precision or 0, type.scale or 0
     unit = Decimal(1).scaleb(-scale)
     largest = Decimal((0, (9,) * precision, -scale))
     values = {"zero": Decimal(0).scaleb(-scale), "unit": unit, "max": largest}
-    if not kind.unsigned:
+    if not type.unsigned:
         values |= {"min": largest.copy_negate(), "minus-unit": unit.copy_negate()}
     if precision - scale >= 3:
         values["integral"] = Decimal(f"123{'.' if scale else ''}{'0' * scale}")
@@ -426,10 +430,10 @@ def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
     return dict(values)
 
 
-def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
-    step = _step(kind.fsp)
+def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
+    step = _step(type.fsp)
     last = MICROS - step
-    if kind.logical is Logical.DATE:
+    if type.logical is Logical.DATE:
         return {
             "zero": ZeroDate(),
             "partial-zero": ZeroDate(2024, 0, 0),
@@ -440,7 +444,7 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
             "before-gregorian": dt.date(1582, 10, 4),
             "epoch": dt.date(1970, 1, 1),
         }
-    if kind.logical is Logical.TIME:
+    if type.logical is Logical.TIME:
         values = {
             "zero": 0,
             "min": -TIME_LIMIT,
@@ -450,10 +454,10 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
             "one-day": DAY,
             "minus-one-second": -MICROS,
         }
-        if kind.fsp:
+        if type.fsp:
             values |= {"minus-one-unit": -step, "one-unit": step, "fraction": wall("1970-01-01 10:20:30") + 120_000}
         return dict(values)
-    if kind.logical is Logical.DATETIME:
+    if type.logical is Logical.DATETIME:
         return {
             "zero": ZeroDate(),
             "partial-zero": ZeroDate(2024, 0, 0),

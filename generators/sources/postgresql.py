@@ -272,16 +272,16 @@ def array(element: str = "integer") -> SourceType:
     return _type(f"{element}[]", Logical.JSON)
 
 
-def array_of(kind: SourceType) -> SourceType:
+def array_of(type: SourceType) -> SourceType:
     """An array of any type: the element's parameters under its name and `[]`. Values are `Json` of the elements' values, of
     dates, timestamps and bytes PostgreSQL's text."""
-    return replace(kind, name=f"{kind.name}[]", logical=Logical.JSON)
+    return replace(type, name=f"{type.name}[]", logical=Logical.JSON)
 
 
-def element(kind: SourceType) -> SourceType:
+def element(type: SourceType) -> SourceType:
     """The type of an array's elements. Raises KeyError for a type that this module does not know."""
-    name = kind.name.removesuffix("[]")
-    return replace(kind, name=name, logical=_ELEMENTS[name])
+    name = type.name.removesuffix("[]")
+    return replace(type, name=name, logical=_ELEMENTS[name])
 
 
 _ELEMENTS: Final[Mapping[str, Logical]] = {
@@ -339,26 +339,28 @@ TYPES: Final[Mapping[str, SourceType]] = {
 """Every column type that cases are made of, by the name that case ids use."""
 
 
-def fits(kind: SourceType, value: Value) -> bool:
+def fits(source_type: SourceType, value: Value) -> bool:
     """Whether PostgreSQL can store the value in the type and returns it unchanged (ranges, lengths, fractions, padding)."""
     if value is None:
         return True
-    match kind.logical:
+    match source_type.logical:
         case Logical.DECIMAL:
-            return _fits_numeric(kind, value)
+            return _fits_numeric(source_type, value)
         case Logical.FLOAT | Logical.DOUBLE:
-            return isinstance(value, float) and (kind.logical is Logical.DOUBLE or math.isnan(value) or _is_float32(value))
+            return isinstance(value, float) and (source_type.logical is Logical.DOUBLE or math.isnan(value) or _is_float32(value))
         case Logical.TEXT:
-            return isinstance(value, str) and _storable(value) and _TEXT_FITS.get(kind.name, _fits_text)(kind, value)
+            return (
+                isinstance(value, str) and _storable(value) and _TEXT_FITS.get(source_type.name, _fits_text)(source_type, value)
+            )
         case Logical.DATE:
             return isinstance(value, dt.date)
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            low, high = _TEMPORAL_RANGE[kind.logical]
-            return type(value) is int and low <= value <= high and value % step(kind.fsp) == 0
+            low, high = _TEMPORAL_RANGE[source_type.logical]
+            return type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
         case Logical.JSON:
-            return isinstance(value, Json) and _JSON_FITS.get(kind.name, _fits_document)(value.value)
+            return isinstance(value, Json) and _JSON_FITS.get(source_type.name, _fits_document)(value.value)
         case _:
-            return mysql.fits(kind, value)
+            return mysql.fits(source_type, value)
 
 
 _TEMPORAL_RANGE: Final = {
@@ -372,17 +374,17 @@ def _is_float32(value: float) -> bool:
     return to_float32(value) == value
 
 
-def _fits_numeric(kind: SourceType, value: Value) -> bool:
+def _fits_numeric(type: SourceType, value: Value) -> bool:
     if not isinstance(value, Decimal) or not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
-    scale, precision = kind.scale or 0, kind.precision or 0
+    scale, precision = type.scale or 0, type.precision or 0
     assert isinstance(exponent, int)
     if scale < 0 and value % Decimal(10) ** -scale:
         return False
     if -exponent > max(scale, 0) or (value and value.adjusted() >= precision - scale):
         return False
-    return kind.low is None or kind.high is None or Decimal(kind.low) <= value * 100 <= Decimal(kind.high)
+    return type.low is None or type.high is None or Decimal(type.low) <= value * 100 <= Decimal(type.high)
 
 
 def _storable(value: str) -> bool:
@@ -394,39 +396,39 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def _fits_text(kind: SourceType, value: str) -> bool:
-    if kind.name == "char":
-        return len(value) == kind.length
-    return (len(value) if kind.name == "varchar" else len(value.encode())) <= (kind.length or 0)
+def _fits_text(type: SourceType, value: str) -> bool:
+    if type.name == "char":
+        return len(value) == type.length
+    return (len(value) if type.name == "varchar" else len(value.encode())) <= (type.length or 0)
 
 
-def _fits_inet(kind: SourceType, value: str) -> bool:
+def _fits_inet(type: SourceType, value: str) -> bool:
     try:
         return inet_text(ipaddress.ip_interface(value)) == value
     except ValueError:
         return False
 
 
-def _fits_interval(kind: SourceType, value: str) -> bool:
+def _fits_interval(type: SourceType, value: str) -> bool:
     try:
         months, days, micros = interval_parts(value)
     except ValueError:
         return False
     within = max(abs(months), abs(days)) < 1 << 31 and abs(micros) < 1 << 63
-    return within and micros % step(kind.fsp) == 0 and interval_text(months, days, micros) == value
+    return within and micros % step(type.fsp) == 0 and interval_text(months, days, micros) == value
 
 
-def _fits_timetz(kind: SourceType, value: str) -> bool:
+def _fits_timetz(type: SourceType, value: str) -> bool:
     try:
         micros, offset = timetz_parts(value)
     except ValueError:
         return False
     within = 0 <= micros <= DAY and abs(offset) < 16 * 3600
-    return within and micros % step(kind.fsp) == 0 and timetz_text(micros, offset) == value
+    return within and micros % step(type.fsp) == 0 and timetz_text(micros, offset) == value
 
 
 _TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {
-    "enum": lambda kind, value: value in kind.members,
+    "enum": lambda type, value: value in type.members,
     "uuid": lambda _kind, value: bool(_UUID.fullmatch(value)),
     "inet": _fits_inet,
     "interval": _fits_interval,
@@ -467,18 +469,18 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
 }
 
 
-def value_class(kind: SourceType, value: Value) -> str:
+def value_class(type: SourceType, value: Value) -> str:
     """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float, double
     and numeric. Accepts types of both sources."""
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         return "not-finite"
-    return mysql.value_class(kind, value)
+    return mysql.value_class(type, value)
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
     """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
-    kind = TYPES[slug]
-    return {name: value for name, value in candidates(kind).items() if fits(kind, value)}
+    type = TYPES[slug]
+    return {name: value for name, value in candidates(type).items() if fits(type, value)}
 
 
 _CATALOG: Final[Mapping[str, str]] = {
@@ -494,32 +496,32 @@ _CATALOG: Final[Mapping[str, str]] = {
 }
 
 
-def catalog_name(kind: SourceType) -> str:
+def catalog_name(type: SourceType) -> str:
     """The name in pg_type, which JDBC returns too: `int4`, `bpchar`, `_text`."""
-    return _CATALOG.get(kind.name, kind.name)
+    return _CATALOG.get(type.name, type.name)
 
 
-def declared(kind: SourceType) -> str:
+def declared(type: SourceType) -> str:
     """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time zone`, `numeric(10,2)`."""
-    fsp = "" if kind.fsp == 6 else f"({kind.fsp})"
-    match kind.name:
+    fsp = "" if type.fsp == 6 else f"({type.fsp})"
+    match type.name:
         case "char":
-            return f"character({kind.length})"
+            return f"character({type.length})"
         case "varchar":
-            return f"character varying({kind.length})"
+            return f"character varying({type.length})"
         case "bit":
-            return f"bit({kind.length})"
+            return f"bit({type.length})"
         case "varbit":
-            return "bit varying" if kind.length == UNBOUNDED else f"bit varying({kind.length})"
-        case "numeric" if not unconstrained(kind):
-            return f"numeric({kind.precision},{kind.scale})"
+            return "bit varying" if type.length == UNBOUNDED else f"bit varying({type.length})"
+        case "numeric" if not unconstrained(type):
+            return f"numeric({type.precision},{type.scale})"
         case "time" | "timestamp":
-            return f"{kind.name}{fsp} without time zone"
+            return f"{type.name}{fsp} without time zone"
         case "timetz" | "timestamptz":
-            return f"{kind.name.removesuffix('tz')}{fsp} with time zone"
+            return f"{type.name.removesuffix('tz')}{fsp} with time zone"
         case "interval":
             return f"interval{fsp}"
-    return kind.name
+    return type.name
 
 
 def quote(name: str) -> str:

@@ -116,13 +116,13 @@ def numeric_text(value: Decimal) -> str:
     return f"{value:f}"
 
 
-def real_text(kind: SourceType, value: float) -> str:
+def real_text(type: SourceType, value: float) -> str:
     """The shortest digits that read back as the value: `0.0001`, `1e-05`, `1e+15` (real: from `1e+06`), `NaN`, `-Infinity`."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    single = kind.logical is Logical.FLOAT
+    single = type.logical is Logical.FLOAT
     texts = (f"{value:.{digits}e}" for digits in range(17))
     shortest = next(t for t in texts if (to_float32(float(t)) if single else float(t)) == value)
     digits, _, exponent = shortest.partition("e")
@@ -136,17 +136,17 @@ def bytea_text(value: bytes) -> str:
     return "\\x" + value.hex()
 
 
-def bit_text(kind: SourceType, value: int) -> str:
+def bit_text(type: SourceType, value: int) -> str:
     """`t` or `f` of a boolean; else binary digits, in full length for bit(n)."""
-    if kind.name == "boolean":
+    if type.name == "boolean":
         return "t" if value else "f"
-    return format(value, f"0{kind.length}b") if kind.name == "bit" else format(value, "b")
+    return format(value, f"0{type.length}b") if type.name == "bit" else format(value, "b")
 
 
-def json_text(kind: SourceType, value: Any) -> str:
+def json_text(type: SourceType, value: Any) -> str:
     """A document as the column prints it: json keeps what was typed, here with a space before each comma and colon; jsonb has
     `, ` and `: `, its keys by length, then bytes, and its numbers in plain digits."""
-    return _document(value, " ,", " : ", binary=False) if kind.name == "json" else _document(value, ", ", ": ", binary=True)
+    return _document(value, " ,", " : ", binary=False) if type.name == "json" else _document(value, ", ", ": ", binary=True)
 
 
 def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:

@@ -33,39 +33,39 @@ def step(fsp: int) -> int:
     return int(10 ** (6 - fsp))
 
 
-def unconstrained(kind: SourceType) -> bool:
+def unconstrained(type: SourceType) -> bool:
     """Whether the type is numeric without declared precision and scale."""
-    return kind.name == "numeric" and kind.precision == NUMERIC_DIGITS + NUMERIC_SCALE
+    return type.name == "numeric" and type.precision == NUMERIC_DIGITS + NUMERIC_SCALE
 
 
-def candidates(kind: SourceType) -> Mapping[str, Value]:
+def candidates(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of a type; some texts may be too long for it."""
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
-            return _integer_boundaries(kind)
+            return _integer_boundaries(type)
         case Logical.DECIMAL:
-            return _numeric_boundaries(kind)
+            return _numeric_boundaries(type)
         case Logical.BIT:
-            return _bit_boundaries(kind)
+            return _bit_boundaries(type)
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            return _temporal_boundaries(kind)
-        case _ if kind.name == "enum":
-            return {f"label-{i}": label for i, label in enumerate(kind.members, 1)}
-        case _ if kind.name == "char":
-            return {name: str(value).ljust(kind.length or 0) for name, value in _NAMED_BOUNDARIES["text"].items()}
+            return _temporal_boundaries(type)
+        case _ if type.name == "enum":
+            return {f"label-{i}": label for i, label in enumerate(type.members, 1)}
+        case _ if type.name == "char":
+            return {name: str(value).ljust(type.length or 0) for name, value in _NAMED_BOUNDARIES["text"].items()}
         case _:
-            return _NAMED_BOUNDARIES.get(kind.name, _NAMED_BOUNDARIES["text"])
+            return _NAMED_BOUNDARIES.get(type.name, _NAMED_BOUNDARIES["text"])
 
 
-def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
-    values: dict[str, Value] = {"min": kind.low, "max": kind.high, "zero": 0, "one": 1, "minus-one": -1}
-    if kind.name == "bigint":
+def _integer_boundaries(type: SourceType) -> dict[str, Value]:
+    values: dict[str, Value] = {"min": type.low, "max": type.high, "zero": 0, "one": 1, "minus-one": -1}
+    if type.name == "bigint":
         values |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
     return values
 
 
-def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
-    if unconstrained(kind):
+def _numeric_boundaries(type: SourceType) -> dict[str, Value]:
+    if unconstrained(type):
         return {
             "zero": Decimal(0),
             "integral": Decimal(10),
@@ -75,10 +75,10 @@ def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
             "tiny": Decimal((0, (1,), -28)),
             "many-digits": Decimal("1234567890" * 6 + ".0987654321"),
         }
-    if kind.name == "money":
-        cents = {"zero": 0, "unit": 1, "min": kind.low or 0, "max": kind.high or 0, "negative": -12345, "integral": 10000}
+    if type.name == "money":
+        cents = {"zero": 0, "unit": 1, "min": type.low or 0, "max": type.high or 0, "negative": -12345, "integral": 10000}
         return {name: Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -2)) for name, value in cents.items()}
-    precision, scale = kind.precision or 0, kind.scale or 0
+    precision, scale = type.precision or 0, type.scale or 0
     unit, largest = Decimal((0, (1,), -scale)), Decimal((0, (9,) * precision, -scale))
     values = {
         "zero": Decimal((0, (0,), -scale)),
@@ -95,21 +95,21 @@ def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
     return dict(values)
 
 
-def _bit_boundaries(kind: SourceType) -> dict[str, Value]:
-    if kind.name == "boolean":
+def _bit_boundaries(type: SourceType) -> dict[str, Value]:
+    if type.name == "boolean":
         return {"false": 0, "true": 1}
     values: dict[str, Value] = {"zero": 0, "one": 1}
-    if (kind.length or 1) > 1:
-        values |= {"all-ones": kind.high, "highest": 1 << (kind.length or 1) - 1}
-    if (kind.length or 1) > 8:
+    if (type.length or 1) > 1:
+        values |= {"all-ones": type.high, "highest": 1 << (type.length or 1) - 1}
+    if (type.length or 1) > 8:
         values["three-bytes"] = 0x030201
     return values
 
 
-def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
-    unit = step(kind.fsp)
+def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
+    unit = step(type.fsp)
     last = MICROS - unit
-    match kind.logical:
+    match type.logical:
         case Logical.DATE:
             return {
                 "min": dt.date(1, 1, 1),
@@ -121,7 +121,7 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
             }
         case Logical.TIME:
             values: dict[str, Value] = {"zero": 0, "last-of-day": DAY - unit, "end-of-day": DAY, "plain": 37_230 * MICROS}
-            if kind.fsp:
+            if type.fsp:
                 values |= {"one-unit": unit, "fraction": 37_230_120_000}
             return values
         case Logical.DATETIME:
@@ -273,11 +273,11 @@ _NAMED_BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
 }
 
 
-def _uuid_at(kind: SourceType, number: int) -> str:
+def _uuid_at(type: SourceType, number: int) -> str:
     return str(uuid.UUID(int=number % (1 << 128)))
 
 
-def _inet_at(kind: SourceType, number: int) -> str:
+def _inet_at(type: SourceType, number: int) -> str:
     """An IPv4 address, or an IPv6 one of the documentation's prefix; one in four is a network."""
     rest, way = divmod(number, 4)
     if way < 2:
@@ -288,22 +288,22 @@ def _inet_at(kind: SourceType, number: int) -> str:
     return inet_text(ipaddress.ip_interface(f"{address}/{size}"))
 
 
-def _interval_at(kind: SourceType, number: int) -> str:
+def _interval_at(type: SourceType, number: int) -> str:
     rest, signs = divmod(number, 8)
     rest, micros = divmod(rest, 200 * 3600 * MICROS)
     rest, days = divmod(rest, 1000)
-    fields = (rest % 2400, days, micros - micros % step(kind.fsp))
+    fields = (rest % 2400, days, micros - micros % step(type.fsp))
     return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
 
 
-def _timetz_at(kind: SourceType, number: int) -> str:
+def _timetz_at(type: SourceType, number: int) -> str:
     rest, micros = divmod(number, DAY)
     quarters = rest % 105
-    return timetz_text(micros - micros % step(kind.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters))
+    return timetz_text(micros - micros % step(type.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters))
 
 
 _TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
-    "enum": lambda kind, number: kind.members[number % len(kind.members)],
+    "enum": lambda type, number: type.members[number % len(type.members)],
     "uuid": _uuid_at,
     "inet": _inet_at,
     "interval": _interval_at,
@@ -311,11 +311,11 @@ _TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
 }
 
 
-def spelled(kind: SourceType) -> bool:
+def spelled(type: SourceType) -> bool:
     """Whether the type's texts have a grammar of their own."""
-    return kind.source == "postgresql" and kind.name in _TEXT_AT
+    return type.source == "postgresql" and type.name in _TEXT_AT
 
 
-def text_at(kind: SourceType, number: int) -> str:
-    """The text of a number below 2^128, of a `spelled` type: any value of everyday size has one, 0 the plainest."""
-    return _TEXT_AT[kind.name](kind, number)
+def text_at(type: SourceType, number: int) -> str:
+    """The text of a `spelled` type for a number below 2^128: every value of everyday size has one, 0 the plainest."""
+    return _TEXT_AT[type.name](type, number)

@@ -54,13 +54,13 @@ class Source:
     long_text: SourceType
 
 
-def _mysql_text(kind: SourceType, text: str) -> str:
-    return text.rstrip(" ") if kind.name == "char" else text
+def _mysql_text(type: SourceType, text: str) -> str:
+    return text.rstrip(" ") if type.name == "char" else text
 
 
-def _postgresql_text(kind: SourceType, text: str) -> str:
+def _postgresql_text(type: SourceType, text: str) -> str:
     text = text.replace("\0", "")
-    return text.rstrip(" ").ljust(kind.length or 0) if kind.name == "char" else text
+    return text.rstrip(" ").ljust(type.length or 0) if type.name == "char" else text
 
 
 def _mysql_name(name: str) -> str:
@@ -131,9 +131,9 @@ def source(name: str) -> Source:
     return SOURCES[name]
 
 
-def of(kind: SourceType) -> Source:
+def of(type: SourceType) -> Source:
     """The source of a type. Raises UnknownName."""
-    return source(kind.source)
+    return source(type.source)
 
 
 def of_table(table: Table) -> Source:
@@ -141,6 +141,6 @@ def of_table(table: Table) -> Source:
     return of(table.columns[0].type) if table.columns else MYSQL
 
 
-def fits(kind: SourceType, value: Value) -> bool:
+def fits(type: SourceType, value: Value) -> bool:
     """Whether the type's source can store the value in it."""
-    return of(kind).fits(kind, value)
+    return of(type).fits(type, value)

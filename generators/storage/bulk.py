@@ -2,7 +2,7 @@
 
 `<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit n of load, so expectations
 need not be stored: `generators.bulk.orders.load_scenario` gives them. The offset of a message is `n * width + its place`;
-`bulk.json` has the width, the most messages that a statement has.
+`bulk.json` has the width, which is the most messages of a statement.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COMPARED: Final = 1_000
 
 @cache
 def shape(fmt: Format[Any], profile: Profile) -> tuple[int, bool]:
-    """The most messages of a statement, and whether each has as many."""
+    """The most messages of a statement, and whether every statement has as many."""
     sizes = [len(list(load.messages(fmt, profile, 0, unit, 1))) for unit in range(PROBED)]
     return max(sizes), len(set(sizes)) == 1
 

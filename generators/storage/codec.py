@@ -77,24 +77,24 @@ __all__ = [
 ]
 
 
-def dump_type(kind: SourceType) -> Plain:
+def dump_type(type: SourceType) -> Plain:
     """A source type: `name`, `logical`, and its parameters that are not at their default; bounds are texts."""
-    plain: dict[str, Any] = {"name": kind.name, "logical": kind.logical.value}
+    plain: dict[str, Any] = {"name": type.name, "logical": type.logical.value}
     for flag in ("unsigned", "zerofill"):
-        if getattr(kind, flag):
+        if getattr(type, flag):
             plain[flag] = True
     for number in ("length", "precision", "scale"):
-        if getattr(kind, number) is not None:
-            plain[number] = getattr(kind, number)
-    if kind.fsp:
-        plain["fsp"] = kind.fsp
-    if kind.members:
-        plain["members"] = [dump_text(member) for member in kind.members]
+        if getattr(type, number) is not None:
+            plain[number] = getattr(type, number)
+    if type.fsp:
+        plain["fsp"] = type.fsp
+    if type.members:
+        plain["members"] = [dump_text(member) for member in type.members]
     for bound in ("low", "high"):
-        if getattr(kind, bound) is not None:
-            plain[bound] = str(getattr(kind, bound))
-    if kind.source != "mysql":
-        plain["source"] = kind.source
+        if getattr(type, bound) is not None:
+            plain[bound] = str(getattr(type, bound))
+    if type.source != "mysql":
+        plain["source"] = type.source
     return plain
 
 

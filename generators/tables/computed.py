@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from generators.model import Column, History, Logical, Row, RowChange, RowImages, SchemaChange, SourceType, Table, Value
-from generators.tables.base import DIALECTS, UserTable, place
 from generators.tables.ddl_text import SQLGLOT
+from generators.tables.schema import DIALECTS, UserTable, place
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -42,7 +42,7 @@ def _tree(text: str, dialect: str) -> exp.Expr:
 
 
 def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
-    """Whether the expression of a generated column can be computed: it can of values that stand for the columns' types."""
+    """Whether the expression of a generated column can be computed, tried on sample values of the columns' types."""
     witness = {one.name: _witness(one.type) for one in table.columns}
     try:
         _assigned(column.type, _value(_tree(text, dialect), table, witness))
@@ -51,30 +51,30 @@ def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
     return True
 
 
-def _witness(kind: SourceType) -> object:
-    if kind.logical is Logical.INT and not kind.zerofill:
+def _witness(type: SourceType) -> object:
+    if type.logical is Logical.INT and not type.zerofill:
         return 1
-    if kind.logical is Logical.DECIMAL and not kind.zerofill:
+    if type.logical is Logical.DECIMAL and not type.zerofill:
         return Decimal(1)
-    return "a" if kind.name in _TEXTS else kind
+    return "a" if type.name in _TEXTS else type
 
 
-def _assigned(kind: SourceType, value: object) -> object:
+def _assigned(type: SourceType, value: object) -> object:
     """The value as a column of the type keeps it."""
-    match value, kind.logical:
+    match value, type.logical:
         case None, _:
             return None
-        case SourceType(), _ if value == kind:
+        case SourceType(), _ if value == type:
             return value
-        case str(), Logical.TEXT if kind.name in _TEXTS:
+        case str(), Logical.TEXT if type.name in _TEXTS:
             return value
-        case int(), Logical.TEXT if kind.name in _TEXTS:
+        case int(), Logical.TEXT if type.name in _TEXTS:
             return str(value)
         case int() | Decimal(), Logical.INT:
             return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
-        case int() | Decimal(), Logical.DECIMAL if kind.scale is not None:
+        case int() | Decimal(), Logical.DECIMAL if type.scale is not None:
             with localcontext(prec=200):
-                return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP)
+                return Decimal(value).quantize(Decimal(1).scaleb(-type.scale), ROUND_HALF_UP)
     raise _Unknown
 
 
@@ -136,7 +136,7 @@ def _held(name: str, table: Table, row: Mapping[str, object]) -> object:
 
 
 class _Copy:
-    """A value that no operation takes."""
+    """A value that can only be copied: no operation takes it."""
 
     def __init__(self, value: object) -> None:
         self.value = value

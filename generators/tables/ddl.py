@@ -1,4 +1,4 @@
-"""Scripts of DDL, statement by statement: the tables that are there after the last."""
+"""Reads scripts of DDL, statement by statement, and gives the tables that exist after the last."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 
 from generators.sources import postgresql
 from generators.tables import ddl_mysql, ddl_postgresql
-from generators.tables.base import DIALECTS, Note, Place, Schema
 from generators.tables.ddl_tables import Draft, finished
 from generators.tables.ddl_text import Cursor, Script, Span
+from generators.tables.schema import DIALECTS, Note, Place, Schema
 
 _SILENT: Final = re.compile(
     r"(?:set|use|lock|unlock|begin|start|commit|drop|grant|revoke|analyze|flush|select\s+(?:pg_catalog\.)?(?:set_config|setval)"
@@ -35,15 +35,15 @@ _PATH: Final = re.compile(
 )
 _HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULTILINE)
 _HEAD: Final = 4000
-"""Characters of a statement that tell what it is."""
+"""Characters of a statement's beginning that tell what it is."""
 
 _NOT_READ: Final = "left out: the table is not among the tables that are read"
 
 
-class Reader:
+class DdlReader:
     """Reads scripts of one dialect one after another.
 
-    `given` is the database of tables whose script names none in a statement, `fallback` that of tables for which nothing does.
+    `given` is the database of tables whose statements and script name none, `fallback` the database if `given` is missing, too.
     """
 
     def __init__(self, dialect: str, given: str | None, fallback: str) -> None:
@@ -75,7 +75,7 @@ class Reader:
                 self.unknown(script, span, text)
 
     def statement(self, script: Script, span: Span, text: str) -> bool:
-        """Executes a statement; whether it is one of those that count."""
+        """Executes a statement; returns whether it counts."""
         for pattern, action in _STATEMENTS:
             if pattern.match(text):
                 action(self, script.words(span))
@@ -222,16 +222,19 @@ class Reader:
         return finished(self.drafts, self.dialect, self.scripts)
 
 
-_STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[Reader, Cursor], None]], ...]] = tuple(
+_STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], None]], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), action)
     for pattern, action in (
-        (r"create\s+(?:or\s+replace\s+)?(?:(?:global|local)\s+)?(?:temp(?:orary)?\s+|unlogged\s+)?table\b", Reader.create_table),
-        (r"alter\s+table\b", Reader.alter_table),
-        (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", Reader.create_index),
-        (r"drop\s+table\b", Reader.drop_table),
-        (r"comment\s+on\s+(?:table|column)\b", Reader.comment),
-        (r"create\s+type\b", Reader.create_type),
-        (r"alter\s+type\b", Reader.alter_type),
-        (r"create\s+domain\b", Reader.create_domain),
+        (
+            r"create\s+(?:or\s+replace\s+)?(?:(?:global|local)\s+)?(?:temp(?:orary)?\s+|unlogged\s+)?table\b",
+            DdlReader.create_table,
+        ),
+        (r"alter\s+table\b", DdlReader.alter_table),
+        (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
+        (r"drop\s+table\b", DdlReader.drop_table),
+        (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),
+        (r"create\s+type\b", DdlReader.create_type),
+        (r"alter\s+type\b", DdlReader.alter_type),
+        (r"create\s+domain\b", DdlReader.create_domain),
     )
 )

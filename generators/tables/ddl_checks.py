@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from generators.model import Column, Logical, SourceType, Table, Value
 from generators.sources import registry as sources
-from generators.tables.base import DIALECTS, Check
 from generators.tables.ddl_text import SQLGLOT
 from generators.tables.ddl_types import literal_value
+from generators.tables.schema import DIALECTS, Check
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -29,7 +29,7 @@ _FLIPPED: Final = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte", "eq": "eq
 
 
 def checks_of(table: Table, dialect: str, text: str, value_column: str, note: Callable[[str], None]) -> list[Check]:
-    """The bounds and choices of a condition, one CHECK a column; what is neither is noted.
+    """The bounds and choices of a condition, one CHECK per column; notes the other parts.
 
     `value_column` is the column that VALUE of a domain's condition stands for.
     """
@@ -41,19 +41,19 @@ def checks_of(table: Table, dialect: str, text: str, value_column: str, note: Ca
     except SqlglotError:
         note("left out: not understood")
         return []
-    found: dict[str, Check] = {}
+    checks: dict[str, Check] = {}
     missed = 0
     for part in _conjuncts(condition):
         made = _Reading(table, value_column, text).check(part)
-        both = made and (_narrowed(found[made.column], made) if made.column in found else made)
+        both = made and (_narrowed(checks[made.column], made) if made.column in checks else made)
         if made is None or both is None:
             missed += 1
         else:
             assert both is not None
-            found[made.column] = both
+            checks[made.column] = both
     if missed:
-        note("left out in part: values do not honour all of it" if found else "left out: values do not honour it")
-    return list(found.values())
+        note("left out in part: values do not honour all of it" if checks else "left out: values do not honour it")
+    return list(checks.values())
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -68,7 +68,7 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _narrowed(one: Check, other: Check) -> Check | None:
-    """Both CHECKs of a column as one; None if that cannot be said."""
+    """Both CHECKs of a column as one; None if no single CHECK says the same."""
     if one.choices or other.choices:
         return None
     low = max((c.low for c in (one, other) if c.low is not None), default=None, key=_order)
@@ -156,10 +156,10 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _constant(kind: SourceType, node: exp.Expr) -> Value:
+def _constant(type: SourceType, node: exp.Expr) -> Value:
     """The canonical value of a constant; None for what is no constant of the type."""
     literal = _literal(node)
-    return literal_value(kind, *literal) if literal else None
+    return literal_value(type, *literal) if literal else None
 
 
 def _literal(node: exp.Expr) -> tuple[str, str] | None:
@@ -174,9 +174,9 @@ def _literal(node: exp.Expr) -> tuple[str, str] | None:
     return (f"{sign}{node.name}", "string" if node.is_string else "number") if isinstance(node, exp.Literal) else None
 
 
-def _bound(kind: SourceType, operation: str, node: exp.Expr) -> Value:
-    """The first or last value of the type that satisfies a comparison; None if it cannot be said."""
-    grid = kind.logical in (Logical.INT, Logical.YEAR, Logical.BIT, Logical.DECIMAL)
+def _bound(type: SourceType, operation: str, node: exp.Expr) -> Value:
+    """The first or last value of the type that satisfies a comparison; None if unknown."""
+    grid = type.logical in (Logical.INT, Logical.YEAR, Logical.BIT, Logical.DECIMAL)
     literal = _literal(node)
     if literal is None:
         return None
@@ -186,21 +186,21 @@ def _bound(kind: SourceType, operation: str, node: exp.Expr) -> Value:
         except ArithmeticError:
             return None
     else:
-        value = literal_value(kind, *literal)
+        value = literal_value(type, *literal)
     step = -1 if operation[0] == "l" else 1
     included = operation.endswith("e")
     match value:
         case Decimal():
             # without a declared scale the bound is one of ten digits
-            unit = Decimal(1).scaleb(-min(kind.scale or 0, 10 if (kind.scale or 0) > 1000 else 1000))
+            unit = Decimal(1).scaleb(-min(type.scale or 0, 10 if (type.scale or 0) > 1000 else 1000))
             with localcontext(prec=MAX_PREC_OF_NUMERIC):
                 near = value.quantize(unit, ROUND_FLOOR if step < 0 else ROUND_CEILING)
                 near += 0 if included or near != value else step * unit
-            if kind.logical is Logical.DECIMAL:
+            if type.logical is Logical.DECIMAL:
                 return near
-            return min(max(int(near), kind.low or 0), kind.high or 0)
+            return min(max(int(near), type.low or 0), type.high or 0)
         case int() if not included:
-            return value + step * int(10 ** (6 - kind.fsp))
+            return value + step * int(10 ** (6 - type.fsp))
         case float() if not included:
             return math.nextafter(value, math.inf * step)
         case dt.date() if not included:

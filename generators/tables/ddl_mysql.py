@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column, Default, Logical
-from generators.tables.base import ForeignKey
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import UNDRAWN, Unsupported, mysql_default, mysql_type
+from generators.tables.schema import ForeignKey
 
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
 """Character sets that the writers have."""
 
 _SILENT_COLUMN: Final = ("AUTO_INCREMENT", "VISIBLE", "NULL", "ASCII", "UNICODE")
-"""What no message shows."""
+"""Attributes of a column that no message shows."""
 
 _SILENT_VALUED: Final = ("COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE")
 _OPTIONS: Final = re.compile(
@@ -34,7 +34,7 @@ _CONSTRAINTS: Final = (
 
 
 def definition(draft: Draft, cursor: Cursor) -> None:
-    """What follows the table's name in CREATE TABLE: its columns, keys and options."""
+    """Reads what follows the table's name in CREATE TABLE: columns, keys and options."""
     body = list(cursor.parens().items())
     _options(draft, cursor)
     for item in body:
@@ -43,7 +43,7 @@ def definition(draft: Draft, cursor: Cursor) -> None:
 
 
 def leftover(cursor: Cursor) -> None:
-    """Notes what no one took."""
+    """Notes the words that no parser took."""
     if not cursor.done:
         start = cursor.at
         cursor.at = len(cursor.words)
@@ -69,7 +69,7 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
     serial = cursor.next_is("SERIAL") or None
     spelling = cursor.at
     try:
-        kind, declared = mysql_type(cursor, draft.charset)
+        type, declared = mysql_type(cursor, draft.charset)
     except Unsupported:
         cursor.until(
             "NOT", "NULL", "DEFAULT", "COMMENT", "COLLATE", "GENERATED", "CHECK", "INVISIBLE", "REF_SYSTEM_ID", "SRID", "AS"
@@ -78,7 +78,7 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
         draft.left_out = True
         cursor.at = len(cursor.words)
         return
-    made = Column(name, kind, nullable=not serial, declared=declared)
+    made = Column(name, type, nullable=not serial, declared=declared)
     if serial:
         draft.index("", (name,), unique=True)
     charset = collation = ""
@@ -87,7 +87,7 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
         if cursor.accept("NOT NULL"):
             made = replace(made, nullable=False)
         elif cursor.accept("DEFAULT"):
-            made = replace(made, default=mysql_default(cursor, kind))
+            made = replace(made, default=mysql_default(cursor, type))
             _check_default(made.default, cursor, start)
         elif cursor.accept("ON UPDATE"):
             cursor.take()
@@ -141,7 +141,7 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
             cursor.note(start, "left out: not understood")
     own_collation = collation if collation != "binary" else ""
     charset = charset or own_collation.partition("_")[0] or draft.charset
-    if kind.logical in _TEXTS and kind.name != "vector":
+    if type.logical in _TEXTS and type.name != "vector":
         if charset and charset not in CHARSETS:
             cursor.note(0, f"character set {charset} is taken as utf8mb4")
             charset = ""
@@ -208,7 +208,7 @@ def _using(cursor: Cursor, *, named: bool = False) -> str:
 
 def _key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...] | None:
     """The columns of a key; None, and a note, if one is an expression."""
-    found: list[str] = []
+    columns: list[str] = []
     prefix = False
     for part in cursor.parens().items():
         if part.next_is("("):
@@ -220,7 +220,7 @@ def _key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...] | 
             if draft.left_out:
                 return None
             raise cursor.script.error(at.start, f"table {draft.name} has no column {name}")
-        found.append(known)
+        columns.append(known)
         if part.next_is("("):
             part.parens()
             prefix = True
@@ -228,11 +228,11 @@ def _key_columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...] | 
         leftover(part)
     if prefix and cursor.words[start].upper in ("UNIQUE", "CONSTRAINT", "PRIMARY"):
         cursor.note(start, "taken as a key over whole columns: the model has no prefixes")
-    return tuple(found)
+    return tuple(columns)
 
 
 def _clustered(draft: Draft, cursor: Cursor) -> None:
-    """TiDB's word on how it finds rows: with NONCLUSTERED by an index."""
+    """TiDB's word on how it finds rows: NONCLUSTERED means by an index."""
     if cursor.accept("CLUSTERED", "NONCLUSTERED") == "NONCLUSTERED":
         draft.index("PRIMARY", draft.primary, unique=True)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from generators.model import Column, Default
-from generators.tables.base import ForeignKey, Place
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import SERIALS, UNDRAWN, Unsupported, postgresql_default, postgresql_spelling, postgresql_type
+from generators.tables.schema import ForeignKey, Place
 
 _ENDS: Final = (
     *("NOT", "NULL", "DEFAULT", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "GENERATED", "COLLATE"),
@@ -98,7 +98,7 @@ class Types:
 
 
 def definition(draft: Draft, cursor: Cursor, types: Types, home: Place) -> None:
-    """What follows the table's name in CREATE TABLE; `home` has the database and schema of names without them."""
+    """Reads what follows the table's name in CREATE TABLE; names without database and schema are in those of `home`."""
     if cursor.next_is("PARTITION OF") or cursor.accept("OF"):
         cursor.until()
         cursor.note(0, f"table {draft.name} left out: its columns are another table's or a type's")
@@ -186,24 +186,24 @@ def _typed(draft: Draft, cursor: Cursor, types: Types, name: str) -> Column | No
     domain = types.domains.get(parts[-1])
     array = spelling[len(spelling.rstrip("[]")) :]
     try:
-        kind = postgresql_type(f"{domain.spelling}{array}" if domain else spelling, types.enums)
+        type = postgresql_type(f"{domain.spelling}{array}" if domain else spelling, types.enums)
     except Unsupported:
         cursor.at = start
         return None
-    made = Column(name, kind)
+    made = Column(name, type)
     if parts[-1] in SERIALS and len(parts) == 1:
         made = replace(made, nullable=False, default=Default(f"nextval('{draft.name}_{name}_seq'::regclass)"))
     if domain:
         cursor.note(start, f"taken as {domain.spelling}{array}, the type of the domain")
     if domain and not array:
-        given = postgresql_default(domain.default.text, kind) if domain.default else None
+        given = postgresql_default(domain.default.text, type) if domain.default else None
         made = replace(made, nullable=domain.nullable, default=given)
         draft.checks += [replace(check, value_column=name) for check in domain.checks]
     return made
 
 
 def _expression(cursor: Cursor) -> None:
-    """Takes an expression up to a word that no expression goes on with."""
+    """Takes an expression up to a word with which no expression continues."""
     if cursor.next_is("("):
         cursor.parens()
     else:
@@ -250,7 +250,7 @@ def constraint(draft: Draft, cursor: Cursor, home: Place) -> None:
 
 def _columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...] | None:
     """The columns of a key; None, and a note, if one is an expression."""
-    found: list[str] = []
+    columns: list[str] = []
     for part in cursor.parens().items():
         at = part.peek()
         if part.next_is("(") or part.peek(1).upper == "(":
@@ -262,12 +262,12 @@ def _columns(draft: Draft, cursor: Cursor, start: int) -> tuple[str, ...] | None
             if draft.left_out:
                 return None
             raise cursor.script.error(at.start, f"table {draft.name} has no column {name}")
-        found.append(name)
-    return tuple(found)
+        columns.append(name)
+    return tuple(columns)
 
 
 def _parameters(cursor: Cursor) -> None:
-    """What a constraint has beside its columns, and no message shows."""
+    """Skips what a constraint has beside its columns; no message shows it."""
     while True:
         if cursor.accept("INCLUDE", "WITH"):
             cursor.parens()
@@ -367,7 +367,7 @@ def _altered_column(draft: Draft, cursor: Cursor) -> None:
 
 
 def index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
-    """What follows the table's name in CREATE INDEX."""
+    """Reads what follows the table's name in CREATE INDEX."""
     if cursor.accept("USING"):
         cursor.take()
     found: list[str] | None = []

@@ -1,4 +1,4 @@
-"""Tables while their statements are read, and what is made of them in the end."""
+"""Tables while their statements are read, and the schema that they make in the end."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from generators.model import Column, Index, Table
-from generators.tables.base import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable, place
 from generators.tables.computed import computable
 from generators.tables.ddl_checks import checks_of
 from generators.tables.ddl_text import Cursor, Script
-from generators.tables.values import unique_keys
+from generators.tables.schema import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable, place
+from generators.tables.user_values import unique_keys
 
 
 @dataclass(slots=True)
 class Pending:
-    """A constraint that is looked at when all tables are known: its place in a script, and the column of a domain's VALUE."""
+    """A constraint that waits until all tables are known: its place in a script, and the column of a domain's VALUE."""
 
     script: Script
     start: int
@@ -36,7 +36,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Draft:
-    """A table that statements still change. `left_out`: a note has said why it is not taken."""
+    """A table that statements still change. `left_out`: a note says why it is left out."""
 
     database: str
     schema: str | None
@@ -97,7 +97,7 @@ class Draft:
 
 
 def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script]) -> Schema:
-    """The schema of all tables that are taken."""
+    """The schema of all tables that are not left out."""
     taken = {at: draft for at, draft in drafts.items() if not draft.left_out}
     users = []
     for draft in taken.values():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from generators.errors import UsageError
-from generators.tables.base import DIALECTS, Note
+from generators.tables.schema import DIALECTS, Note
 
 _OPENED: Final = {
     "mysql": re.compile(r"/\*!\d{0,6}"),
@@ -246,7 +246,7 @@ class Cursor:
             raise self.wrong(phrase)
 
     def wrong(self, wanted: str) -> UsageError:
-        """An error: something else is here."""
+        """An error that names what is expected and what stands here."""
         word = self.peek()
         return self.script.error(
             word.start, f"{wanted} expected, not {word.text!r}" if word.kind != "end" else f"{wanted} expected"
@@ -263,10 +263,10 @@ class Cursor:
 
     def names(self) -> tuple[str, ...]:
         """A name with its qualifiers."""
-        found = [self.name()]
+        names = [self.name()]
         while self.accept("."):
-            found.append(self.name())
-        return tuple(found)
+            names.append(self.name())
+        return tuple(names)
 
     def parens(self) -> Self:
         """The words in the parentheses that come next. Raises UsageError."""
@@ -288,7 +288,7 @@ class Cursor:
             self.accept(",")
 
     def until(self, *stops: str) -> None:
-        """Goes on to the first of these words outside of parentheses, or to the end."""
+        """Moves to the first of these words outside of parentheses, or to the end."""
         while not self.done and self.peek().upper not in stops:
             if self.peek().upper == "(":
                 self.parens()

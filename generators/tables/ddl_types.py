@@ -64,7 +64,7 @@ _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
 def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     """The type that comes next, and its spelling where it is not the source's own; `charset` is the table's.
 
-    Raises Unsupported for a type that the model does not have, UsageError for what is no type.
+    Raises Unsupported for a type that the model does not have, UsageError for a text that is no type.
     """
     start = cursor.at
     if word := cursor.accept(*_PHRASES):
@@ -94,14 +94,14 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
         f" {flag}" for flag in ("unsigned", "zerofill") if flag in flags or (flag == "unsigned" and "zerofill" in flags)
     )
     try:
-        kind = mysql_truth.source_type(f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}")
+        type = mysql_truth.source_type(f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}")
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
-    own = (kind.key, f"{name}({parameters}){suffix}".replace(", ", ","))
-    digits = kind.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
+    own = (type.key, f"{name}({parameters}){suffix}".replace(", ", ","))
+    digits = type.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
     if aliased:
-        cursor.note(start, f"taken as {kind.key}, as the database shows it")
-    return kind, "" if aliased or (spelled in own and not digits) else spelled
+        cursor.note(start, f"taken as {type.key}, as the database shows it")
+    return type, "" if aliased or (spelled in own and not digits) else spelled
 
 
 _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
@@ -127,7 +127,7 @@ def _resolved(name: str, parameters: str, charset: str) -> tuple[str, str]:
     return name, parameters
 
 
-def mysql_default(cursor: Cursor, kind: SourceType) -> Default | None:
+def mysql_default(cursor: Cursor, type: SourceType) -> Default | None:
     """The default that comes next; None for NULL."""
     start, word = cursor.at, cursor.peek()
     sign = cursor.accept("+", "-")
@@ -147,33 +147,33 @@ def mysql_default(cursor: Cursor, kind: SourceType) -> Default | None:
     text = cursor.since(start)
     if literal.upper == "NULL":
         return None
-    return Default(text, _mysql_literal(kind, sign, literal.kind, literal.text))
+    return Default(text, _mysql_literal(type, sign, literal.kind, literal.text))
 
 
-def _mysql_literal(kind: SourceType, sign: str, what: str, text: str) -> Value:
+def _mysql_literal(type: SourceType, sign: str, what: str, text: str) -> Value:
     if text.upper() in ("TRUE", "FALSE") and what == "word":
         what, text = "number", str(int(text.upper() == "TRUE"))
     try:
         match what:
             case "number":
-                return mysql_truth.value(kind, f"{sign.replace('+', '')}{text}")
-            case "bits" if kind.logical in (Logical.BIT, Logical.INT):
+                return mysql_truth.value(type, f"{sign.replace('+', '')}{text}")
+            case "bits" if type.logical in (Logical.BIT, Logical.INT):
                 return int(text or "0", 2)
-            case "hex" if kind.logical is Logical.BINARY:
-                return _padded(kind, bytes.fromhex(text.zfill(len(text) + len(text) % 2)))
-            case "string" if kind.logical is Logical.BINARY and "\ufffd" not in text:
-                return _padded(kind, text.encode())
-            case "string" if kind.logical is Logical.BIT:
+            case "hex" if type.logical is Logical.BINARY:
+                return _padded(type, bytes.fromhex(text.zfill(len(text) + len(text) % 2)))
+            case "string" if type.logical is Logical.BINARY and "\ufffd" not in text:
+                return _padded(type, text.encode())
+            case "string" if type.logical is Logical.BIT:
                 return int.from_bytes(text.encode())
-            case "string" if kind.logical is not Logical.BINARY:
-                return mysql_truth.value(kind, text)
+            case "string" if type.logical is not Logical.BINARY:
+                return mysql_truth.value(type, text)
     except (ValueError, KeyError, ArithmeticError):
         pass
     return None
 
 
-def _padded(kind: SourceType, data: bytes) -> bytes:
-    return data.ljust(kind.length or 0, b"\0") if kind.name == "binary" else data
+def _padded(type: SourceType, data: bytes) -> bytes:
+    return data.ljust(type.length or 0, b"\0") if type.name == "binary" else data
 
 
 # PostgreSQL
@@ -241,7 +241,7 @@ _LITERAL: Final = re.compile(
 _CAST: Final = re.compile(r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE)
 
 
-def postgresql_default(text: str, kind: SourceType) -> Default | None:
+def postgresql_default(text: str, type: SourceType) -> Default | None:
     """The default of that text; None for NULL."""
     bare = text
     while True:
@@ -253,20 +253,20 @@ def postgresql_default(text: str, kind: SourceType) -> Default | None:
     if bare.upper() == "NULL":
         return None
     match = _LITERAL.match(bare)
-    return Default(text, _postgresql_literal(kind, match) if match else None)
+    return Default(text, _postgresql_literal(type, match) if match else None)
 
 
-def _postgresql_literal(kind: SourceType, match: re.Match[str]) -> Value:
+def _postgresql_literal(type: SourceType, match: re.Match[str]) -> Value:
     text = next((part for part in match.groups() if part is not None), "")
     if match[1] is not None:
         text = unescaped(text) if match[0][0] in "eE" else text.replace("''", "'")
-    return _postgresql_value(kind, text)
+    return _postgresql_value(type, text)
 
 
-def _postgresql_value(kind: SourceType, text: str) -> Value:
+def _postgresql_value(type: SourceType, text: str) -> Value:
     try:
-        match kind.logical:
-            case Logical.BIT if kind.name == "boolean":
+        match type.logical:
+            case Logical.BIT if type.name == "boolean":
                 return int(text.lower() in ("t", "true", "1", "y", "yes", "on"))
             case Logical.BIT:
                 return int(text, 2)
@@ -276,14 +276,14 @@ def _postgresql_value(kind: SourceType, text: str) -> Value:
                 return text.encode() if "\\" not in text else None
             case Logical.DATETIME | Logical.TIMESTAMP if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
                 text += " 00:00:00"
-        return postgresql_truth.value(kind, text)
+        return postgresql_truth.value(type, text)
     except (ValueError, KeyError, ArithmeticError, AssertionError, TypeError):
         return None
 
 
-def literal_value(kind: SourceType, text: str, what: str) -> Value:
+def literal_value(type: SourceType, text: str, what: str) -> Value:
     """The canonical value of a literal, a string or a number; None if the type has none."""
-    return _mysql_literal(kind, "", what, text) if kind.source == "mysql" else _postgresql_value(kind, text)
+    return _mysql_literal(type, "", what, text) if type.source == "mysql" else _postgresql_value(type, text)
 
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
@@ -292,10 +292,10 @@ def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> Sour
     if base in postgresql.UNKNOWN:  # Recorded tables alone have them: values cannot be drawn.
         raise Unsupported(f"column type {spelling!r}")
     try:
-        kind = postgresql.enum_of(*enums[base]) if base in enums else postgresql_truth.source_type(base, {}, {})
+        type = postgresql.enum_of(*enums[base]) if base in enums else postgresql_truth.source_type(base, {}, {})
         if base == spelling:
-            return kind
-        made = postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(kind)
+            return type
+        made = postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(type)
         postgresql.element(made)
     except (ValueError, KeyError) as error:
         raise Unsupported(f"column type {spelling!r}") from error

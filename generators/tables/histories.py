@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators.drawing import histories as drawing
-from generators.drawing import values as _values
+from generators.drawing import value_strategies as _values
 from generators.model import (
     Column,
     Event,
@@ -24,8 +24,8 @@ from generators.model import (
     Value,
 )
 from generators.sources import registry as sources
-from generators.tables.base import ForeignKey, UserTable, place
-from generators.tables.values import Values, identity, unique_keys
+from generators.tables.schema import ForeignKey, UserTable, place
+from generators.tables.user_values import Values, identity, unique_keys
 
 ADDED = "added"
 """The column that a drawn statement adds."""

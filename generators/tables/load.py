@@ -16,8 +16,8 @@ from typing import Any, Final
 from generators.drawing.cases import LAYOUT
 from generators.model import History, Instant, Layout, Message, Op, RowChange, RowImages, Scenario, Table, Value
 from generators.sources.boundaries import START
-from generators.tables.base import UserTable
-from generators.tables.values import Values, unique_keys
+from generators.tables.schema import UserTable
+from generators.tables.user_values import Values, unique_keys
 from generators.wire_format import Format, Profile
 
 OPS: Final = ((Op.INSERT, 50), (Op.UPDATE, 40), (Op.DELETE, 10))

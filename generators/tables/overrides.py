@@ -15,7 +15,7 @@ from generators.errors import UnknownName, UsageError
 from generators.model import Column, Json, Logical, Table, Value
 from generators.sources import registry as sources
 from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
-from generators.tables.base import Place, Schema, place
+from generators.tables.schema import Place, Schema, place
 
 DISTRIBUTIONS: Final = ("uniform", "normal", "zipf")
 KEYS: Final = ("provider", "range", "distribution", "null", "choices", "regex")
@@ -220,22 +220,22 @@ def _members(column: Column) -> str:
 
 def canonical(column: Column, value: Any) -> Value:
     """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or ArithmeticError."""
-    kind = column.type
-    match kind.logical:
+    type = column.type
+    match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
             if int(value) != value:
                 raise ValueError(value)
             return int(value)
         case Logical.DECIMAL:
             exact = Decimal(str(value))
-            scale = max(kind.scale or 0, 0)
-            return exact if kind.name == "numeric" and scale > 100 else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
+            scale = max(type.scale or 0, 0)
+            return exact if type.name == "numeric" and scale > 100 else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
         case Logical.FLOAT | Logical.DOUBLE:
-            return to_float32(float(value)) if kind.logical is Logical.FLOAT else float(value)
+            return to_float32(float(value)) if type.logical is Logical.FLOAT else float(value)
         case Logical.TEXT:
             if not isinstance(value, str):
                 raise TypeError(value)
-            return sources.of(kind).as_stored(kind, value)
+            return sources.of(type).as_stored(type, value)
         case Logical.BINARY:
             return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
         case Logical.DATE:
@@ -248,9 +248,9 @@ def canonical(column: Column, value: Any) -> Value:
             clock = value if isinstance(value, dt.time) else dt.time.fromisoformat(value)
             return ((clock.hour * 60 + clock.minute) * 60 + clock.second) * MICROS + clock.microsecond
         case Logical.ENUM:
-            return kind.members.index(value) + 1
+            return type.members.index(value) + 1
         case Logical.SET:
-            return sum(1 << kind.members.index(member) for member in value.split(",") if member)
+            return sum(1 << type.members.index(member) for member in value.split(",") if member)
         case Logical.JSON:
             return Json(value)
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from generators.errors import UnknownName, UsageError
 from generators.tables import live
-from generators.tables.base import DIALECTS, Schema
-from generators.tables.ddl import Reader
+from generators.tables.ddl import DdlReader
 from generators.tables.ddl_text import Script
+from generators.tables.schema import DIALECTS, Schema
 
 DATABASE: Final = "app"
 """The database of tables for which neither the caller nor the DDL names one."""
@@ -52,7 +52,7 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
     if not any(_TABLE.search(text) for _, text in texts):
         raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
     chosen = dialect or _dialect(texts)
-    reader = Reader(chosen, database, DATABASE)
+    reader = DdlReader(chosen, database, DATABASE)
     for file, text in texts:
         reader.run(Script(file, text, chosen))
     schema = reader.schema()

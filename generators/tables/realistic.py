@@ -92,26 +92,26 @@ class Axis:
 
 def axis(column: Column) -> Axis | None:
     """The axis of a column's type; None for types without order."""
-    from generators.drawing.values import signed_decimal
+    from generators.drawing.value_strategies import signed_decimal
 
-    kind, name = column.type, column.name.lower()
-    low, high = kind.low or 0, kind.high or 0
-    unit = int(10 ** (6 - kind.fsp))
-    match kind.logical:
+    type, name = column.type, column.name.lower()
+    low, high = type.low or 0, type.high or 0
+    unit = int(10 ** (6 - type.fsp))
+    match type.logical:
         case Logical.INT | Logical.BIT | Logical.YEAR:
-            if kind.logical is Logical.YEAR:
+            if type.logical is Logical.YEAR:
                 plain = (1990, 2024)
-            elif high <= 1 or (kind.length == 1 and kind.name == "tinyint") or re.match("(is|has)_", name):
+            elif high <= 1 or (type.length == 1 and type.name == "tinyint") or re.match("(is|has)_", name):
                 plain = (0, 1)
             else:
                 plain = (1, 100 if _FEW.search(name) or _SHARE.search(name) else 100_000)
-            return Axis(1901 if kind.logical is Logical.YEAR else low, high, plain, int, int)
+            return Axis(1901 if type.logical is Logical.YEAR else low, high, plain, int, int)
         case Logical.DECIMAL:
-            precision, scale = (15, 2) if postgresql_values.unconstrained(kind) else (kind.precision or 1, kind.scale or 0)
+            precision, scale = (15, 2) if postgresql_values.unconstrained(type) else (type.precision or 1, type.scale or 0)
             most = int("9" * precision)
-            least = 0 if kind.unsigned else -most
-            if kind.low is not None and kind.high is not None:
-                least, most = kind.low, kind.high
+            least = 0 if type.unsigned else -most
+            if type.low is not None and type.high is not None:
+                least, most = type.low, type.high
             top = 100 if _SHARE.search(name) else 10_000 if _MONEY.search(name) else 1000
             plain = (0, max(0, int(top * Decimal(10) ** scale) - 1))
             return Axis(
@@ -122,13 +122,13 @@ def axis(column: Column) -> Axis | None:
                 lambda found: int(Decimal(found) * Decimal(10) ** scale),
             )
         case Logical.FLOAT | Logical.DOUBLE:
-            narrow, scale = kind.logical is Logical.FLOAT, kind.scale or 2
+            narrow, scale = type.logical is Logical.FLOAT, type.scale or 2
             top = (
-                10 ** min(15, max(0, (kind.precision - scale) if kind.precision and kind.scale is not None else 6)) * 10**scale
+                10 ** min(15, max(0, (type.precision - scale) if type.precision and type.scale is not None else 6)) * 10**scale
                 - 1
             )
             return Axis(
-                0 if kind.unsigned else -top,
+                0 if type.unsigned else -top,
                 top,
                 (0, 1000 * 10**scale - 1),
                 lambda units: (to_float32 if narrow else float)(units / 10**scale),
@@ -142,7 +142,7 @@ def axis(column: Column) -> Axis | None:
         case Logical.DATETIME | Logical.TIMESTAMP:
             first, last = _window(name)
             least, most = wall("1000-01-01"), wall("9999-12-30")
-            if kind.logical is Logical.TIMESTAMP and kind.source == "mysql":
+            if type.logical is Logical.TIMESTAMP and type.source == "mysql":
                 least, most = MICROS, wall("2038-01-19")
             return Axis(
                 least // unit,
@@ -152,8 +152,8 @@ def axis(column: Column) -> Axis | None:
                 lambda found: int(found) // unit,
             )
         case Logical.TIME:
-            most = DAY - 1 if kind.source == "postgresql" else TIME_LIMIT
-            least = 0 if kind.source == "postgresql" else -TIME_LIMIT
+            most = DAY - 1 if type.source == "postgresql" else TIME_LIMIT
+            least = 0 if type.source == "postgresql" else -TIME_LIMIT
             return Axis(
                 least // unit, most // unit, (0, (DAY - 1) // unit), lambda step: step * unit, lambda found: int(found) // unit
             )
@@ -181,31 +181,31 @@ def candidates(column: Column, asked: Override, seed: str, low: Value = None, hi
         yield from _repeated(_matching(asked.regex, seed))
     if asked.provider:
         yield from (_given(column, made) for made in _repeated(_texts(asked.provider, seed)))
-    kind, ordered = column.type, axis(column)
+    type, ordered = column.type, axis(column)
     if ordered is not None:
         least, most = ordered.window(low if asked.low is None else asked.low, high if asked.high is None else asked.high)
         if asked.low is not None and asked.high is not None:
             least, most = ordered.number(asked.low), ordered.number(asked.high)
         while True:
             yield ordered.value(_number(least, most, asked.distribution, chance))
-    match kind.logical:
+    match type.logical:
         case Logical.ENUM:
-            yield from _picked(tuple(range(1, len(kind.members) + 1)), asked.distribution, chance)
+            yield from _picked(tuple(range(1, len(type.members) + 1)), asked.distribution, chance)
         case Logical.SET:
             while True:
-                yield chance.randrange(1 << min(len(kind.members), 64))
+                yield chance.randrange(1 << min(len(type.members), 64))
         case Logical.BINARY:
             while True:
-                yield chance.randbytes(min(kind.length or 16, 16))
-        case Logical.TEXT if not has_grammar(kind):
-            yield from (_cut(kind, made) for made in _repeated(_texts(_method(column.name), seed)))
-    yield from _repeated(_known(kind, chance))
+                yield chance.randbytes(min(type.length or 16, 16))
+        case Logical.TEXT if not has_grammar(type):
+            yield from (_cut(type, made) for made in _repeated(_texts(_method(column.name), seed)))
+    yield from _repeated(_known(type, chance))
 
 
-def _cut(kind: SourceType, made: Any) -> str:
+def _cut(type: SourceType, made: Any) -> str:
     """A text within the column's length, of at most 200 characters."""
-    text = str(made)[: min(kind.length or 200, 200)].strip()
-    return registry.of(kind).as_stored(kind, text)
+    text = str(made)[: min(type.length or 200, 200)].strip()
+    return registry.of(type).as_stored(type, text)
 
 
 _GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -227,35 +227,35 @@ _GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
 """Values of types whose texts have a grammar, as PostgreSQL prints them."""
 
 
-def has_grammar(kind: SourceType) -> bool:
+def has_grammar(type: SourceType) -> bool:
     """Whether not every text is a value of the type."""
-    return bool(kind.members) or kind.name in _GRAMMARS or kind.name == "vector" or postgresql_values.spelled(kind)
+    return bool(type.members) or type.name in _GRAMMARS or type.name == "vector" or postgresql_values.spelled(type)
 
 
-def boundaries(kind: SourceType) -> Mapping[str, Value]:
+def boundaries(type: SourceType) -> Mapping[str, Value]:
     """The named boundary values of any type of a user's column."""
-    if kind.name in _GRAMMARS:
-        return {f"value-{number}": text for number, text in enumerate(_GRAMMARS[kind.name], 1)}
-    if kind.name == "vector":
-        size = kind.length or 3
+    if type.name in _GRAMMARS:
+        return {f"value-{number}": text for number, text in enumerate(_GRAMMARS[type.name], 1)}
+    if type.name == "vector":
+        size = type.length or 3
         return {"zeros": f"[{','.join('0' * size)}]", "fractions": f"[{','.join(['0.5', *'1' * (size - 1)])}]"}
-    if kind.name == "point":
+    if type.name == "point":
         return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
-    named = registry.of(kind).candidates(kind)
-    if kind.name.endswith("[]") and not any(isinstance(value, Json) for value in named.values()):
-        inner = element(kind)
+    named = registry.of(type).candidates(type)
+    if type.name.endswith("[]") and not any(isinstance(value, Json) for value in named.values()):
+        inner = element(type)
         items = {name: value for name, value in boundaries(inner).items() if isinstance(value, int | str | Decimal | float)}
         return {"empty": Json([]), "null-item": Json([None]), **{name: Json([value]) for name, value in items.items()}}
     return named
 
 
-def _known(kind: SourceType, chance: random.Random) -> Sequence[Value]:
+def _known(type: SourceType, chance: random.Random) -> Sequence[Value]:
     """Values of a type that has a grammar of its own."""
-    if kind.logical is Logical.JSON and not kind.name.endswith("]") and kind.name not in ("hstore", "point"):
+    if type.logical is Logical.JSON and not type.name.endswith("]") and type.name not in ("hstore", "point"):
         return [Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None}) for _ in range(16)]
-    if postgresql_values.spelled(kind):
-        return [postgresql_values.text_at(kind, chance.getrandbits(127)) for _ in range(SIZE)]
-    return [value for value in boundaries(kind).values() if value is not None]
+    if postgresql_values.spelled(type):
+        return [postgresql_values.text_at(type, chance.getrandbits(127)) for _ in range(SIZE)]
+    return [value for value in boundaries(type).values() if value is not None]
 
 
 def _repeated(values: Sequence[Value]) -> Iterator[Value]:
@@ -312,8 +312,8 @@ def _matching(regex: str, seed: str) -> tuple[str, ...]:
 
 def _given(column: Column, value: Any) -> Value:
     """What Faker made, as the column holds it; None where it cannot be."""
-    kind = column.type
+    type = column.type
     try:
-        return canonical(column, str(value) if kind.logical is Logical.TEXT else value)
+        return canonical(column, str(value) if type.logical is Logical.TEXT else value)
     except (ValueError, TypeError, ArithmeticError, AttributeError):
         return None

@@ -13,9 +13,9 @@ from generators.drawing import strategies
 from generators.model import Column, Event, History, Instant, Op, Row, RowChange, Scenario, Table, Value
 from generators.sources import registry as sources
 from generators.sources.boundaries import START, change
-from generators.tables.base import Schema, UserTable, place
 from generators.tables.histories import histories, statement
-from generators.tables.values import Values, identity, unique_keys
+from generators.tables.schema import Schema, UserTable, place
+from generators.tables.user_values import Values, identity, unique_keys
 
 TAG = "tables"
 TYPED = "/typed"
@@ -34,12 +34,12 @@ def part(name: str) -> str:
 def labels(schema: Schema) -> dict[int, str]:
     """The name of each table (by its number) in case ids: bare where no other table has it."""
     bare = [user.table.name for user in schema.tables]
-    found = {}
+    by_number = {}
     for number, user in enumerate(schema.tables):
         table = user.table
         within = table.schema or table.database
-        found[number] = part(table.name if bare.count(table.name) == 1 else f"{within}.{table.name}")
-    return found
+        by_number[number] = part(table.name if bare.count(table.name) == 1 else f"{within}.{table.name}")
+    return by_number
 
 
 def named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
@@ -69,15 +69,15 @@ def scenario(name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
 
 def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str, Value]]:
     """Up to `count` rows whose unique keys differ."""
-    found: list[dict[str, Value]] = []
+    rows: list[dict[str, Value]] = []
     for number in range(4 * count):
         row = values.row(user, number)
         keys = [(key, identity(key, row)) for key in unique_keys(user.table)]
-        if not any(own is not None and own == identity(key, other) for key, own in keys for other in found):
-            found.append(row)
-        if len(found) == count:
+        if not any(own is not None and own == identity(key, other) for key, own in keys for other in rows):
+            rows.append(row)
+        if len(rows) == count:
             break
-    return found
+    return rows
 
 
 def _operations(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:

@@ -12,10 +12,10 @@ from generators.drawing.streams import STATEMENTS, Key, Story, Streamed, tell
 from generators.model import Column, Layout, Row, Table, Value
 from generators.sources import mysql
 from generators.sources.postgresql_values import UNAVAILABLE
-from generators.tables.base import UserTable, place
 from generators.tables.histories import ADDED
 from generators.tables.scenarios import distinct_rows, droppable
-from generators.tables.values import Values, unique_keys
+from generators.tables.schema import UserTable, place
+from generators.tables.user_values import Values, unique_keys
 from generators.wire_format import Format, Profile
 
 ROWS: Final = 48

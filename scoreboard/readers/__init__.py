@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from generators.errors import UnknownName
-from scoreboard.readers.base import Reader
 from scoreboard.readers.connect import CONNECT
 from scoreboard.readers.flink import FLINK
 from scoreboard.readers.paimon import PAIMON
+from scoreboard.readers.reader import Reader
 from scoreboard.readers.seatunnel import SEATUNNEL
 from scoreboard.readers.spark import SPARK
 

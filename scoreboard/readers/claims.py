@@ -15,12 +15,6 @@ POSTGRESQL: Final = ("numeric", "boolean", "uuid", "jsonb")
 
 UNCOMPRESSED: Final = ("*[!y4]", "*[!p]y", "*[!z]4")
 """TiCDC's profiles but those that end in snappy or lz4."""
-WITH_SCHEMA: Final = (
-    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!s]*", "3.5.0.Final+mariadb+string*", "3.5.0.Final+double*"),
-    *("*+postgresql", "*+postgresql+[!fs]*", "*+postgresql+string*", "*+postgresql+full", "*+postgresql+full+no-tombstone"),
-    *("2.5.*", "1.9.*", "1.4.0.Final", "1.4.0.Final+legacy*"),
-)
-"""Debezium's profiles but those with the option schemaless."""
 
 MYSQL_TYPES: Final = (
     *("bit", *INTEGERS, "bigint*", "float*", "double*", "decimal*", "year"),

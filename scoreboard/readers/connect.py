@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoreboard.readers.base import Reader, jars
 from scoreboard.readers.claims import BINARIES, INTEGERS, REALS, TEXTS
+from scoreboard.readers.reader import Reader, jars
 
 CONNECT_RELEASE: Final = "4.1.1"
 _CONNECT_SOURCE: Final = "https://github.com/apache/kafka/tree/4.1.1/connect/json"

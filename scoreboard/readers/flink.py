@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoreboard.readers.base import Reader, jars
 from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED
+from scoreboard.readers.reader import Reader, jars
 
 FLINK_RELEASE: Final = "2.2.0"
 _FLINK: Final = "org.apache.flink"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoreboard.readers.base import Reader, jars
 from scoreboard.readers.claims import INTEGERS, LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, TEXTS, UNCOMPRESSED
+from scoreboard.readers.reader import Reader, jars
 
 _PAIMON_RELEASE: Final = "1.3.1"
 _DEBEZIUM: Final = (

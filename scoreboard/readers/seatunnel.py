@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoreboard.readers.base import Reader, jars
 from scoreboard.readers.claims import LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, UNCOMPRESSED
+from scoreboard.readers.reader import Reader, jars
 
 _SEATUNNEL_RELEASE: Final = "2.3.8"
 SEATUNNEL: Final = Reader(

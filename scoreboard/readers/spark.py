@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scoreboard.readers.base import Reader
+from scoreboard.readers.reader import Reader
 
 _SPARK: Final = "4.0.0"
 _SPARK_SOURCE: Final = "https://github.com/apache/spark/tree/v4.0.0"

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 
 
@@ -35,7 +36,8 @@ def _position(m: Column) -> Column:
     return m["id"].cast("string")
 
 
-DIALECT: Final = _canal.Dialect(kind=_kind, position=_position, extra=(StructField("gtid", StringType()),))
+DIALECT: Final = _canal.CanalDialect(kind=_kind, position=_position, extra=(StructField("gtid", StringType()),))
+BASELINE: Final = CANAL
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

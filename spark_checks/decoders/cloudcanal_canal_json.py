@@ -3,9 +3,9 @@
 Canal's flat message without `gtid`, and with `tableChanges` on DDL. `isDdl` decides before anything else: a DDL has `[]` where
 Canal has null, and complete type maps, so neither tells it from a row change. The page names one DDL type, ALTER; whatever type
 comes with `isDdl` is DDL unless it is a row operation. An UPDATE's `old` is complete in the example and overlaid on `data` where
-it is not; an INSERT's or DELETE's is null, `[]`, absent or a row, and not looked at. `keys` are `pkNames`, also on a DDL, whose
-key columns are in `tableChanges` only. `position` is `id`, the operation's sequence number (always 0 in the examples).
-Values: `families.cloudcanal`.
+it is not; an INSERT's or DELETE's is null, `[]`, absent or a row, and ignored. `keys` are `pkNames`, also on a DDL, whose key
+columns are in `tableChanges` only. `position` is `id`, the operation's sequence number (always 0 in the examples). Values:
+`families.cloudcanal`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
 
@@ -29,7 +30,8 @@ def _position(m: Column) -> Column:
     return m["id"].cast("string")
 
 
-DIALECT: Final = _canal.Dialect(kind=_kind, position=_position, extra=(), typed=_cloudcanal.typed)
+DIALECT: Final = _canal.CanalDialect(kind=_kind, position=_position, extra=(), typed=_cloudcanal.typed)
+BASELINE: Final = CANAL
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

@@ -1,18 +1,19 @@
 """CloudCanal's Debezium Envelope as native Spark expressions (the page cloudcanal-envelope of the sources).
 
-One message is one row change or one statement, in the same stream, told apart by what they have, not by the order of their
-members. `op` c, u, d are documented; r and t are Debezium's, and taken as such. A payload with `ddl` is a statement, be its `op`
-a, as the page's table says, or missing, as in its example. `after` is the row after the change: the table describes the
-two images the wrong way round, the example has them right. An INSERT has only `after` and a DELETE only `before`, whether
-the other is null or `{}`: it is no image, whereas the `{}` that an UPDATE may have is one of no columns. `tableChanges`,
-one object, is not looked at, nor is `source.connector`. `commit_time` is `source.ts_ms`, which on a statement may
-be far from the payload's; `position` is `file:pos` of the binlog. The page shows VARCHAR as text and the vendor's article an INT
-too, under a schema of its own, so cells are texts (`families.cloudcanal`), and the schema is not looked at. Where the deployment
-states Debezium's options, cells are as Debezium writes them (`families.connect.values`), by the message's schema if it has one.
+One message is one row change or one statement, in the same stream; their members, in any order, tell them apart. `op` c, u, d are
+documented; r and t are Debezium's, and taken as such. A payload with `ddl` is a statement, be its `op` a, as the page's table
+says, or missing, as in its example. `after` is the row after the change: the table describes the two images the wrong way round,
+the example has them right. An INSERT has only `after` and a DELETE only `before`, whether the other is null or `{}`: it is no
+image, whereas the `{}` that an UPDATE may have is one of no columns. The decoder ignores `tableChanges`, one object, and
+`source.connector`. `commit_time` is `source.ts_ms`, which on a statement may be far from the payload's; `position` is `file:pos`
+of the binlog. The page shows VARCHAR as text and the vendor's article an INT too, under a schema of its own, so cells are texts
+(`families.cloudcanal`), and the schema is ignored. Where the deployment states Debezium's options, cells are as Debezium writes
+them (`families.connect.values`), by the message's schema if it has one.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -21,11 +22,11 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import name
 
 _STRING: Final = StringType()
 _LONG: Final = LongType()
@@ -58,7 +59,7 @@ def _position(p: Column) -> Column:
     return F.when(source["file"].isNotNull(), F.concat_ws(":", source["file"], source["pos"]))
 
 
-DIALECT: Final = _connect.Dialect(
+DIALECT: Final = _connect.ConnectDialect(
     kind=_kind,
     members=MEMBERS,
     ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ", "t": "TRUNCATE"},
@@ -68,6 +69,8 @@ DIALECT: Final = _connect.Dialect(
     commit_ms=lambda p: p["source"]["ts_ms"],
     sql=lambda p: p["ddl"],
 )
+
+BASELINE: Final = replace(ENVELOPE, schema="")
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
@@ -83,20 +86,13 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     told, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
     def value(c: ColumnOf, image: str) -> str:
-        text = _text(c, image)
+        text = _framing.cell(c, image)
         return _cloudcanal.typed(text, c.type, told) or typed(text, c.type, zone)
 
     def row(m: _connect.Message) -> Column:
-        p, op = m.payload, m.op
+        p = m.payload
         mine = (m.kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
-        return F.struct(
-            F.when(m.kind == "CORRUPT", m.kind).when(mine, op).alias("op"),
-            F.array(_framing.before(op, p["before"]), F.when(op != "DELETE", p["after"])).alias("images"),
-        )
+        return _framing.told(m.kind, mine, m.op, p["before"], p["after"])
 
     found = _connect.message_of(DIALECT, StructType([]), texts, row)
-    return _framing.rows(records, found, _framing.images(table, _text, value))
-
-
-def _text(c: ColumnOf, image: str) -> str:
-    return f"{image}.{name(c.name)}"
+    return _framing.rows(records, found, _framing.row(_framing.images(table, _framing.cell, value)))

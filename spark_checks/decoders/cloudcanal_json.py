@@ -1,12 +1,12 @@
 """CloudCanal Json as native Spark expressions (cloudcanal#members and what follows it).
 
-A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE, complete or not: what it
-lacks is as in `data`. A DELETE's rows are in `data`, as in Canal, or in `before` when `data` holds none: the page does not say.
-An INSERT's `before` is not looked at. `entryType` TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. A DDL is what
-`isDdl`, or `ddl` as an older edition has it, says to be one: its entryType is ROWDATA too, its actions are not
-listed, and any but a row operation is taken. A message with neither key is a row change by its action. `keys` are `pks`, empty
-in the examples; `position` is `bid`, the batch, shared by all of it and 0 in the examples; `commit_time` is
-`execTs`, `types` are `dbValType`, which on a DDL is as after the change. Values: `families.cloudcanal`.
+A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE, complete or not: what it lacks is
+as in `data`. A DELETE's rows are in `data`, as in Canal, or in `before` when `data` holds none: the page does not say. An
+INSERT's `before` is ignored. `entryType` TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. `isDdl`, in an older
+edition `ddl`, marks a DDL: its entryType is ROWDATA too, the page does not list its actions, and any but a row operation is
+accepted. A message with neither key is a row change by its action. `keys` are `pks`, empty in the examples; `position` is `bid`,
+the batch, shared by all of it and 0 in the examples; `commit_time` is `execTs`, `types` are `dbValType`, which on a DDL is as
+after the change. Values: `families.cloudcanal`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import ROWS, Baseline
 from spark_checks.decoders.families import canal as _canal
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
 
@@ -49,13 +50,27 @@ def _position(m: Column) -> Column:
     return m["bid"].cast("string")
 
 
-DIALECT: Final = _canal.Dialect(
+DIALECT: Final = _canal.CanalDialect(
     kind=_kind,
     position=_position,
     extra=(StructField("ddl", BooleanType()), StructField("entryType", StringType())),
     names=NAMES,
     deletes_in_old=True,
     typed=_cloudcanal.typed,
+)
+
+BASELINE: Final = Baseline(
+    op="action",
+    database="db",
+    schema="schema",
+    table="table",
+    before="before",
+    after="data",
+    images=ROWS,
+    committed="execTs",
+    keys="pks",
+    sql="sql",
+    types="dbValType",
 )
 
 

@@ -1,7 +1,7 @@
 """Debezium's envelope in Kafka Connect JSON, 1.4 to 3.5, as native Spark expressions (sources: the pages debezium and connect).
 
 One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`: a heartbeat, the mark of a
-transaction, a schema change. Whatever follows a DELETE as its tombstone has no value. `d` has its row in `before`, with key
+transaction, a schema change. A tombstone, which follows a DELETE, has no value. `d` has its row in `before`, with key
 columns and fallbacks only where the replica identity is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's
 LSN. Debezium's own readers take `op` in either case.
 
@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families.connect import rows as _connect
 
 _STRING: Final = StringType()
@@ -59,7 +60,7 @@ MEMBERS: Final = (
 
 
 def _kind(p: Column) -> Column:
-    """By `op`, else by what the payload has: nothing tells these apart but their members."""
+    """By `op`, else by the payload's members: nothing else tells these messages apart."""
     sourced = p["source"].isNotNull() | p["__table"].isNotNull()
     quiet = p["source"].isNull() & p["status"].isNull() & p["before"].isNull() & p["after"].isNull()
     return (
@@ -81,7 +82,7 @@ def _schema(p: Column) -> Column:
 
 
 def _table(p: Column) -> Column:
-    """The source block's, or of a schema change the last part of the first change's quoted identifier."""
+    """The source block's table; in a schema change the last part of the first change's quoted identifier."""
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
     last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))
     return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), p["__table"], last)
@@ -98,7 +99,7 @@ def _position(p: Column) -> Column:
 
 
 _PLACEHOLDER: Final = "__debezium_unavailable_value"
-UNSENT: Final = (
+_UNSENT: Final = (
     _PLACEHOLDER,
     base64.b64encode(_PLACEHOLDER.encode()).decode(),
     f'["{_PLACEHOLDER}"]',
@@ -107,7 +108,7 @@ UNSENT: Final = (
 )
 """What stands for a TOASTed value that did not change, in texts, bytes, arrays and hstore (debezium#unavailable-value)."""
 
-DIALECT: Final = _connect.Dialect(
+DIALECT: Final = _connect.ConnectDialect(
     kind=_kind,
     members=MEMBERS,
     ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ", "t": "TRUNCATE"},
@@ -120,8 +121,9 @@ DIALECT: Final = _connect.Dialect(
     bare=_flattened,
     added=("__op", "__deleted", "__db", "__table", "__lsn", "__source_ts_ms"),
     header="__db",
-    unsent=UNSENT,
+    unsent=_UNSENT,
 )
+BASELINE: Final = ENVELOPE
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

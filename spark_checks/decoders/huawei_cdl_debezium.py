@@ -1,9 +1,8 @@
 """Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (the page huawei of the sources).
 
-Debezium 1.4's envelope of PostgreSQL with deviations: the envelope's
-schema is called `schema.table` and that of `after` `data`, so that nothing is looked for by the schema's name;
-`unique` has the key, and the record's own key is not needed. `op` is c, u, d; r is Debezium's, and taken as such. `position` is
-`source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
+Debezium 1.4's envelope of PostgreSQL with deviations: the envelope's schema is called `schema.table` and that of `after` `data`,
+so the decoder finds nothing by a schema's name; `unique` has the key, and the record's own key is not needed. `op` is c, u, d; r
+is Debezium's, and taken as such. `position` is `source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
 
 Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
 out: decimals are text, timestamps text in SQL's or ISO's form (the document has only nulls), times microseconds, dates days.
@@ -19,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cdl as _cdl
 from spark_checks.decoders.families.connect import rows as _connect
 
@@ -39,7 +39,7 @@ def _kind(p: Column) -> Column:
     return F.when(p["source"]["table"].isNotNull() & DIALECT.has_row(p), "ROW")
 
 
-DIALECT: Final = _connect.Dialect(
+DIALECT: Final = _connect.ConnectDialect(
     kind=_kind,
     members=MEMBERS,
     ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"},
@@ -49,8 +49,9 @@ DIALECT: Final = _connect.Dialect(
     position=lambda p: p["source"]["lsn"].cast("string"),
     commit_ms=lambda p: p["source"]["ts_ms"],
     keys=_cdl.keys,
-    form=lambda kind, _deployment: _cdl.form(kind, stamp="text", time="us"),
+    form=lambda type, _deployment: _cdl.form(type, stamp="text", time="us"),
 )
+BASELINE: Final = ENVELOPE
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

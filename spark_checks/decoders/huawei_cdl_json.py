@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families import cdl as _cdl
 from spark_checks.decoders.families.connect import rows as _connect
 
@@ -41,7 +42,7 @@ def _position(p: Column) -> Column:
     return F.get(found, F.lit(0))["value"].cast("string")
 
 
-DIALECT: Final = _connect.Dialect(
+DIALECT: Final = _connect.ConnectDialect(
     kind=_kind,
     members=MEMBERS,
     ops={"insert": "INSERT", "update": "UPDATE", "delete": "DELETE"},
@@ -52,7 +53,17 @@ DIALECT: Final = _connect.Dialect(
     keys=_cdl.keys,
     op="OPERATION",
     after="data",
-    form=lambda kind, _deployment: _cdl.form(kind, stamp="ms", time="ms"),
+    form=lambda type, _deployment: _cdl.form(type, stamp="ms", time="ms"),
+)
+
+BASELINE: Final = Baseline(
+    op="payload.OPERATION",
+    database="",
+    schema="payload.SEG_OWNER",
+    table="payload.TABLE_NAME",
+    before="payload.before",
+    after="payload.data",
+    committed="payload.TIMESTAMP",
 )
 
 

@@ -21,10 +21,11 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
-from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES, decompressed
+from spark_checks.decoders.families.canal import ROW_TYPES
 from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import given, literal, name
+from spark_checks.decoders.families.sql import given, literal
 
 _TEXTS: Final = ArrayType(StringType())
 _COLUMN: Final = StructType(
@@ -48,6 +49,21 @@ _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK")
 _WORD: Final = "^[A-Z][A-Z_]*$"
 _LAST_SECOND: Final = 253_402_300_799
 
+BASELINE: Final = Baseline(
+    op="messageType",
+    database="schemaName",
+    table="tableName",
+    before="oldColumns",
+    after="newColumns",
+    images=VALUES,
+    names="columns",
+    committed="timestamp",
+    seconds=True,
+    keys="pkNames",
+    sql="sql",
+    ops=SAME,
+)
+
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of FlatRecords."""
@@ -56,54 +72,42 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
         op, names = row["messageType"], row["columns"]["name"]
         own_keys = F.filter(row["columns"], lambda c: F.lower(c["isKey"]) == "true")["name"]
-        committed = told["timestamp"].try_cast("bigint")
         return F.struct(
-            F.lit(0).alias("row"),
-            kind.alias("kind"),
-            op.alias("op"),
-            told["schemaName"].alias("database"),
-            F.lit(None).cast("string").alias("schema"),
-            told["tableName"].alias("table"),
-            F.coalesce(told["pkNames"], own_keys).alias("keys"),
-            told["position"].alias("position"),
-            F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
-            F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)).alias("before"),
-            F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)).alias("after"),
-            F.map_from_arrays(names, row["columns"]["originalType"]).alias("types"),
-            F.lit(None).cast("string").alias("schema_version"),
-            F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]).alias("sql"),
-            _framing.error(kind).alias("error"),
+            *_framing.change(
+                kind,
+                op=op,
+                database=told["schemaName"],
+                table=told["tableName"],
+                keys=F.coalesce(told["pkNames"], own_keys),
+                position=told["position"],
+                commit_time=_framing.instant_of_seconds(told["timestamp"].try_cast("bigint")),
+                before=F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)),
+                after=F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)),
+                types=F.map_from_arrays(names, row["columns"]["originalType"]),
+                sql=F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]),
+            )
         )
 
-    records = decompressed(records, deployment.compression if deployment else "none")
-    return records.select(*COORDINATES, F.inline_outer(F.array(_message(change))))
+    return _framing.changes(records, F.array(_message(change)), deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
-    cells = ", ".join(f"{_placed(i, c)} AS {name(c.name)}" for i, c in enumerate(table.columns))
-    placed = f"transform(told.images, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
     def told(m: Column, kind: Column) -> Column:
         mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
+        return _framing.told(kind, mine, m["messageType"], m["oldColumns"], m["newColumns"], names=m["columns"]["name"])
 
-        def row(op: Column) -> Column:
-            images = F.array(_framing.before(op, m["oldColumns"]), _framing.after(op, m["newColumns"]))
-            return F.struct(op.alias("op"), m["columns"]["name"].alias("names"), images.alias("images"))
-
-        return given(F.when(kind == "CORRUPT", kind).when(mine, m["messageType"]), row)
-
-    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), placed)
-    return _framing.rows(decompressed(records, deployment.compression), _message(told), typed_images)
+    images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), _framing.placed(table))
+    return _framing.rows(records, _message(told), _framing.row(images), deployment)
 
 
 def _message(told: Callable[[Column, Column], Column]) -> Column:
-    """What `told` makes of a message and of its kind."""
+    """The result of `told` for a message and its kind."""
 
     def judged(m: Column, whole: Column) -> Column:
-        kind = F.when(whole, F.coalesce(_kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT")
-        return given(kind, lambda kind: told(m, kind))
+        return given(_framing.kind(whole, _kind(m)), lambda kind: told(m, kind))
 
     return _framing.message_of(_ENVELOPE, judged)
 
@@ -135,21 +139,14 @@ def _padded(values: Column, names: Column) -> Column:
     return F.when(F.size(values) == F.size(names), values).when(values.isNotNull(), F.concat(values, nulls))
 
 
-def _placed(i: int, c: ColumnOf) -> str:
-    """A column's value of a list `v`, by its place in the table; only if another column stands there is it searched for."""
-    key = literal(c.name)
-    at = f"CAST(array_position(told.names, {key}) AS int) - 1"
-    return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"
-
-
 def _text(c: ColumnOf, image: str) -> str:
     """MySQL has no TIMESTAMP at the epoch: as milliseconds that is its zero date."""
-    cell = f"{image}.{name(c.name)}"
+    cell = _framing.cell(c, image)
     return f"nullif({cell}, '0')" if c.type.logical is Logical.TIMESTAMP else cell
 
 
 def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
-    cell = f"{image}.{name(c.name)}"
+    cell = _framing.cell(c, image)
     match c.type.logical:
         case Logical.BINARY:
             digits = f"left({cell}, 2) IN ('0x', '0X') AND length({cell}) % 2 = 0"
@@ -164,14 +161,14 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             return typed(cell, c.type, deployment.time_zone)
 
 
-def _labelled(cell: str, kind: SourceType) -> str:
+def _labelled(cell: str, type: SourceType) -> str:
     """An ENUM's index or a SET's mask from labels, or from the number itself where the text is no label."""
-    labels = f"array({', '.join(map(literal, kind.members))})"
-    if kind.logical is Logical.ENUM:
+    labels = f"array({', '.join(map(literal, type.members))})"
+    if type.logical is Logical.ENUM:
         index = f"nullif(CAST(array_position({labels}, {cell}) AS int), 0)"
-        return f"coalesce({index}, CASE WHEN {cell} = '' THEN 0 END, {typed(cell, kind)})"
-    weights = f"array({', '.join(f'CAST({1 << i} AS decimal(20,0))' for i in range(len(kind.members)))})"
+        return f"coalesce({index}, CASE WHEN {cell} = '' THEN 0 END, {typed(cell, type)})"
+    weights = f"array({', '.join(f'CAST({1 << i} AS decimal(20,0))' for i in range(len(type.members)))})"
     weight = f"get({weights}, CAST(array_position({labels}, x) AS int) - 1)"
     zero = "CAST(0 AS decimal(20,0))"
     mask = f"aggregate(array_distinct(split({cell}, ',')), {zero}, (a, x) -> CAST(a + {weight} AS decimal(20,0)))"
-    return f"CASE WHEN {cell} = '' THEN {zero} ELSE coalesce({mask}, {typed(cell, kind)}) END"
+    return f"CASE WHEN {cell} = '' THEN {zero} ELSE coalesce({mask}, {typed(cell, type)}) END"

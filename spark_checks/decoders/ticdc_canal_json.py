@@ -1,8 +1,8 @@
 """TiCDC Canal-JSON as native Spark expressions.
 
 One message is one row change, a DDL statement or a watermark. Every release since v4.0.10 is read alike: a DELETE's row is in
-`data` (before v5.4 `old` repeats it), an INSERT's `old` is not looked at (before v5.4 it is `[null]`), the CRLF that v6.5 puts
-behind a row change is white space. `position` is `_tidb.commitTs` or `_tidb.watermarkTs`, NULL without the extension.
+`data` (before v5.4 `old` repeats it), an INSERT's `old` is ignored (before v5.4 it is `[null]`), the CRLF that v6.5 puts behind
+a row change is white space. `position` is `_tidb.commitTs` or `_tidb.watermarkTs`, NULL without the extension.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType, StructField, StructType
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 
 _TSO: Final = DecimalType(20, 0)
@@ -34,12 +35,13 @@ def _position(m: Column) -> Column:
     return F.coalesce(m["_tidb"]["commitTs"], m["_tidb"]["watermarkTs"]).cast("string")
 
 
-DIALECT: Final = _canal.Dialect(
+DIALECT: Final = _canal.CanalDialect(
     kind=_kind,
     position=_position,
     extra=(StructField("_tidb", StructType([StructField("commitTs", _TSO), StructField("watermarkTs", _TSO)])),),
     binary_codes=True,
 )
+BASELINE: Final = CANAL
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:

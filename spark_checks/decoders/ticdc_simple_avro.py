@@ -11,20 +11,25 @@ unsigned numbers in longs. A BOOTSTRAP has no `commitTs`. `position` is `commitT
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
+from spark_checks.decoders.baselines import level_one, level_two
+from spark_checks.decoders.baselines import typed as cast
 from spark_checks.decoders.families import avro as _avro
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
 from spark_checks.decoders.families.avro import array, enum, record
-from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES
+from spark_checks.decoders.families.canal import ROW_TYPES
+from spark_checks.decoders.families.framing import COORDINATES
 from spark_checks.decoders.families.mysql import misfit, typed
-from spark_checks.decoders.families.sql import given, literal, name
+from spark_checks.decoders.families.sql import literal, name
 
 MESSAGE: Final = b"\x16"
 """The branch of Message in the union of all records, 11, as Avro writes it."""
@@ -126,24 +131,21 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     op = row["type"]
     position = F.when(kind != "CORRUPT", F.coalesce(watermark["commitTs"], ddl["commitTs"], dml["commitTs"]))
     version = F.coalesce(row["schemaVersion"], own["version"])
-    changes = _messages(records, deployment).select(
-        *COORDINATES,
-        F.lit(0).alias("row"),
-        "kind",
-        op.alias("op"),
-        F.coalesce(row["database"], own["database"]).alias("database"),
-        F.lit(None).cast("string").alias("schema"),
-        F.coalesce(row["table"], own["table"]).alias("table"),
-        _ticdc_simple.keys(own).alias("keys"),
-        _ticdc_simple.text(position).alias("position"),
-        _ticdc_simple.committed(position).alias("commit_time"),
-        _framing.before(op, _texts("dml.old")).alias("before"),
-        _framing.after(op, _texts("dml.data")).alias("after"),
-        _ticdc_simple.types(own).alias("types"),
-        _ticdc_simple.text(version).alias("schema_version"),
-        F.when(kind == "DDL", ddl["sql"]).alias("sql"),
-        _framing.error(kind).alias("error"),
+    change = _framing.change(
+        kind,
+        op=op,
+        database=F.coalesce(row["database"], own["database"]),
+        table=F.coalesce(row["table"], own["table"]),
+        keys=_ticdc_simple.keys(own),
+        position=_ticdc_simple.text(position),
+        commit_time=_ticdc_simple.committed(position),
+        before=_framing.before(op, _texts("dml.old")),
+        after=_framing.after(op, _texts("dml.data")),
+        types=_ticdc_simple.types(own),
+        schema_version=_ticdc_simple.text(version),
+        sql=F.when(kind == "DDL", ddl["sql"]),
     )
+    changes = _messages(records, deployment).select(*COORDINATES, *change)
     return _ticdc_simple.with_types(changes, _carried(records, deployment), "database")
 
 
@@ -157,7 +159,7 @@ def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
 
 
 def _kind() -> Column:
-    """`type` decides, the payload must be its own, and have with it what its kind cannot be without."""
+    """`type` decides; the payload must be of that type and have what its kind requires."""
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("type", *_PARTS))
     reduced = F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
     image = F.when(dml["type"] == "DELETE", dml["old"].isNotNull()).otherwise(dml["data"].isNotNull())
@@ -171,8 +173,8 @@ def _kind() -> Column:
 
 
 def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` is one as well: that of rows
-    before the statement."""
+    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` counts
+    too: it is that of rows before the statement."""
     if deployment is None or deployment.compression == "none":
         # Behind the union's branch stands the type: 00 is WATERMARK, 06 is DML.
         records = records.where(~F.substring("value", 2, 1).isin(F.lit(b"\x00"), F.lit(b"\x06")))
@@ -192,44 +194,32 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     """Typed row changes of `table`."""
     kind, dml = F.col("kind"), F.col("dml")
     mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
-
-    def told(op: Column) -> Column:
-        return F.struct(op.alias("op"), F.array(_framing.before(op, dml["old"]), _framing.after(op, dml["data"])).alias("images"))
-
-    row = given(F.when(kind == "CORRUPT", kind).when(mine, dml["type"]), told)
-    return _framing.rows(_messages(records, deployment), row, _images(table, deployment or Deployment()))
-
-
-def _images(table: Table, deployment: Deployment) -> str:
-    """SQL of the images, maps of cells, as structs `value` (typed) and `unfit`: whether a cell is not of its column's type."""
+    row = _framing.told(kind, mine, dml["type"], dml["old"], dml["data"])
     found = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
-    values = ", ".join(f"{_value(f't.{name(c.name)}', c, deployment)} AS {name(c.name)}" for c in table.columns)
-    unfit = " OR ".join(_unfit(f"i.t.{name(c.name)}", f"i.value.{name(c.name)}", c) for c in table.columns) or "false"
     cells = f"transform(told.images, t -> CASE WHEN t IS NOT NULL THEN struct({found}) END)"
-    typed_cells = f"transform({cells}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
-    # NULL, which a comparison with a NULL cell gives, is no misfit.
-    judged = f"i.t IS NOT NULL AND coalesce({unfit}, false)"
-    return f"transform({typed_cells}, i -> struct(i.value AS value, {judged} AS unfit))"
+    images = _framing.judged(table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells)
+    return _framing.rows(_messages(records, deployment), row, _framing.row(images))
 
 
-def _value(cell: str, c: ColumnOf, deployment: Deployment) -> str:
+def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
     """SQL of a cell's typed value, NULL for a branch that cannot be of the column's type."""
-    kind, number, text = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
-    match kind.logical:
-        case Logical.INT if kind.spark.startswith("decimal"):
+    cell = _framing.cell(c, image)
+    type, number, text = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
+    match type.logical:
+        case Logical.INT if type.spark.startswith("decimal"):
             # Document 002 has a long up to 2^63-1 and text above it.
             told = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
-            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {told}, {typed(text, kind)})"
-        case Logical.BIT if kind.spark == "boolean":
-            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, kind)} END"
-        case Logical.BIT if kind.spark.startswith("decimal"):
-            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text, kind)})"
+            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {told}, {typed(text, type)})"
+        case Logical.BIT if type.spark == "boolean":
+            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, type)} END"
+        case Logical.BIT if type.spark.startswith("decimal"):
+            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text, type)})"
         case Logical.BIT:
-            return f"coalesce({number}, {typed(text, kind)})"
+            return f"coalesce({number}, {typed(text, type)})"
         case Logical.SET:
             return _ticdc_simple.unsigned(number)
         case Logical.INT | Logical.YEAR | Logical.ENUM:
-            return f"try_cast({number} AS {kind.spark})"
+            return f"try_cast({number} AS {type.spark})"
         case Logical.FLOAT:
             return f"{cell}.{FLOAT}"
         case Logical.DOUBLE:
@@ -238,13 +228,14 @@ def _value(cell: str, c: ColumnOf, deployment: Deployment) -> str:
             return f"{cell}.{BYTES}"
         case Logical.TIMESTAMP:
             clock, location = (f"{cell}.{TIMESTAMP}.{part}" for part in ("value", "location"))
-            return _ticdc_simple.instant(clock, location, kind, deployment.time_zone)
+            return _ticdc_simple.instant(clock, location, type, deployment.time_zone)
         case _:
-            return typed(text, kind, deployment.time_zone)
+            return typed(text, type, deployment.time_zone)
 
 
-def _unfit(cell: str, value: str, c: ColumnOf) -> str:
+def _unfit(c: ColumnOf) -> str:
     """SQL of whether a cell, of which `_value` made the value, is not of its column's type; NULL says no."""
+    cell, value = _framing.cell(c, "i.t"), _framing.cell(c, "i.value")
     match c.type.logical:
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP:
             branch = f"{TIMESTAMP}.value" if c.type.logical is Logical.TIMESTAMP else STRING
@@ -253,3 +244,44 @@ def _unfit(cell: str, value: str, c: ColumnOf) -> str:
             judged = cell
     found = misfit(judged, value, c.type) or f"({value} IS NULL AND {cell} IS NOT NULL)"
     return f"{found} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else found
+
+
+class SimpleBaseline:
+    """The baseline: the plain schema, every DML for the table's, the text of a cell whatever its branch, try_cast, no schema."""
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of every row change."""
+        dml = F.col("p")["member3"]
+        return level_one(
+            _payloads(records),
+            F.when(dml["type"].isNotNull(), "ROW"),
+            op=dml["type"],
+            database=dml["database"],
+            table=dml["table"],
+            before=F.transform_values(dml["old"], lambda _, cell: _plain(cell)),
+            after=F.transform_values(dml["data"], lambda _, cell: _plain(cell)),
+            sql=F.col("p")["member2"]["sql"],
+        )
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of every row change."""
+        dml = F.col("p")["member3"]
+
+        def image(side: str) -> Column:
+            return cast(table, lambda column: _plain(dml[side][column]))
+
+        kind = F.when(dml["type"].isNotNull(), "ROW")
+        return level_two(_payloads(records), kind, dml["type"], image("old"), image("data"))
+
+
+def _payloads(records: DataFrame) -> DataFrame:
+    message = from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"})["message"]
+    return records.select(*COORDINATES, message["payload"].alias("p"))
+
+
+def _plain(cell: Column) -> Column:
+    scalars = (cell[member].cast("string") for member in (LONG, FLOAT, DOUBLE, STRING))
+    return F.coalesce(*scalars, F.hex(cell[BYTES]), cell[TIMESTAMP]["value"], cell[UNSIGNED]["value"].cast("string"))
+
+
+BASELINE: Final = SimpleBaseline()

@@ -20,9 +20,11 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DecimalType, Map
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
+from spark_checks.decoders.baselines import SAME, Baseline
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
-from spark_checks.decoders.families.canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES, decompressed
+from spark_checks.decoders.families.canal import DDL_TYPES, ROW_TYPES
+from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, decompressed
 from spark_checks.decoders.families.mysql import typed
 from spark_checks.decoders.families.sql import given, name
 
@@ -45,7 +47,7 @@ _TABLE_SCHEMA: Final = StructType(
 
 
 def _envelope(image: DataType) -> StructType:
-    """Table schemas are texts: read as what they are, each would cost every row change, which has none."""
+    """Table schemas are texts: if they were parsed, every row change, which has none, would pay for them."""
     return StructType(
         [
             StructField("type", StringType()),
@@ -64,6 +66,9 @@ def _envelope(image: DataType) -> StructType:
     )
 
 
+BASELINE: Final = Baseline(op="type", database="database", table="table", before="old", after="data", sql="sql", ops=SAME)
+
+
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
 
@@ -72,25 +77,24 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         told, own = F.when(kind != "CORRUPT", m), F.when(kind.isin("DDL", "BOOTSTRAP"), own)
         op = F.when(is_row, m["type"])
         return F.struct(
-            F.lit(0).alias("row"),
-            kind.alias("kind"),
-            op.alias("op"),
-            F.when(is_row, m["database"]).otherwise(own["schema"]).alias("database"),
-            F.lit(None).cast("string").alias("schema"),
-            F.when(is_row, m["table"]).otherwise(own["table"]).alias("table"),
-            _ticdc_simple.keys(own).alias("keys"),
-            told["commitTs"].cast("string").alias("position"),
-            _ticdc_simple.committed(told["commitTs"]).alias("commit_time"),
-            _framing.before(op, m["old"]).alias("before"),
-            _framing.after(op, m["data"]).alias("after"),
-            _ticdc_simple.types(own).alias("types"),
-            F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string").alias("schema_version"),
-            F.when(kind == "DDL", m["sql"]).alias("sql"),
-            _framing.error(kind).alias("error"),
+            *_framing.change(
+                kind,
+                op=op,
+                database=F.when(is_row, m["database"]).otherwise(own["schema"]),
+                table=F.when(is_row, m["table"]).otherwise(own["table"]),
+                keys=_ticdc_simple.keys(own),
+                position=told["commitTs"].cast("string"),
+                commit_time=_ticdc_simple.committed(told["commitTs"]),
+                before=_framing.before(op, m["old"]),
+                after=_framing.after(op, m["data"]),
+                types=_ticdc_simple.types(own),
+                schema_version=F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string"),
+                sql=F.when(kind == "DDL", m["sql"]),
+            )
         )
 
     records = decompressed(records, deployment.compression if deployment else "none")
-    changes = records.select(*COORDINATES, F.inline_outer(F.array(_message(_TEXTS, change))))
+    changes = _framing.changes(records, F.array(_message(_TEXTS, change)))
     return _ticdc_simple.with_types(changes, _carried(records), "schema")
 
 
@@ -103,18 +107,14 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
 
     def told(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
         mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
+        return _framing.told(kind, mine, m["type"], m["old"], m["data"])
 
-        def row(op: Column) -> Column:
-            return F.struct(op.alias("op"), F.array(_framing.before(op, m["old"]), _framing.after(op, m["data"])).alias("images"))
-
-        return given(F.when(kind == "CORRUPT", kind).when(mine, m["type"]), row)
-
-    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), read)
-    return _framing.rows(decompressed(records, deployment.compression), _message(texts, told), typed_images)
+    images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), read)
+    return _framing.rows(records, _message(texts, told), _framing.row(images), deployment)
 
 
 def _message(image: DataType, told: Callable[[Column, Column, Column, Column], Column]) -> Column:
-    """What `told` makes of a message: of its members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
+    """The result of `told` for a message's members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
 
     def judged(m: Column, whole: Column) -> Column:
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
@@ -122,8 +122,7 @@ def _message(image: DataType, told: Callable[[Column, Column, Column, Column], C
         own, former = (F.from_json(text, _TABLE_SCHEMA, OPTIONS) for text in texts)
 
         def of(own: Column, former: Column) -> Column:
-            kind = F.when(whole, F.coalesce(_kind(m, own, former), F.lit("CORRUPT"))).otherwise("CORRUPT")
-            return given(kind, lambda kind: told(m, own, former, kind))
+            return given(_framing.kind(whole, _kind(m, own, former)), lambda kind: told(m, own, former, kind))
 
         return given(own, lambda own: given(former, lambda former: of(own, former)))
 
@@ -131,7 +130,7 @@ def _message(image: DataType, told: Callable[[Column, Column, Column, Column], C
 
 
 def _kind(m: Column, own: Column, former: Column) -> Column:
-    """`type` decides, and must have with it what its kind cannot be without."""
+    """`type` decides; the message must have what its kind requires."""
     reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = m["type"].isin(*ROW_TYPES) & m["database"].isNotNull() & m["table"].isNotNull() & (image | reduced)
@@ -159,7 +158,7 @@ def _carried(records: DataFrame) -> DataFrame:
 
 
 def _split(c: ColumnOf) -> str:
-    """A cell of an image of texts; a TIMESTAMP's with its object read."""
+    """A cell of an image of texts; a TIMESTAMP's object is parsed."""
     text = f"t.{name(c.name)}"
     if c.type.logical is not Logical.TIMESTAMP:
         return f"{text} AS {name(c.name)}"

@@ -29,7 +29,7 @@ from conformance.engines.spark_conf import away
 from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import module_name
-from spark_checks.liars.base import Liar, common
+from spark_checks.liars.liar import Liar
 from spark_checks.services import cluster
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
@@ -129,11 +129,9 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def liars(name: str) -> tuple[Liar, ...]:
-    """A format's liars: its own, and those of every format."""
-    module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
-    decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
-    own: tuple[Liar, ...] = module.LIARS
-    return (*own, *common(name, decoder.decode, decoder.decode_rows))
+    """A format's liars in Spark."""
+    own: tuple[Liar, ...] = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS
+    return own
 
 
 def _liar(spec: str) -> Liar:
@@ -163,7 +161,9 @@ def _module(source: str, spec: str) -> ModuleType:
     except DecoderError:
         raise
     except (Exception, SystemExit) as error:
-        raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}") from error
+        absent = isinstance(error, ModuleNotFoundError) and error.name == source.partition(".")[0]
+        legal = "; a decoder is module:function, path/file.py:function or cmd:COMMAND" if absent else ""
+        raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}{legal}") from error
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:

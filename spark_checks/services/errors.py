@@ -1,13 +1,18 @@
-"""Errors in words: the first lines and the deepest causes, without the stack."""
+"""Errors in words: the first lines, the line of the user's code, and the deepest causes, without the stack."""
 
 from __future__ import annotations
 
+import re
+import traceback
 from typing import Final
 
 LINES: Final = 12
 """First lines of an error that are kept."""
 CAUSES: Final = 3
 """Deepest causes that are kept."""
+_WORKERS: Final = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
+"""A line of the stack of a Python worker, in the text of Spark's error."""
+_INSTALLED: Final = re.compile(r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip")
 LENGTH: Final = 3_000
 """Characters of the first lines, and of the causes."""
 
@@ -22,4 +27,12 @@ def told(error: BaseException) -> str:
         causes.append(f"Caused by: {type(cause).__name__}: {(str(cause).splitlines() or [''])[0]}")
         cause = getattr(cause, "cause", None)
     shown = "\n".join(lines[:LINES])[:LENGTH]
-    return "\n".join((shown, "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip("\n")
+    return "\n".join((shown, *_place(error), "\n".join(causes[-CAUSES:])[:LENGTH])).rstrip("\n")
+
+
+def _place(error: BaseException) -> list[str]:
+    """The line of the user's code that raised: the last of the stack, or of a worker's, that is in no installed package."""
+    frames = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    frames += [(name, int(line)) for name, line in _WORKERS.findall(str(error))]
+    own = [(name, line) for name, line in frames if not _INSTALLED.search(name)]
+    return [f"at {own[-1][0]}, line {own[-1][1]}"] if own else []

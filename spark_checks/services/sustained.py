@@ -245,5 +245,5 @@ class _Query:
 
 
 def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
-    told = {} if text is None else json.loads(text)
-    return {str(lanes.get(f"{topic}/{p}", p)): int(o) for topic, each in told.items() for p, o in each.items()}
+    offsets = {} if text is None else json.loads(text)
+    return {str(lanes.get(f"{topic}/{p}", p)): int(o) for topic, each in offsets.items() for p, o in each.items()}

@@ -30,7 +30,7 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes that partitions of several topics are, by TOPIC/NUMBER; empty if a lane is its partition."""
+    """The lanes of the partitions of several topics, by TOPIC/NUMBER; empty if a lane is its partition."""
 
     told: Mapping[str, int]
 
@@ -43,5 +43,5 @@ class Lanes:
         return f"try_element_at(from_json('{json.dumps(self.told)}', 'map<string,int>'), concat(topic, '/', partition))"
 
     def of(self, frame: DataFrame) -> DataFrame:
-        """The frame with lanes for partitions, by which keepers know messages."""
+        """The frame with lanes in place of partitions, by which keepers identify messages."""
         return frame.withColumn("partition", F.expr(self.lane)) if self.told else frame

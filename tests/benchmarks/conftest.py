@@ -33,7 +33,7 @@ def rounds():
 @pytest.fixture
 def loaded(spark, count, tmp_path):
     """A function of a format's name: its plain profile, a load of `count` messages, and the load as cached records."""
-    from conformance.engines.base import write_records
+    from conformance.engines.engine import write_records
     from conformance.load.bench import generate, plain_profile
     from generators.wire_format import get
     from spark_checks.services.throughput import cached

@@ -1,9 +1,9 @@
-"""Batch decode throughput of the reference and the fast decoders, each against the baseline at its level."""
+"""Batch decode throughput of the reference decoders, each against the baseline at its level."""
 
 import pytest
 
-from conformance.engines.base import write_records
-from conformance.engines.specs import FAST, FAST_FORMATS, decoder_of
+from conformance.engines.engine import write_records
+from conformance.engines.specs import decoder_of
 from conformance.load.bench import baseline, generate, plain_profile
 from generators.bulk import expander as bulk
 from generators.wire_format import FORMATS, get
@@ -26,15 +26,15 @@ def records(request, spark, count, tmp_path_factory):
     frame.unpersist()
 
 
-def measured(records, decoder, level, count, against, benchmark):
-    """Times a decoder against the baseline of its format and level; the ratios of the rounds."""
+@pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
+def test_decode(records, level, count, against, benchmark):
     from spark_checks.services.engine import load
     from spark_checks.services.throughput import WARM_UP, Contestant, execute
 
     name, profile, yardstick_of, frame = records
     own, yardstick = (
         Contestant(spec, load(spec), level, bulk.load_table(), profile.deployment)
-        for spec in (decoder_of(name, decoder), yardstick_of)
+        for spec in (decoder_of(name, None), yardstick_of)
     )
     assert own.rows(frame) == yardstick.rows(frame) == count
 
@@ -43,17 +43,5 @@ def measured(records, decoder, level, count, against, benchmark):
         return lambda: execute(built)
 
     benchmark.group = f"decode {name} {LEVELS[level]}"
-    return against(lambda: timed(own), lambda: timed(yardstick), count, WARM_UP)
-
-
-@pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
-def test_decode(records, level, count, against, benchmark):
-    ratios = measured(records, None, level, count, against, benchmark)
-    assert len(ratios) == len(benchmark.stats.stats.data)
-
-
-def test_fast(records, count, against, benchmark):
-    if records[0] not in FAST_FORMATS:
-        pytest.skip(f"{records[0]} has no fast decoder")
-    ratios = measured(records, FAST, 2, count, against, benchmark)
+    ratios = against(lambda: timed(own), lambda: timed(yardstick), count, WARM_UP)
     assert len(ratios) == len(benchmark.stats.stats.data)

@@ -5,7 +5,7 @@ from collections import deque
 
 import pytest
 
-from conformance.engines.base import write_records
+from conformance.engines.engine import write_records
 from conformance.engines.specs import decoder_of
 from conformance.load.bench import generate, plain_profile
 from generators.bulk import expander as bulk

@@ -5,7 +5,7 @@ import pytest
 from generators.model import Message
 from generators.sources import mysql
 from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parsed
-from recorders.running import Record
+from recorders.running import ProducedRecord
 
 CANAL, DEBEZIUM = SHAPES["alibaba-canal-json"], SHAPES["debezium-json"]
 TYPES = {"a": mysql.integer("int"), "b": mysql.text()}
@@ -13,7 +13,7 @@ TYPES = {"a": mysql.integer("int"), "b": mysql.text()}
 
 def differences(shape, ours, real, *, key=(None, None), headers=((), ()), partition=(0, 0), topic="cdc"):
     mine = Message(topic, partition[0], key[0], ours, headers[0])
-    theirs = Record(topic, partition[1], key[1], real, headers[1])
+    theirs = ProducedRecord(topic, partition[1], key[1], real, headers[1])
     (found,) = compare(shape, "s", TYPES, [mine], [theirs])
     return list(found.differences)
 
@@ -81,7 +81,7 @@ def test_a_run_id_is_masked_and_the_order_of_headers_is_not():
 
 
 def test_a_tombstone_differs_from_a_value():
-    ours, real = Message("t", 0, b"{}", None), Record("t", None, b"{}", b'{"payload":{"op":"d"}}')
+    ours, real = Message("t", 0, b"{}", None), ProducedRecord("t", None, b"{}", b'{"payload":{"op":"d"}}')
     found = list(compare(DEBEZIUM, "s", {}, [ours], [real]))
     assert [one.differences for one in found] == [
         (Difference("record", "", "none", ABSENT),),
@@ -92,7 +92,7 @@ def test_a_tombstone_differs_from_a_value():
 def test_a_missing_record_does_not_shift_the_others():
     rows = [f'{{"payload":{{"op":"{op}","x":{i}}}}}'.encode() for i, op in enumerate("cud")]
     ours = [Message("t", 0, None, row) for row in rows]
-    real = [Record("t", None, None, row) for row in (rows[0], rows[2])]
+    real = [ProducedRecord("t", None, None, row) for row in (rows[0], rows[2])]
     found = [(one.ours is None, one.real is None, len(one.differences)) for one in compare(DEBEZIUM, "s", {}, ours, real)]
     assert found == [(False, False, 0), (False, True, 1), (False, False, 0)]
 
@@ -100,13 +100,13 @@ def test_a_missing_record_does_not_shift_the_others():
 @pytest.mark.parametrize(
     ("record", "number"),
     [
-        (Record("cdc.audit.t_r_s12", None, None, None), 12),
-        (Record("cdc", None, None, b'{"payload":{"source":{"table":"t_s3"}}}'), 3),
-        (Record("cdc", 0, None, b'{"table":"t_s3"}'), 3),
-        (Record("cdc", 0, None, b'{"table":"t"}'), None),
-        (Record("cdc", None, None, b'{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}'), 7),
-        (Record("cdc", None, None, b'{"payload":{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}}'), 7),
-        (Record("cdc", None, None, b'{"source":{"table":null},"ddl":"# Dum"}'), None),
+        (ProducedRecord("cdc.audit.t_r_s12", None, None, None), 12),
+        (ProducedRecord("cdc", None, None, b'{"payload":{"source":{"table":"t_s3"}}}'), 3),
+        (ProducedRecord("cdc", 0, None, b'{"table":"t_s3"}'), 3),
+        (ProducedRecord("cdc", 0, None, b'{"table":"t"}'), None),
+        (ProducedRecord("cdc", None, None, b'{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}'), 7),
+        (ProducedRecord("cdc", None, None, b'{"payload":{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}}'), 7),
+        (ProducedRecord("cdc", None, None, b'{"source":{"table":null},"ddl":"# Dum"}'), None),
     ],
 )
 def test_a_record_belongs_to_the_scenario_in_its_table_s_name(record, number):

@@ -79,9 +79,7 @@ def test_a_missing_database_names_its_package(monkeypatch, database, package):
 @pytest.mark.parametrize(
     ("release", "image", "kind"),
     [
-        ("1.1.7", "", databases.MariaDb),
-        ("1.1.5", "", databases.OldMariaDb),
-        ("1.1.4", "", databases.OldMariaDb),
+        *(("1.1.7", "", databases.MariaDb), ("1.1.5", "", databases.OldMariaDb), ("1.1.4", "", databases.OldMariaDb)),
         ("1.1.4", "mysql:5.7", databases.MySqlContainer),
     ],
 )
@@ -171,10 +169,7 @@ def test_a_container_is_started_filled_and_removed(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "found"),
-    [
-        ("ERROR 1064 (42000) at line 7: You have an error", (7, "You have an error")),
-        ("mysql: [Warning] Using a password", None),
-    ],
+    [("ERROR 1064 (42000) at line 7: You have an error", (7, "You have an error")), ("mysql: [Warning] Using a password", None)],
 )
 def test_errors_of_mariadb_have_lines(line, found):
     assert databases.MariaDb(silent, {}).refused(line) == found
@@ -234,10 +229,8 @@ def test_mysql_s_connector_has_comments_where_the_writer_has(release, options, g
 @pytest.mark.parametrize(
     ("release", "options", "server", "connector", "metadata"),
     [
-        ("", (), ("mariadb",), "mariadb", "FULL"),
-        ("3.5.0.Final", ("mysql",), (), "", ""),
-        ("2.5.4.Final", (), (), "mysql", "FULL"),
-        ("1.4.0.Final", ("schemaless",), (), "mysql", None),
+        *(("", (), ("mariadb",), "mariadb", "FULL"), ("3.5.0.Final", ("mysql",), (), "", "")),
+        *(("2.5.4.Final", (), (), "mysql", "FULL"), ("1.4.0.Final", ("schemaless",), (), "mysql", None)),
     ],
 )
 def test_releases_before_the_mariadb_connector_read_mariadb_with_mysql_s(release, options, server, connector, metadata):
@@ -262,7 +255,7 @@ def test_a_record_is_read_from_its_line():
         "value": coded(b"\xff"),
         "headers": [[coded(b"h"), None]],
     }
-    assert running.read(json.dumps(line)) == running.Record("t汉", None, None, b"\xff", (("h", b""),))
+    assert running.read(json.dumps(line)) == running.ProducedRecord("t汉", None, None, b"\xff", (("h", b""),))
 
 
 def test_the_scenarios_of_an_audit_have_tables_of_their_own():

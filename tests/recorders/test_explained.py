@@ -41,10 +41,8 @@ def test_entries_of_other_profiles_do_not_apply(tmp_path):
     ("text", "why"),
     [
         ('[[difference]]\nprofile = "x"\npath = "y"\n', "difference 1: no reason"),
-        (ENTRY + 'colour = "red"\n', "unknown colour"),
-        (ENTRY + "drawn = 1\n", "drawn is true or false"),
-        (ENTRY + "real = '('\n", "real is no regular expression"),
-        ("other = 1\n", "expected version = 1"),
+        *((ENTRY + 'colour = "red"\n', "unknown colour"), (ENTRY + "drawn = 1\n", "drawn is true or false")),
+        *((ENTRY + "real = '('\n", "real is no regular expression"), ("other = 1\n", "expected version = 1")),
         ("=", "is no TOML"),
     ],
 )

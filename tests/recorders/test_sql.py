@@ -2,6 +2,7 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
+from tables import keyed
 
 from generators.errors import Refused
 from generators.model import Column, History, Instant, Json, Op, RowChange, RowImages, SchemaChange, Table, ZeroDate
@@ -9,12 +10,7 @@ from generators.sources import mysql, postgresql
 from recorders import sql
 
 AT = Instant(1_700_000_000_000, 1)
-MARIADB = Table(
-    "audit",
-    "a`b_s1",
-    (Column("id", mysql.integer("int"), False), Column("v", mysql.text("varchar", 20)), Column("e", mysql.enum_of("x", "b\\c"))),
-    ("id",),
-)
+MARIADB = keyed("audit.a`b_s1", "id", id=mysql.integer("int"), v=mysql.text("varchar", 20), e=mysql.enum_of("x", "b\\c"))
 POSTGRESQL = Table(
     "audit",
     't"_s2',
@@ -30,20 +26,13 @@ def change(table, op, *pairs):
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        (mysql.integer("int"), None, "NULL"),
-        (mysql.integer("bigint", unsigned=True), 2**64 - 1, "18446744073709551615"),
-        (mysql.decimal(20, 10), Decimal("1E-10"), "0.0000000001"),
-        (mysql.real("double"), 0.1, "0.1e0"),
-        (mysql.real("double"), 5e-324, "5e-324"),
-        (mysql.bit(8), 5, "b'101'"),
-        (mysql.text(), "é'", "_utf8mb4 x'c3a927'"),
-        (mysql.binary(), b"\x00\xff", "x'00ff'"),
-        (mysql.temporal("date"), ZeroDate(2024, 2, 0), "'2024-02-00'"),
+        *((mysql.integer("int"), None, "NULL"), (mysql.integer("bigint", unsigned=True), 2**64 - 1, "18446744073709551615")),
+        *((mysql.decimal(20, 10), Decimal("1E-10"), "0.0000000001"), (mysql.real("double"), 0.1, "0.1e0")),
+        *((mysql.real("double"), 5e-324, "5e-324"), (mysql.bit(8), 5, "b'101'"), (mysql.text(), "é'", "_utf8mb4 x'c3a927'")),
+        *((mysql.binary(), b"\x00\xff", "x'00ff'"), (mysql.temporal("date"), ZeroDate(2024, 2, 0), "'2024-02-00'")),
         (mysql.temporal("date"), dt.date(2024, 2, 29), "'2024-02-29'"),
         (mysql.temporal("datetime", 3), mysql.wall("2024-01-02 03:04:05.678"), "'2024-01-02 03:04:05.678'"),
-        (mysql.temporal("time"), -mysql.TIME_LIMIT, "'-838:59:59'"),
-        (mysql.enum_of("a"), 0, "0"),
-        (mysql.year(), 0, "0"),
+        *((mysql.temporal("time"), -mysql.TIME_LIMIT, "'-838:59:59'"), (mysql.enum_of("a"), 0, "0"), (mysql.year(), 0, "0")),
     ],
 )
 def test_a_literal_of_mariadb_is_exact(kind, value, text):
@@ -53,13 +42,9 @@ def test_a_literal_of_mariadb_is_exact(kind, value, text):
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        (postgresql.integer(), None, "NULL"),
-        (postgresql.text(), "a\\'\n😀", r"E'a\\\'\U0000000a\U0001f600'"),
-        (postgresql.real("double precision"), -0.0, "E'-0'"),
-        (postgresql.real("double precision"), float("nan"), "E'NaN'"),
-        (postgresql.bytea(), b"\x00", r"E'\\x00'"),
-        (postgresql.boolean(), 1, "E't'"),
-        (postgresql.bit(4), 5, "E'0101'"),
+        *((postgresql.integer(), None, "NULL"), (postgresql.text(), "a\\'\n😀", r"E'a\\\'\U0000000a\U0001f600'")),
+        *((postgresql.real("double precision"), -0.0, "E'-0'"), (postgresql.real("double precision"), float("nan"), "E'NaN'")),
+        *((postgresql.bytea(), b"\x00", r"E'\\x00'"), (postgresql.boolean(), 1, "E't'"), (postgresql.bit(4), 5, "E'0101'")),
         (postgresql.json("jsonb"), Json({"bb": 1, "a": None}), """E'{"a": null, "bb": 1}'"""),
         (postgresql.array("text"), Json(["a b", None]), """E'{"a b",NULL}'"""),
     ],

@@ -5,44 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from conformance.brokers.jars import pyspark_jars
 from scoreboard.judging import JAVA
 
-ECHO = """
-package echo;
-
-import java.math.BigDecimal;
-import java.time.*;
-import java.util.*;
-import scoreboard.Reader;
-
-public final class Echo implements Reader.Factory {
-    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
-        if (table.name().equals("refused")) throw new IllegalStateException("no such type", new Exception("really"));
-        return message -> {
-            if (message.value() == null) return List.of();
-            if (message.value().length == 0) throw new IllegalArgumentException("empty");
-            System.out.println("a reader that prints");
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("name", table.columns().get(0).name() + table.columns().get(0).members());
-            row.put("number", 9223372036854775807L);
-            row.put("decimal", new BigDecimal("1E+3"));
-            row.put("bytes", message.value());
-            row.put("instant", Instant.parse("2024-02-29T23:59:59.123456789Z"));
-            row.put("clock", LocalDateTime.parse("2024-02-29T00:00:00"));
-            row.put("time", LocalTime.of(23, 59));
-            row.put("date", LocalDate.parse("0001-01-01"));
-            row.put("set", List.of("a", "b"));
-            row.put("flag", true);
-            row.put("none", null);
-            return List.of(new Reader.Row("UPDATE", null, row), new Reader.Row("DELETE", row, null));
-        };
-    }
-}
-"""
+ECHO = Path(__file__).with_name("Echo.java").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -98,19 +68,13 @@ def test_a_conversation(classes):
         "labels": True,
         "capabilities": {"types": ["int"]},
     }
-    image = {
-        "name": "e[x, y]",
-        "number": "9223372036854775807",
-        "decimal": "1000",
-        "bytes": {"base64": "AP8="},
-        "instant": "2024-02-29T23:59:59.123456Z",
-        "clock": "2024-02-29T00:00:00",
-        "time": "23:59:00",
-        "date": "0001-01-01",
-        "set": "a,b",
-        "flag": True,
-        "none": None,
-    }
+    image = dict(
+        [
+            *(("name", "e[x, y]"), ("number", "9223372036854775807"), ("decimal", "1000"), ("bytes", {"base64": "AP8="})),
+            *(("instant", "2024-02-29T23:59:59.123456Z"), ("clock", "2024-02-29T00:00:00"), ("time", "23:59:00")),
+            *(("date", "0001-01-01"), ("set", "a,b"), ("flag", True), ("none", None)),
+        ]
+    )
     assert full["rows"][0] == {"row": 0, "kind": "ROW", "op": "UPDATE", "before": None, "after": image}
     assert full["rows"][1] == {"row": 1, "kind": "ROW", "op": "DELETE", "before": image, "after": None}
     assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]

@@ -1,10 +1,10 @@
-"""The evidence of every format, a module for those that resemble each other."""
+"""The evidence of every format; similar formats share a module."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from conformance.inspecting.books import canal, debezium, dts, envelopes, simple
-from conformance.inspecting.evidence import Book
+from conformance.inspecting.evidence import EvidenceBook
 
-BOOKS: Final[tuple[Book, ...]] = (*canal.BOOKS, *dts.BOOKS, *simple.BOOKS, *debezium.BOOKS, *envelopes.BOOKS)
+BOOKS: Final[tuple[EvidenceBook, ...]] = (*canal.BOOKS, *dts.BOOKS, *simple.BOOKS, *debezium.BOOKS, *envelopes.BOOKS)

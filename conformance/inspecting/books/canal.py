@@ -1,4 +1,4 @@
-"""Evidence of the formats that are Canal's flat message or made after it: Canal, TiCDC's Canal-JSON, CloudCanal's Canal Json."""
+"""Evidence of the formats that write Canal's flat message or follow it: Canal, TiCDC's Canal-JSON, CloudCanal's Canal Json."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.evidence import Book, Described, Sign, Watch, having, names, releases_of, rows, shape, texts
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch, having, names, releases_of, rows, shape, texts
 from conformance.inspecting.opening import Seen
 
 TICDC: Final = "ticdc-canal-json"
@@ -99,7 +99,7 @@ def _cut_delete(seen: Seen) -> bool:
 
 
 def _watch_deletes() -> Watch:
-    """Sees that a DELETE has the key alone of a table whose rows, before and after it, have more."""
+    """Sees a DELETE with only the key of a table whose earlier and later rows have more columns."""
     wide: set[tuple[Any, Any]] = set()
     waiting: set[tuple[Any, Any]] = set()
 
@@ -251,7 +251,7 @@ _TICDC_SIGNS: Final = (
     Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
 )
 
-_TICDC: Final = Book(
+_TICDC: Final = EvidenceBook(
     TICDC,
     "TiCDC (PingCAP), protocol canal-json",
     _marks,
@@ -308,7 +308,7 @@ _MINIMAL: Final = _image(
 
 
 def _watch_images() -> Watch:
-    """Sees that an UPDATE lacks columns that the table has before and after it: the row image is not FULL."""
+    """Sees an UPDATE without columns that earlier and later rows of the table have: the row image is not FULL."""
     known: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
@@ -387,7 +387,7 @@ def _number(seen: Seen, name: str) -> int:
     return found if isinstance(found, int) else 0
 
 
-_CANAL: Final = Book(
+_CANAL: Final = EvidenceBook(
     CANAL,
     "Canal (Alibaba), flat messages",
     _marks,
@@ -401,7 +401,7 @@ _CANAL: Final = Book(
 
 
 def _single_old(seen: Seen) -> Any:
-    """`old` of an INSERT; `seen` where it has none."""
+    """The `old` of an INSERT, `seen` if it has none; () if the message is no INSERT."""
     return seen.members.get("old", seen) if _type(seen) == "INSERT" and is_row(seen) else ()
 
 
@@ -456,7 +456,7 @@ _CLOUDCANAL_SIGNS: Final = (
     Sign("es has milliseconds", lambda s: bool(_number(s, "es") % 1000), "cloudcanal#canal-es", given=("milliseconds",)),
 )
 
-_CLOUDCANAL: Final = Book(
+_CLOUDCANAL: Final = EvidenceBook(
     CLOUDCANAL,
     "CloudCanal (ClouGence), Canal Json",
     _marks,

@@ -1,4 +1,4 @@
-"""What the evidence of every envelope of Kafka Connect looks at: payload, source, schemas of columns, record key."""
+"""Parts of a Kafka Connect message that the evidence looks at: payload, source, schemas of columns, record key."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def key_names(seen: Seen) -> tuple[str, ...]:
 
 
 def is_flat(seen: Seen) -> bool:
-    """Whether a row has no envelope and what was added to it."""
+    """Whether the message is a row without envelope that has some of `ADDED`."""
     return "source" not in seen.payload and sum(name in seen.payload for name in ADDED) >= 2
 
 
@@ -72,7 +72,7 @@ def connector(seen: Seen) -> Any:
 
 
 def column_type(column: Mapping[str, Any]) -> str:
-    """The type of a column, as its schema tells it."""
+    """The type of a column by its schema."""
     parameters = member_object(column.get("parameters"))
     own = parameters.get("__debezium.source.column.type")
     sizes = [str(parameters[one]) for one in ("connect.decimal.precision", "scale", "length") if one in parameters]
@@ -81,7 +81,7 @@ def column_type(column: Mapping[str, Any]) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """A JSON value's kind, which is all that a message without schema tells."""
+    """A JSON value's kind: a message without schema tells nothing more of its type."""
     match value:
         case None:
             return "null"

@@ -19,11 +19,10 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import Book, Described, Sign, Watch, releases_of, shape
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch, releases_of, shape
 from conformance.inspecting.opening import Seen, enveloped
 
 DEBEZIUM: Final = "debezium-json"
-_STAMPS: Final = "ts_ms ts_us ts_ns"
 _MONEY: Final = ("money-digits-0", "money-digits-4")
 _FLAT: Final = "flattened"
 _RELEASES: Final = releases_of(DEBEZIUM)
@@ -94,7 +93,7 @@ def _parameters(seen: Seen) -> set[bool]:
 
 
 def _original(seen: Seen, *kinds: str) -> list[Mapping[str, Any]]:
-    """The columns whose source type, where their schemas tell it, is one of these."""
+    """The columns whose schema names one of these source types."""
     told = "__debezium.source.column.type"
     return [one for one in columns(seen) if str(member_object(one.get("parameters")).get(told)).upper() in kinds]
 
@@ -119,7 +118,7 @@ def _before_index(seen: Seen) -> tuple[int, int]:
 
 
 def _nearest(release: str) -> str:
-    """The release of the profiles that is the newest up to another one, else the oldest."""
+    """The newest of the profiles' releases up to the given one, else the oldest."""
 
     def number(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
@@ -128,7 +127,7 @@ def _nearest(release: str) -> str:
 
 
 def nearest(release: str) -> str:
-    """The release of Debezium's profiles to judge messages of another release by."""
+    """The release of Debezium's profiles by which messages of another release are judged."""
     return _nearest(release)
 
 
@@ -383,7 +382,7 @@ _DEBEZIUM_SIGNS: Final = (
     Sign("a row has its envelope", is_row, "debezium#images", without=("flat", "flat-rewrite")),
 )
 
-_DEBEZIUM: Final = Book(
+_DEBEZIUM: Final = EvidenceBook(
     DEBEZIUM,
     "Debezium, JSON of Kafka Connect",
     _debezium_marks,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.inspecting.evidence import Book, Described, Sign, names, releases_of, rows, shape, texts
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, releases_of, rows, shape, texts
 from conformance.inspecting.opening import Seen
 
 CLOUDCANAL: Final = "cloudcanal-json"
@@ -81,7 +81,7 @@ _CLOUDCANAL_SIGNS: Final = (
 )
 
 _ORDER: Final = "action before bid data db dbValType {} entryType execTs jdbcType pks schema sendTs sql table tableChanges"
-_CLOUDCANAL: Final = Book(
+_CLOUDCANAL: Final = EvidenceBook(
     CLOUDCANAL,
     "CloudCanal (ClouGence), CloudCanal Json",
     lambda s: s.container == "json" and {"action", "dbValType", "jdbcType", "execTs"} <= s.members.keys(),
@@ -195,7 +195,7 @@ _TENCENT_SIGNS: Final = (
     ),
 )
 
-_TENCENT: Final = Book(
+_TENCENT: Final = EvidenceBook(
     TENCENT,
     "Tencent Cloud DTS, JSON",
     lambda s: s.container == "json" and {"messageType", "readerTimestamp", "sourceType", "fakeGtid"} <= s.members.keys(),
@@ -240,7 +240,7 @@ def _branches(seen: Seen) -> Iterator[tuple[int, str, Any]]:
 
 
 def _kind_of_text(seen: Seen, branch: str) -> bool:
-    """Whether a text of the TEXT family has that branch: an object of BLOB has the same number and says so."""
+    """Whether a text of the TEXT family has that branch; an object of BLOB has the same number."""
     return any(
         number in _TEXT_NUMBERS and name == branch and (not isinstance(one, dict) or "BLOB" not in str(one.get("type")).upper())
         for number, name, one in _branches(seen)
@@ -330,12 +330,12 @@ _ALIYUN_SIGNS: Final = (
 
 
 def _partial_update(seen: Seen) -> bool:
-    """Whether the after image has what the before image has not."""
+    """Whether the message has an after image that lacks no column."""
     after = _values(seen, "afterImages")
     return bool(after) and _NONE not in after
 
 
-_ALIYUN: Final = Book(
+_ALIYUN: Final = EvidenceBook(
     ALIYUN,
     "Aliyun DTS, Avro",
     lambda s: s.schema == ALIYUN,

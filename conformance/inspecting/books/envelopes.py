@@ -1,4 +1,4 @@
-"""Evidence of the formats made after Debezium's: CloudCanal's Debezium Envelope, Huawei CDL's two."""
+"""Evidence of the formats that follow Debezium's: CloudCanal's Debezium Envelope, Huawei CDL's two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import Book, Described, Sign, names, rows, shape
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, rows, shape
 from conformance.inspecting.opening import Seen
 
 ENVELOPE: Final = "cloudcanal-debezium"
@@ -48,7 +48,7 @@ def _typed_cell(seen: Seen) -> bool:
 
 
 def _missing_image(seen: Seen) -> Any:
-    """What stands for the image that an INSERT or a DELETE has not; `seen` if the message is neither."""
+    """The value of the image that an INSERT or a DELETE lacks; `seen` without such a member, and of other messages."""
     side = {"c": "before", "d": "after"}.get(str(seen.payload.get("op")))
     return seen.payload.get(side, seen) if side and is_row(seen) else seen
 
@@ -128,7 +128,7 @@ def _envelope_table(seen: Seen) -> Described | None:
     return Described(str(source(seen).get("db")), str(source(seen).get("table")), types, keys)
 
 
-_ENVELOPE: Final = Book(
+_ENVELOPE: Final = EvidenceBook(
     ENVELOPE,
     "CloudCanal (ClouGence), Debezium Envelope",
     _envelope_marks,
@@ -150,8 +150,8 @@ _VENDOR: Final = ("Decimal", "timestamp")
 
 def _packages(seen: Seen) -> set[str]:
     """The packages of the vendor's own logical types."""
-    found = [str(one.get("name", "")) for one in _cdl_columns(seen)]
-    return {name.removesuffix(f".cdc.data.{kind}") for name in found for kind in _VENDOR if name.endswith(f".cdc.data.{kind}")}
+    names = [str(one.get("name", "")) for one in _cdl_columns(seen)]
+    return {name.removesuffix(f".cdc.data.{kind}") for name in names for kind in _VENDOR if name.endswith(f".cdc.data.{kind}")}
 
 
 def _cdl_columns(seen: Seen) -> list[Mapping[str, Any]]:
@@ -215,7 +215,7 @@ def _cdl_signs(identity: str) -> tuple[Sign, ...]:
     )
 
 
-_CDL: Final = Book(
+_CDL: Final = EvidenceBook(
     CDL,
     "Huawei MRS CDL, CDL JSON (message_version 1.0)",
     lambda s: s.container == "json" and {"OPERATION", "SEG_OWNER", "TABLE_NAME"} <= s.payload.keys(),
@@ -244,7 +244,7 @@ _CDL: Final = Book(
     describe=_cdl_table,
 )
 
-_CDL_DEBEZIUM: Final = Book(
+_CDL_DEBEZIUM: Final = EvidenceBook(
     CDL_DEBEZIUM,
     "Huawei MRS CDL, Debezium JSON (message_version 2.0)",
     lambda s: s.container == "json" and {"source", "op", "message_version", "message_type"} <= s.payload.keys(),

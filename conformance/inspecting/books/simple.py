@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.evidence import Book, Described, Sign, names, rows, shape
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, rows, shape
 from conformance.inspecting.opening import Seen
 
 JSON: Final = "ticdc-simple-json"
@@ -32,7 +32,7 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def content(seen: Seen) -> Mapping[str, Any]:
-    """The message: of Avro its payload, without nulls."""
+    """The message; in Avro, its payload without nulls."""
     if seen.container == "json":
         return seen.members
     datum = _plain(seen.document)
@@ -100,7 +100,7 @@ def _type(kind: Any) -> str:
 
 
 _EXCHANGE: Final = re.compile(r"\bEXCHANGE\s+PARTITION\b", re.IGNORECASE)
-"""The one statement of these types with a second table (ticdc#simple-exchange-partition)."""
+"""The only statement of these types with a second table (ticdc#simple-exchange-partition)."""
 
 _COMMON: Final = (
     Sign(
@@ -155,7 +155,7 @@ _COMMON: Final = (
 )
 
 _ROW: Final = "version database table tableID type commitTs buildTs schemaVersion"
-_JSON: Final = Book(
+_JSON: Final = EvidenceBook(
     JSON,
     "TiCDC (PingCAP), protocol simple, JSON",
     lambda s: s.container == "json" and {"version", "type", "commitTs", "buildTs"} <= s.members.keys(),
@@ -184,7 +184,7 @@ _JSON: Final = Book(
     describe=_described,
 )
 
-_AVRO: Final = Book(
+_AVRO: Final = EvidenceBook(
     AVRO,
     "TiCDC (PingCAP), protocol simple, Avro",
     lambda s: s.schema == AVRO,

@@ -100,21 +100,31 @@ class Page:
     facts: Mapping[str, Fact] = field(default_factory=dict)
 
 
-@cache
 def pages() -> Mapping[str, Page]:
     """Every page by name. Raises ValueError that names the page, the fact and the key that is wrong."""
-    files = sorted((path for path in resources.files(__name__).iterdir() if path.name.endswith(".toml")), key=lambda p: p.name)
-    return {path.name.removesuffix(".toml"): read(path.name.removesuffix(".toml"), path.read_text("utf-8")) for path in files}
+    return {name: page(name) for name in _names()}
+
+
+@cache
+def page(name: str) -> Page:
+    """A page. Raises UnknownName with the nearest match, and ValueError as `pages` does."""
+    if name not in _names():
+        raise UnknownName("page of sources", name, _names())
+    return read(name, resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    files = sorted(path.name for path in resources.files(__name__).iterdir())
+    return tuple(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
 
 def fact(cited: str) -> Fact:
     """The fact of a citation. Raises UnknownName with the nearest match."""
-    page, _, name = cited.partition("#")
-    if page not in pages():
-        raise UnknownName("page of sources", page, pages())
-    facts = pages()[page].facts
+    where, _, name = cited.partition("#")
+    facts = page(where).facts
     if name not in facts:
-        raise UnknownName("fact", name, facts, of=f"sources/{page}.toml")
+        raise UnknownName("fact", name, facts, of=f"sources/{where}.toml")
     return facts[name]
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.selftest.lies._fastjson import FASTJSON_2
 from conformance.selftest.lies.altering import drop, in_json, placed, put, respelled, shift
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.model import Deployment
 
 _ZONE: Final = Deployment(time_zone="Asia/Tokyo")

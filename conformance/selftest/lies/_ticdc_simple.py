@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.selftest.lies.altering import put, swap
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.model import Deployment
 
 _UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies.altering import backwards, drop, in_json, put, shift
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.families.java_text import Escapes
 from generators.model import Deployment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies.altering import EACH, Edit, at, backwards, drop, in_avro, put
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.formats.aliyun_dts_avro.schema import whole
 
 _PLAIN: Final = "2020-06"

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from conformance.selftest.lies.base import Alter
+from conformance.selftest.lies.lie import Alter
 from generators.families.avro import Encoder, Schema
 from generators.model import Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies._cloudcanal import cell, shared
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 
 LIES: Final = (
     *shared("2022+without-old+numbered", "image/whole-old", "old", "ts", "ab\0\0"),

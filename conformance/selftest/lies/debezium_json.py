@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.selftest.lies.altering import in_json, put, without_headers
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 from generators.families.debezium.values import Modes
 
 _NEW: Final = "3.5.0.Final"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies.altering import in_json, put
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 
 LIES: Final = (
     Lie("before-left-out", "1.0", "image/before", "shape/update-one-column", "identity", "default"),

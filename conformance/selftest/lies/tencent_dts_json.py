@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.selftest.lies._fastjson import FASTJSON_1
 from conformance.selftest.lies.altering import in_json, put, respelled, shift
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.model import Deployment
 
 _PLAIN: Final = "version-1"

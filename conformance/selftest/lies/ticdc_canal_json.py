@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies._ticdc import HTML_RAW
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 from generators.model import Deployment
 
 _COMPATIBLE: Final = "v6.5.11+content-compatible"

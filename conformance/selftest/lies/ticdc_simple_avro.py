@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.selftest.lies._ticdc_simple import shared
 from conformance.selftest.lies.altering import Edit, backwards, in_avro
-from conformance.selftest.lies.base import Alter, Lie
+from conformance.selftest.lies.lie import Alter, Lie
 from generators.formats.ticdc_simple_avro.schema import ENCODER
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from conformance.selftest.lies._ticdc import HTML_RAW
 from conformance.selftest.lies._ticdc_simple import shared
 from conformance.selftest.lies.altering import in_json
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 
 LIES: Final = (
     *shared("value/timestamp-object", in_json),

@@ -111,9 +111,9 @@ _TEXTS: Final = ("char", "varchar", "text", "json", "jsonb", "uuid")
 _SUPPORTED: Final = frozenset({*_NUMBERS, *_TEXTS, "date", "time", "timestamp", "timestamptz", "bytea"})
 
 
-def supports(kind: SourceType) -> bool:
+def supports(type: SourceType) -> bool:
     """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean, without which no table is."""
-    return kind.source == "postgresql" and kind.name in _SUPPORTED
+    return type.source == "postgresql" and type.name in _SUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ class CdlCell:
 
 
 @lru_cache(maxsize=4096)
-def schema_of(kind: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
+def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
     """The Connect schema of a column."""
     own = f"{facts.package}.cdc.data"
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
-            return Schema({"smallint": "int16", "integer": "int32"}.get(kind.name, "int64"), nullable)
+            return Schema({"smallint": "int16", "integer": "int32"}.get(type.name, "int64"), nullable)
         case Logical.FLOAT:
             return Schema("float", nullable)
         case Logical.DOUBLE:
@@ -162,23 +162,23 @@ _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 def wire(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
     """A column's value on the wire. Raises TypeError for a value that the type does not have."""
-    kind = column.type
+    type = column.type
     if value is None:
-        return CdlCell(None, Cell(State.NULL, kind))
-    sent, meant = _encode(kind, value, facts)
-    schema = schema_of(kind, column.nullable, facts)
+        return CdlCell(None, Cell(State.NULL, type))
+    sent, meant = _encode(type, value, facts)
+    schema = schema_of(type, column.nullable, facts)
     text = sent if isinstance(sent, str) else payload_text(schema, sent)
     plain = isinstance(sent, str) or schema.type == "bytes" or text.startswith('"')
     if plain and not isinstance(sent, str):
         text = text[1:-1]
-    cls = mysql.value_class(kind, value)
+    cls = mysql.value_class(type, value)
     reason = "" if meant == value else _CUT
-    return CdlCell(sent, Cell(State.VALUE, kind, meant, text, cls, json=not plain, reason=reason))
+    return CdlCell(sent, Cell(State.VALUE, type, meant, text, cls, json=not plain, reason=reason))
 
 
-def _encode(kind: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
+def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
     """What the payload holds, and the value that its reader has."""
-    match kind.logical, value:
+    match type.logical, value:
         case Logical.INT, int():
             return value, value
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -203,7 +203,7 @@ def _encode(kind: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
             return value // 1000, value // 1000 * 1000
         case Logical.JSON, Json():
             return json.dumps(value.value, ensure_ascii=False), value  # jsonb's spacing
-    raise TypeError(f"{value!r} is no value of {kind.key}")
+    raise TypeError(f"{value!r} is no value of {type.key}")
 
 
 def zoned_text(micros: int) -> str:

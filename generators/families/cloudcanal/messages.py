@@ -16,7 +16,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from generators.families.canal import SQL_TYPES, type_text
 from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
-from generators.families.mysql_texts import BASE64, HEX, TextForms, cell
+from generators.families.mysql_texts import BASE64, HEX, TextForms, image
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
     Cell,
@@ -29,7 +29,6 @@ from generators.model import (
     Layout,
     Message,
     Op,
-    Row,
     RowChange,
     SchemaChange,
     SourceType,
@@ -59,7 +58,7 @@ class CloudCanalProfile(Profile):
     `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `partial_old` leaves the columns
     that an UPDATE did not change out of its old rows, as Canal does (cloudcanal#before-whole-open). `deleted_in` says which of
     the two lists have a deleted row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
-    and SET (`_mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in whole seconds in every example.
+    and SET (`mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in whole seconds in every example.
     `bare_integers` is MySQL 8.0.19 and later: integers have no display width. `ddl_topic` sends DDL to a topic of its own.
     """
 
@@ -78,7 +77,7 @@ class CloudCanalProfile(Profile):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class EnvelopeShape:
     """`ddl_actions` is the word for each action of `mysql.DDL_ACTIONS` (no entry: no message), `transaction_end` whether a commit
     has a message of its own."""
 
@@ -116,7 +115,7 @@ def write(
     history: History,
     profile: CloudCanalProfile,
     layout: Layout,
-    shape: Shape,
+    shape: EnvelopeShape,
     finish: Callable[[Draft], tuple[str, list[Change]]],
 ) -> list[Written]:
     """The messages of a history in order; `finish` gives the text of one and its changes."""
@@ -178,13 +177,13 @@ def types_of(draft: Draft, profile: CloudCanalProfile) -> dict[str, str] | None:
 _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
 
 
-def type_of(kind: SourceType, profile: CloudCanalProfile) -> str:
+def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
     """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of tinyint(1) alone."""
-    text = type_text(kind)
+    text = type_text(type)
     return _WIDTH.sub("", text) if profile.bare_integers and not text.startswith("tinyint(1)") else text
 
 
-def _draft(event: Event, profile: CloudCanalProfile, shape: Shape) -> Draft | None:
+def _draft(event: Event, profile: CloudCanalProfile, shape: EnvelopeShape) -> Draft | None:
     match event:
         case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
             return _rows(event, profile)
@@ -214,8 +213,7 @@ def _rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
     old: list[Texts] = []
     changes: list[Change] = []
     for i, images in enumerate(event.rows):
-        whole = _image(table, images.before, forms) if images.before is not None else None
-        after = _image(table, images.after, forms) if images.after is not None else None
+        whole, after = (image(table, row, forms) for row in (images.before, images.after))
         before, full = whole, None
         if whole is not None and after is not None and profile.partial_old:
             before, full = _changed(whole, after)
@@ -240,10 +238,6 @@ def _rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
     )
 
 
-def _image(table: Table, row: Row, forms: TextForms) -> Image:
-    return {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
-
-
 LEFT_OUT: Final = "left-out"
 """The class of an old value that stands in the new row alone."""
 
@@ -260,9 +254,9 @@ def _texts(image: Image) -> Texts:
 
 
 @lru_cache(maxsize=1024)
-def jdbc_type(kind: SourceType) -> int:
+def jdbc_type(type: SourceType) -> int:
     """The `java.sql.Types` number of a column; one a type, as Canal's of a value that fits the signed type."""
-    return SQL_TYPES[kind.name].value
+    return SQL_TYPES[type.name].value
 
 
 def quoted(text: str | None) -> str:
@@ -328,8 +322,3 @@ def text_faults(profile: Profile) -> tuple[CellFault, ...]:
     """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in the form that the deployment
     tells."""
     return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), _BINARY_FAULTS[profile.deployment.binary])
-
-
-def supports(kind: SourceType) -> bool:
-    """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
-    return kind.source == "mysql"

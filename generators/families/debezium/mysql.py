@@ -51,7 +51,7 @@ _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.a
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
+def schema(type: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
     """The Connect schema of a column of that type; `declared` is the spelling of the streamed statement.
 
     Raises ValueError for `adaptive`, which the MySQL connector refuses.
@@ -59,15 +59,15 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str 
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
     declared = deciding(declared)
-    match kind.logical:
-        case Logical.INT if kind.name == "bigint" and kind.unsigned and modes.bigint_unsigned == "precise":
+    match type.logical:
+        case Logical.INT if type.name == "bigint" and type.unsigned and modes.bigint_unsigned == "precise":
             return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
         case Logical.INT if declared in BOOLEANS:
             return Schema("boolean", nullable)
         case Logical.DOUBLE if declared == "REAL":
             return Schema("float", nullable)
         case Logical.INT if declared == _SIGNED_ZEROFILL and modes.release < (2, 0):
-            return Schema(_INTEGERS[kind.name], nullable)
+            return Schema(_INTEGERS[type.name], nullable)
         case Logical.FLOAT if declared == "FLOAT(":
             return Schema("double", nullable)
         case Logical.BINARY if declared == "CHAR":
@@ -75,74 +75,55 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str 
         case Logical.TEXT if declared == "JSON":
             return semantic("string", "io.debezium.data.Json", nullable)
         case Logical.INT:
-            return Schema((_UNSIGNED if kind.unsigned else _INTEGERS)[kind.name], nullable)
+            return Schema((_UNSIGNED if type.unsigned else _INTEGERS)[type.name], nullable)
         case Logical.DECIMAL:
-            return values.decimal_schema(kind.precision, kind.scale or 0, modes, nullable)
+            return values.decimal_schema(type.precision, type.scale or 0, modes, nullable)
         case Logical.FLOAT:
             return Schema("float" if modes.release >= (2, 0) else "double", nullable)
-        case Logical.DOUBLE:
-            return Schema("double", nullable)
-        case Logical.BIT if kind.length == 1:
-            return Schema("boolean", nullable)
-        case Logical.BIT:
-            return semantic("bytes", "io.debezium.data.Bits", nullable, ("length", str(kind.length)))
-        case Logical.BINARY:
-            return values.binary_schema(modes, nullable)
-        case Logical.DATE:
-            return values.date_schema(modes, nullable)
-        case Logical.DATETIME:
-            return values.datetime_schema(kind.fsp, modes, nullable)
-        case Logical.TIME:
-            return values.time_schema(kind.fsp, modes, nullable)
-        case Logical.TIMESTAMP:
-            return semantic("string", "io.debezium.time.ZonedTimestamp", nullable)
         case Logical.YEAR:
             return semantic("int32", "io.debezium.time.Year", nullable)
         case Logical.ENUM | Logical.SET:
-            name = "io.debezium.data.Enum" if kind.logical is Logical.ENUM else "io.debezium.data.EnumSet"
-            return semantic("string", name, nullable, ("allowed", ",".join(label(m, True) for m in kind.members)))
-        case Logical.JSON if kind.name in mysql.SPATIAL:
-            return values.point_schema(nullable) if kind.name == "point" else values.geometry_schema(nullable)
-        case Logical.JSON:
-            return semantic("string", "io.debezium.data.Json", nullable)
-        case Logical.TEXT:
-            return Schema("string", nullable)
+            name = "io.debezium.data.Enum" if type.logical is Logical.ENUM else "io.debezium.data.EnumSet"
+            return semantic("string", name, nullable, ("allowed", ",".join(label(m, True) for m in type.members)))
+        case Logical.JSON if type.name in mysql.SPATIAL:
+            return values.point_schema(nullable) if type.name == "point" else values.geometry_schema(nullable)
+    return values.common_schema(type, modes, nullable) or Schema("string", nullable)
 
 
 def wire(
-    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+    type: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
 ) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
     none of the type's, KeyError for a type that no MySQL has."""
     if snapshot and deciding(declared) != "FLOAT(":
         declared = ""
-    found = schema(kind, modes, nullable, declared)
+    found = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(found, kind, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
-    cls = mysql.value_class(kind, value)
-    meaning = _spelled(found, value, deciding(declared)) or _meaning(kind, value, modes, snapshot)
+        return wired(found, type, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
+    cls = mysql.value_class(type, value)
+    meaning = _spelled(found, value, deciding(declared)) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
-        meaning = _epoch(kind, found, meaning)
-    return wired(found, kind, _class(kind, cls, meaning, modes.escapes_labels and not snapshot), meaning)
+        meaning = _epoch(type, found, meaning)
+    return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning)
 
 
-def _class(kind: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
+def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
     """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries, `spatial`."""
-    match kind.logical, meaning.value:
+    match type.logical, meaning.value:
         case Logical.ENUM, str() if escapes and "\\" in meaning.value:
             return "escaped"
-        case Logical.JSON, _ if kind.name in mysql.SPATIAL:
+        case Logical.JSON, _ if type.name in mysql.SPATIAL:
             return "spatial"
         case Logical.DECIMAL, str() if "E" in meaning.value:
             return "exponent"
         case Logical.BINARY, _ if isinstance(meaning.meant, bytes):
-            return mysql.value_class(kind, meaning.meant)
+            return mysql.value_class(type, meaning.meant)
     return cls
 
 
-def _epoch(kind: SourceType, found: Schema, meaning: Meaning) -> Meaning:
+def _epoch(type: SourceType, found: Schema, meaning: Meaning) -> Meaning:
     """What stands for a value that the connector has none for, in a NOT NULL column."""
-    meant: Value = _EPOCH_DATE if kind.logical is Logical.DATE else 0
+    meant: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
     return Meaning(fallback(found), meant, meaning.reason)
 
 
@@ -190,58 +171,58 @@ def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
     return None
 
 
-def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
-    match kind.logical, value:
+def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
+    match type.logical, value:
         case Logical.INT, int():
-            return _integer(kind, value, modes)
+            return _integer(type, value, modes)
         case Logical.DECIMAL, Decimal():
-            return values.decimal_value(value, kind.precision or 0, kind.scale or 0, modes)
+            return values.decimal_value(value, type.precision or 0, type.scale or 0, modes)
         case Logical.FLOAT, float() if snapshot:
             shown = mysql.to_float32(float(f"{value:.6g}"))
             return Meaning(shown, shown, "" if shown == value else "a snapshot reads FLOAT with six significant digits")
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, int():
-            return Meaning(value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
+            return Meaning(value.to_bytes((type.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():
-            kept = value.rstrip(" ") if kind.name == "char" else value
+            kept = value.rstrip(" ") if type.name == "char" else value
             kept = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept) if not _encodes(kept) else kept
             return Meaning(kept, kept, "" if kept == value else "MySQL strips the trailing spaces of CHAR")
         case Logical.BINARY, bytes():
-            kept_ = value.ljust(kind.length or 0, b"\0") if kind.name == "binary" else value
+            kept_ = value.ljust(type.length or 0, b"\0") if type.name == "binary" else value
             return Meaning(values.binary_value(kept_, modes), kept_, "" if kept_ == value else "BINARY is padded with zero bytes")
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
-            if kind.logical is Logical.TIMESTAMP and not snapshot and modes.release < (3, 6):
-                text = values.zoned_text(0, _width(kind, modes, snapshot))
+            if type.logical is Logical.TIMESTAMP and not snapshot and modes.release < (3, 6):
+                text = values.zoned_text(0, _width(type, modes, snapshot))
                 return Meaning(text, 0, _ZERO_TIMESTAMP, options=(0, value))
             return Meaning(None, None, _ZERO)
         case Logical.DATE, dt.date():
             date, reason = _adjusted(value, modes)
             return Meaning(values.date_value((date - _EPOCH_DATE).days, modes), date, reason)
         case Logical.DATETIME, int():
-            return _datetime(value, kind.fsp, modes)
+            return _datetime(value, type.fsp, modes)
         case Logical.TIMESTAMP, int():
-            return Meaning(values.zoned_text(value, _width(kind, modes, snapshot)), value)
+            return Meaning(values.zoned_text(value, _width(type, modes, snapshot)), value)
         case Logical.TIME, int():
-            shown_time = value if snapshot or modes.release >= (2, 0) else misread_time(value, kind.fsp)
-            found = values.time_value(shown_time, kind.fsp, modes)
+            shown_time = value if snapshot or modes.release >= (2, 0) else misread_time(value, type.fsp)
+            found = values.time_value(shown_time, type.fsp, modes)
             if shown_time == value:
                 return found
-            return replace(found, reason=found.reason or _MISREAD_TIME, corrupt=not mysql.fits(kind, shown_time))
+            return replace(found, reason=found.reason or _MISREAD_TIME, corrupt=not mysql.fits(type, shown_time))
         case Logical.YEAR, int():
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
-            shown_ = label(kind.members[value - 1], modes.escapes_labels and not snapshot) if value else ""
-            options = (0, kind.members.index("") + 1) if not shown_ and "" in kind.members else ()
+            shown_ = label(type.members[value - 1], modes.escapes_labels and not snapshot) if value else ""
+            options = (0, type.members.index("") + 1) if not shown_ and "" in type.members else ()
             return Meaning(shown_, value, "the empty label and the empty value are written alike" if options else "", options)
         case Logical.SET, int():
             escapes = modes.escapes_labels and not snapshot
-            return Meaning(",".join(label(m, escapes) for i, m in enumerate(kind.members) if value >> i & 1), value)
-        case Logical.JSON, Json() if kind.name in mysql.SPATIAL:
-            return _spatial(kind, value)
+            return Meaning(",".join(label(m, escapes) for i, m in enumerate(type.members) if value >> i & 1), value)
+        case Logical.JSON, Json() if type.name in mysql.SPATIAL:
+            return _spatial(type, value)
         case Logical.JSON, Json():
             return Meaning(stored_json(value.value) if snapshot else streamed_json(value.value), value)
-    raise TypeError(f"{value!r} is no value of {kind.key}")
+    raise TypeError(f"{value!r} is no value of {type.key}")
 
 
 def misread_time(value: int, fsp: int) -> int:
@@ -263,8 +244,8 @@ def misread_time(value: int, fsp: int) -> int:
 _LARGEST_INT: Final = (1 << 31) - 1
 
 
-def _integer(kind: SourceType, value: int, modes: Modes) -> Meaning:
-    if kind.name != "bigint" or not kind.unsigned:
+def _integer(type: SourceType, value: int, modes: Modes) -> Meaning:
+    if type.name != "bigint" or not type.unsigned:
         return Meaning(value, value)
     if modes.bigint_unsigned == "precise":
         return Meaning(values.connect_decimal(value, 0, modes), value)
@@ -279,9 +260,9 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _width(kind: SourceType, modes: Modes, snapshot: bool) -> int | None:
+def _width(type: SourceType, modes: Modes, snapshot: bool) -> int | None:
     """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before, in snapshots and without."""
-    return kind.fsp if kind.fsp and modes.release >= (2, 2) and not snapshot else None
+    return type.fsp if type.fsp and modes.release >= (2, 2) and not snapshot else None
 
 
 def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
@@ -308,12 +289,12 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
     return Meaning(year, 0, f"YEAR 0 of the binlog is written as {year}, which no other YEAR is", options=(0, year))
 
 
-def _spatial(kind: SourceType, value: Json) -> Meaning:
+def _spatial(type: SourceType, value: Json) -> Meaning:
     """A struct of the well-known binary; a point's coordinates stand before it (debezium#spatial)."""
     wkb = bytes.fromhex(value.value["wkb"])
-    x, y = struct.unpack("<dd", wkb[5:]) if kind.name == "point" else (None, None)
+    x, y = struct.unpack("<dd", wkb[5:]) if type.name == "point" else (None, None)
     shown: dict[str, Any] = {"wkb": wkb, "srid": value.value["srid"] or None}
-    if kind.name == "point":
+    if type.name == "point":
         shown = {"x": x, "y": y, **shown}
     return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a spatial value is a struct with its WKB")
 

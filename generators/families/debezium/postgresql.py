@@ -40,47 +40,31 @@ _HIDDEN: Final = "the placeholder of an unchanged TOASTed value, or the same as 
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
+def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """The Connect schema of a column of that type. Raises KeyError for a type that the module does not know."""
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
-            return Schema(_INTEGERS[kind.name], nullable)
-        case Logical.DECIMAL if kind.name == "money":
+            return Schema(_INTEGERS[type.name], nullable)
+        case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
-        case Logical.DECIMAL if postgresql.unconstrained(kind) and modes.decimal == "precise":
+        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.decimal == "precise":
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
             return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
         case Logical.DECIMAL:
-            return values.decimal_schema(kind.precision, _wire_scale(kind), modes, nullable)
+            return values.decimal_schema(type.precision, _wire_scale(type), modes, nullable)
         case Logical.FLOAT:
             return Schema("float", nullable)
-        case Logical.DOUBLE:
-            return Schema("double", nullable)
-        case Logical.BIT if kind.length == 1:
-            return Schema("boolean", nullable)
-        case Logical.BIT:
-            return semantic("bytes", "io.debezium.data.Bits", nullable, ("length", str(kind.length)))
-        case Logical.BINARY:
-            return values.binary_schema(modes, nullable)
-        case Logical.DATE:
-            return values.date_schema(modes, nullable)
-        case Logical.DATETIME:
-            return values.datetime_schema(kind.fsp, modes, nullable)
-        case Logical.TIME:
-            return values.time_schema(kind.fsp, modes, nullable)
-        case Logical.TIMESTAMP:
-            return semantic("string", "io.debezium.time.ZonedTimestamp", nullable)
-        case Logical.JSON if kind.name.endswith("[]"):
-            element = postgresql.element(kind)
+        case Logical.JSON if type.name.endswith("[]"):
+            element = postgresql.element(type)
             return Schema("array", nullable, items=schema(element, modes, element.name != "enum"))
-        case Logical.JSON if kind.name == "point":
+        case Logical.JSON if type.name == "point":
             return values.point_schema(nullable)
-        case Logical.JSON if kind.name == "hstore" and modes.hstore == "map":
+        case Logical.JSON if type.name == "hstore" and modes.hstore == "map":
             return Schema("map", nullable, items=Schema("string", True))
-        case Logical.JSON:
-            return semantic("string", "io.debezium.data.Json", nullable)
-    match kind.name:
+    if common := values.common_schema(type, modes, nullable):
+        return common
+    match type.name:
         case "interval" if modes.interval == "numeric":
             return semantic("int64", "io.debezium.time.MicroDuration", nullable)
         case "interval":
@@ -90,18 +74,18 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
         case "uuid":
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
-            return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(kind.members)))
-    if kind.name in postgresql.UNKNOWN:
+            return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members)))
+    if type.name in postgresql.UNKNOWN:
         return values.binary_schema(modes, nullable)
-    if kind.name in _NAMED:
-        return semantic("string", f"io.debezium.data.{_NAMED[kind.name]}", nullable)
+    if type.name in _NAMED:
+        return semantic("string", f"io.debezium.data.{_NAMED[type.name]}", nullable)
     return Schema("string", nullable)
 
 
-def _wire_scale(kind: SourceType) -> int:
+def _wire_scale(type: SourceType) -> int:
     """The scale of a numeric as the connector reads it, of the 11 bits in which PostgreSQL keeps it: -2 is 2046
     (debezium#negative-scale)."""
-    return (kind.scale or 0) & 0x7FF
+    return (type.scale or 0) & 0x7FF
 
 
 def _money(modes: Modes) -> str:
@@ -110,43 +94,43 @@ def _money(modes: Modes) -> str:
 
 
 def wire(
-    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+    type: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
 ) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
     none of the type's. `declared` changes nothing: types have one spelling."""
     if value is None:
-        return not_sent(kind, modes, nullable) if not nullable else wired(schema(kind, modes, True), kind, "", Meaning(None))
+        return not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None))
     if _is_placeholder(value):
-        return _hidden(kind, modes, nullable)
-    lost_name = not snapshot and (kind.name == "name" or (kind.name == "ltree" and modes.release < (1, 5)))
-    meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(kind, value, modes, snapshot)
-    found = schema(kind, modes, nullable)
-    return wired(found, kind, _class(kind, value, found, meaning), meaning)
+        return _hidden(type, modes, nullable)
+    lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (1, 5)))
+    meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
+    found = schema(type, modes, nullable)
+    return wired(found, type, _class(type, value, found, meaning), meaning)
 
 
-def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+def _class(type: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
     """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
     `unknown-type`."""
-    if kind.name in postgresql.UNKNOWN:
+    if type.name in postgresql.UNKNOWN:
         return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
     if found.name == "io.debezium.data.VariableScaleDecimal":
         return "variable-scale"
-    plain = postgresql.value_class(kind, value)
+    plain = postgresql.value_class(type, value)
     return "unit-millis" if found.name == "io.debezium.time.Time" and plain != "over-24h" else plain
 
 
-def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL column
     (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
-    found = schema(kind, modes, nullable)
+    found = schema(type, modes, nullable)
     if nullable:
-        return wired(found, kind, "not-sent", Meaning(None, None, "the server sends the old key alone"))
+        return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"))
     shown: Any = _fallback(found)
-    if kind.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(kind):
-        shown = values.java_decimal(0, _wire_scale(kind), plain=modes.release >= (1, 9))
-    return wired(found, kind, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
+    if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
+        shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
+    return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
 
 
 def _fallback(found: Schema) -> Any:
@@ -166,7 +150,7 @@ def _fallback(found: Schema) -> Any:
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0, "array": []}.get(found.type, 0)
 
 
-def is_toasted(kind: SourceType, value: Value, limit: int = TOASTED) -> bool:
+def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
     """Whether the server keeps the value out of line, and so leaves it out of an UPDATE that does not change it."""
     match value:
         case str():
@@ -175,11 +159,11 @@ def is_toasted(kind: SourceType, value: Value, limit: int = TOASTED) -> bool:
             return len(value) > limit
         case Decimal():
             return len(value.as_tuple().digits) > limit * 2
-        case int() if kind.name == "varbit":
+        case int() if type.name == "varbit":
             return value.bit_length() > limit * 8
         case Json():
             items = value.value
-            size = _SIZES.get(kind.name)
+            size = _SIZES.get(type.name)
             return len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
     return False
 
@@ -188,34 +172,34 @@ _SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
 """Bytes of an element."""
 
 
-def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
-    if kind.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(kind, modes)):
+    if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of base64 texts always"
-        return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
-    if _unwritten(kind, modes):
+        return wired(schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
+    if _unwritten(type, modes):
         return wired(
-            schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True)
+            schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True)
         )
-    return _hidden(kind, modes, nullable)
+    return _hidden(type, modes, nullable)
 
 
 _NAME: Final = "a streamed column of the type name is always null, up to 1.4 one of ltree"
 _UNWRITTEN: Final = "the connector has no placeholder of this type: an unchanged value out of line is null"
 
 
-def _unwritten(kind: SourceType, modes: Modes) -> bool:
+def _unwritten(type: SourceType, modes: Modes) -> bool:
     """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
     return (
-        (kind.logical is Logical.DECIMAL and modes.decimal != "string")
-        or (kind.name in ("bytea", "bytea[]") and modes.binary.startswith("base64"))
-        or kind.logical is Logical.BIT
+        (type.logical is Logical.DECIMAL and modes.decimal != "string")
+        or (type.name in ("bytea", "bytea[]") and modes.binary.startswith("base64"))
+        or type.logical is Logical.BIT
     )
 
 
-def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
+def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     shown: Any = UNAVAILABLE
-    match kind.name:
+    match type.name:
         case "bytea":
             shown = UNAVAILABLE if modes.binary == "hex" else values.binary_value(UNAVAILABLE.encode(), modes)
         case "text[]" | "varchar[]" | "json[]" | "jsonb[]":
@@ -231,14 +215,14 @@ def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         case "integer[]" | "bigint[]" | "date[]":
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
-    corrupt = kind.logical is Logical.DECIMAL or (kind.logical is Logical.JSON and shown == UNAVAILABLE)
-    meaning = Meaning(shown, None, _HIDDEN, (_typed(kind),), lost=True, corrupt=corrupt)
-    return wired(schema(kind, modes, nullable), kind, "unavailable", meaning)
+    corrupt = type.logical is Logical.DECIMAL or (type.logical is Logical.JSON and shown == UNAVAILABLE)
+    meaning = Meaning(shown, None, _HIDDEN, (_typed(type),), lost=True, corrupt=corrupt)
+    return wired(schema(type, modes, nullable), type, "unavailable", meaning)
 
 
-def _typed(kind: SourceType) -> Value:
+def _typed(type: SourceType) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
-    match kind.name:
+    match type.name:
         case "bytea":
             return UNAVAILABLE.encode()
         case "text[]":
@@ -264,45 +248,45 @@ def _is_placeholder(value: Value) -> bool:
     return False
 
 
-def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool = False) -> Meaning:
-    match kind.logical, value:
+def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = False) -> Meaning:
+    match type.logical, value:
         case Logical.INT, int():
             return Meaning(value, value)
         case Logical.DECIMAL, Decimal():
-            return _decimal(kind, value, modes, snapshot)
+            return _decimal(type, value, modes, snapshot)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, "":
-            return Meaning(None if kind.length == 1 else b"", None if kind.length == 1 else 0, _NO_BITS)
-        case Logical.BIT, int() if snapshot and (kind.name, kind.length) == ("varbit", 1):
+            return Meaning(None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS)
+        case Logical.BIT, int() if snapshot and (type.name, type.length) == ("varbit", 1):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
-            shown = bool(value) if kind.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
+            shown = bool(value) if type.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
             return Meaning(shown, value)
         case Logical.BINARY, bytes():
             return Meaning(values.binary_value(value, modes), value)
         case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), str()):
-            return _beyond(_infinite(kind, value, modes, snapshot))
+            return _beyond(_infinite(type, value, modes, snapshot))
         case Logical.DATE, dt.date():
             return Meaning(values.date_value((value - _EPOCH_DATE).days, modes), value)
         case Logical.DATE, int():
             return _beyond(values.date_value(value, modes))
         case Logical.DATETIME, int():
-            found = values.datetime_value(value, kind.fsp, modes)
+            found = values.datetime_value(value, type.fsp, modes)
             return found if _is_common(value) else _beyond(found.value)
         case Logical.TIMESTAMP, int():
-            width = kind.fsp if kind.fsp and modes.release >= (2, 2) else None
+            width = type.fsp if type.fsp and modes.release >= (2, 2) else None
             text = values.zoned_text(value, width)
             return Meaning(text, value) if _is_common(value) else _beyond(text)
         case Logical.TIME, int():
-            return values.time_value(value, kind.fsp, modes)
-        case Logical.JSON, Json() if kind.name.endswith("[]"):
-            return _array(kind, value, modes)
+            return values.time_value(value, type.fsp, modes)
+        case Logical.JSON, Json() if type.name.endswith("[]"):
+            return _array(type, value, modes)
         case Logical.JSON, Json():
-            return _document(kind, value, modes)
+            return _document(type, value, modes)
         case Logical.TEXT, str():
-            return _text(kind, value, modes)
-    raise TypeError(f"{value!r} is no value of {kind.key}")
+            return _text(type, value, modes)
+    raise TypeError(f"{value!r} is no value of {type.key}")
 
 
 _NO_BITS: Final = "an empty bit string is written as zero, a varbit(1) as null"
@@ -324,22 +308,22 @@ def _beyond(shown: Any) -> Meaning:
     return Meaning(shown, None, _BEYOND, lost=True, corrupt=True)
 
 
-def _infinite(kind: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
+def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
     """An infinite date or timestamp (debezium#infinite-dates)."""
-    if kind.logical is Logical.TIMESTAMP:
+    if type.logical is Logical.TIMESTAMP:
         return value
-    if kind.logical is Logical.DATE:
+    if type.logical is Logical.DATE:
         return values.date_value((_INFINITE_READ if snapshot else _INFINITE_DATES)[value], modes)
-    return values.datetime_value(_INFINITE_MICROS[value], kind.fsp, modes).value
+    return values.datetime_value(_INFINITE_MICROS[value], type.fsp, modes).value
 
 
-def _decimal(kind: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
-    precision, scale = kind.precision or 0, kind.scale or 0
+def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
+    precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite():
         if modes.decimal == "precise":
             return Meaning(None, None, _SPECIAL)
         return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
-    if kind.name == "money":
+    if type.name == "money":
         double = snapshot or modes.release < (2, 0)
         read = Decimal(double_text(float(value))) if double else value
         digits = modes.money_digits if _money(modes) == "precise" else 2
@@ -347,10 +331,10 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
         found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
             return replace(found, meant=value) if rounded == value else replace(found, reason=_ROUNDED)
-        lost = abs(rounded) > Decimal(kind.high or 0) / 100
+        lost = abs(rounded) > Decimal(type.high or 0) / 100
         return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
-    if not postgresql.unconstrained(kind):
-        shown = scale if modes.decimal == "double" else _wire_scale(kind)
+    if not postgresql.unconstrained(type):
+        shown = scale if modes.decimal == "double" else _wire_scale(type)
         return values.decimal_value(value, precision, shown, modes)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
@@ -367,17 +351,17 @@ _ROUNDED: Final = "money.fraction.digits rounds money, half up"
 _MONEY: Final = "money goes through a double in snapshots, and up to 1.9 in streams"
 
 
-def _array(kind: SourceType, value: Json, modes: Modes) -> Meaning:
+def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
     """An array in its elements' forms; arrays within are null (debezium#arrays)."""
     items = value.value
-    if kind.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
+    if type.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
         return Meaning(items, value)
-    element = postgresql.element(kind)
+    element = postgresql.element(type)
     shown = [
         None if item is None or isinstance(item, list) else _meaning(element, _element_value(element, item), modes).value
         for item in items
     ]
-    return Meaning(shown, Json(json.loads(payload_text(schema(kind, modes), shown))), _FORMS)
+    return Meaning(shown, Json(json.loads(payload_text(schema(type, modes), shown))), _FORMS)
 
 
 _FORMS: Final = "an array has its elements' forms; one within it is null"
@@ -402,8 +386,8 @@ def _element_value(element: SourceType, item: Any) -> Value:
     return found
 
 
-def _document(kind: SourceType, value: Json, modes: Modes) -> Meaning:
-    match kind.name:
+def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
+    match type.name:
         case "point":
             x, y = float(value.value["x"]), float(value.value["y"])
             wkb = struct.pack("<BIdd", 1, 1, x, y)
@@ -415,11 +399,11 @@ def _document(kind: SourceType, value: Json, modes: Modes) -> Meaning:
             if modes.hstore == "map":
                 return Meaning(members, value)
             return Meaning(json.dumps(members, ensure_ascii=False, separators=(",", ":")), value)
-    return Meaning(value.text or postgresql.json_text(kind, value.value), value)
+    return Meaning(value.text or postgresql.json_text(type, value.value), value)
 
 
-def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
-    match kind.name:
+def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
+    match type.name:
         case "timetz":
             micros, offset = postgresql.timetz_parts(value)
             utc = f"{values.iso_time((micros - offset * MICROS) % DAY)}Z"
@@ -438,7 +422,7 @@ def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
         case "box" | "circle" | "composite":
             # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
-            shown = value if kind.name == "composite" else _NUMBER.sub(lambda m: double_text(float(m[0])), value)
+            shown = value if type.name == "composite" else _NUMBER.sub(lambda m: double_text(float(m[0])), value)
             return Meaning(
                 values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know"
             )

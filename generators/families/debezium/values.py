@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from generators.families.connect import Raw, Schema, payload_text
 from generators.families.java_text import double_text
-from generators.model import Cell, Deployment, SourceType, State, Value
+from generators.model import Cell, Deployment, Logical, SourceType, State, Value
 
 MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
@@ -83,19 +83,19 @@ class DebeziumCell:
     corrupt: bool = False
 
 
-def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> DebeziumCell:
+def wired(schema: Schema, type: SourceType, cls: str, found: Meaning) -> DebeziumCell:
     """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
     value = found.value
     json = payload_text(schema, value)
     if json == "null":
-        return DebeziumCell(schema, None, json, Cell(State.NULL, kind, cls=cls, reason=found.reason), found.corrupt)
+        return DebeziumCell(schema, None, json, Cell(State.NULL, type, cls=cls, reason=found.reason), found.corrupt)
     text, is_json = wire_text(value, json)
     if found.lost:
-        cell = Cell(State.ANY, kind, found.meant, text, cls, is_json, found.options, found.reason)
+        cell = Cell(State.ANY, type, found.meant, text, cls, is_json, found.options, found.reason)
     elif found.options:
-        cell = Cell(State.ONE_OF, kind, found.meant, text, cls, is_json, found.options, found.reason)
+        cell = Cell(State.ONE_OF, type, found.meant, text, cls, is_json, found.options, found.reason)
     else:
-        cell = Cell(State.VALUE, kind, found.meant, text, cls, is_json, reason=found.reason)
+        cell = Cell(State.VALUE, type, found.meant, text, cls, is_json, reason=found.reason)
     return DebeziumCell(schema, value, json, cell, found.corrupt)
 
 
@@ -366,3 +366,28 @@ def binary_value(value: bytes, modes: Modes) -> bytes | str:
         case "hex":
             return value.hex()
     return value
+
+
+def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:
+    """The Connect schema of a type that both connectors write alike, None of another one."""
+    match type.logical:
+        case Logical.DOUBLE:
+            return Schema("double", optional)
+        case Logical.BIT if type.length == 1:
+            return Schema("boolean", optional)
+        case Logical.BIT:
+            return semantic("bytes", "io.debezium.data.Bits", optional, ("length", str(type.length)))
+        case Logical.BINARY:
+            return binary_schema(modes, optional)
+        case Logical.DATE:
+            return date_schema(modes, optional)
+        case Logical.DATETIME:
+            return datetime_schema(type.fsp, modes, optional)
+        case Logical.TIME:
+            return time_schema(type.fsp, modes, optional)
+        case Logical.TIMESTAMP:
+            return semantic("string", "io.debezium.time.ZonedTimestamp", optional)
+        case Logical.JSON:
+            return semantic("string", "io.debezium.data.Json", optional)
+        case _:
+            return None

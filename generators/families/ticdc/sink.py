@@ -27,7 +27,7 @@ COMPRESSION: Final = {
     "snappy": "Values are compressed with snappy as a whole; the deployment says so.",
     "lz4": "Values are compressed with lz4 as a whole; the deployment says so.",
 }
-"""What the options mean that compress."""
+"""The options that compress, and what they mean."""
 
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
@@ -85,21 +85,21 @@ def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | No
 
     `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB.
     """
-    found: list[tuple[Op, Row | None, Row | None]] = []
+    rows: list[tuple[Op, Row | None, Row | None]] = []
     split = False
     keys = _splitting_columns(event.table, split_keys)
     for images in event.rows:
         before, after = images.before, images.after
         if before is None:
-            found.append((Op.INSERT, None, after))
+            rows.append((Op.INSERT, None, after))
         elif after is None:
-            found.append((Op.DELETE, before, None))
+            rows.append((Op.DELETE, before, None))
         elif any(_differs(event.table.column(name).type, before[name], after[name]) for name in keys):
             split = True
-            found += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
+            rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
         else:
-            found.append((Op.UPDATE, before, after))
-    return sorted(found, key=lambda row: _ORDER[row[0]]) if split else found
+            rows.append((Op.UPDATE, before, after))
+    return sorted(rows, key=lambda row: _ORDER[row[0]]) if split else rows
 
 
 def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
@@ -119,10 +119,10 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 
-def _differs(kind: SourceType, one: Value, other: Value) -> bool:
+def _differs(type: SourceType, one: Value, other: Value) -> bool:
     if one is None or other is None:
         return one is not other
-    return text.value_text(kind, text.canonical(kind, one)) != text.value_text(kind, text.canonical(kind, other))
+    return text.value_text(type, text.canonical(type, one)) != text.value_text(type, text.canonical(type, other))
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:

@@ -46,23 +46,23 @@ def escape_name(name: str) -> str:
 
 
 @lru_cache(64)
-def _long_class(kind: SourceType, value: str) -> str:
-    return mysql.value_class(kind, value)
+def _long_class(type: SourceType, value: str) -> str:
+    return mysql.value_class(type, value)
 
 
-def value_class(kind: SourceType, value: Value) -> str:
+def value_class(type: SourceType, value: Value) -> str:
     """`mysql.value_class`, which reads every character, once for a long text that is written many times."""
     if isinstance(value, str) and len(value) > 1000:
-        return _long_class(kind, value)
-    return mysql.value_class(kind, value)
+        return _long_class(type, value)
+    return mysql.value_class(type, value)
 
 
-def canonical(kind: SourceType, value: Value) -> Value:
+def canonical(type: SourceType, value: Value) -> Value:
     """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no negative zero."""
     match value:
-        case bytes() if kind.name == "binary":
-            return value.ljust(kind.length or 0, b"\0")
-        case str() if kind.name == "char":
+        case bytes() if type.name == "binary":
+            return value.ljust(type.length or 0, b"\0")
+        case str() if type.name == "char":
             return value.rstrip(" ")
         case float() if value == 0:
             return 0.0
@@ -164,15 +164,15 @@ def go_utf8(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
-def value_text(kind: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False) -> str:
+def value_text(type: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False) -> str:
     """The text of a canonical non-NULL value before JSON escaping."""
-    match kind.logical, value:
+    match type.logical, value:
         case Logical.FLOAT, float():
             return fixed(value) if float_via_double else fixed32(value)
         case Logical.DOUBLE, float():
             return fixed(value)
         case Logical.DECIMAL, Decimal():
-            return decimal_text(value, kind.scale or 0)
+            return decimal_text(value, type.scale or 0)
         case Logical.TEXT, str():
             return value
         case Logical.BINARY, bytes():
@@ -180,19 +180,19 @@ def value_text(kind: SourceType, value: Value, *, time_zone: str = "UTC", float_
         case Logical.DATE, dt.date() | ZeroDate():
             return mysql.date_text(value)
         case ((Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
-            return mysql.datetime_text(value, kind.fsp)
+            return mysql.datetime_text(value, type.fsp)
         case Logical.DATETIME, int():
-            return mysql.datetime_text(value, kind.fsp)
+            return mysql.datetime_text(value, type.fsp)
         case Logical.TIMESTAMP, int():
-            return timestamp_text(value, kind.fsp, time_zone)[0]
+            return timestamp_text(value, type.fsp, time_zone)[0]
         case Logical.TIME, int():
-            return mysql.time_text(value, kind.fsp)
+            return mysql.time_text(value, type.fsp)
         case Logical.JSON, Json():
             return json_text(value.value)
         case _, int():
             return str(value)
         case _:
-            raise TypeError(f"{kind.key}: {value!r}")
+            raise TypeError(f"{type.key}: {value!r}")
 
 
 _JAVA: Final[Mapping[str, int]] = {
@@ -236,39 +236,39 @@ _JAVA_LEGACY: Final[Mapping[str, int]] = {
 _PROMOTED: Final[Mapping[str, int]] = {"tinyint": 5, "smallint": 4, "int": -5, "bigint": 3}
 
 
-def sql_type(kind: SourceType, value: Value, *, legacy: bool = False) -> int:
+def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
     """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its value, NULL is not.
 
     `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes.
     """
     if legacy:
-        return _JAVA_LEGACY[kind.name]
-    if kind.logical is Logical.INT and kind.unsigned and isinstance(value, int) and value > (kind.high or 0) >> 1:
-        return _PROMOTED.get(kind.name, _JAVA[kind.name])
-    return _JAVA[kind.name]
+        return _JAVA_LEGACY[type.name]
+    if type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1:
+        return _PROMOTED.get(type.name, _JAVA[type.name])
+    return _JAVA[type.name]
 
 
-def mysql_type(kind: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False) -> str:
+def mysql_type(type: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False) -> str:
     """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full description."""
-    text = kind.name + (_parameters(kind) if parameters else "")
-    if kind.logical not in (Logical.BIT, Logical.YEAR):
-        text += " unsigned" if unsigned and kind.unsigned else ""
-        text += " zerofill" if zerofill and kind.zerofill else ""
+    text = type.name + (_parameters(type) if parameters else "")
+    if type.logical not in (Logical.BIT, Logical.YEAR):
+        text += " unsigned" if unsigned and type.unsigned else ""
+        text += " zerofill" if zerofill and type.zerofill else ""
     return text
 
 
-def _parameters(kind: SourceType) -> str:
-    match kind.logical:
+def _parameters(type: SourceType) -> str:
+    match type.logical:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
-            return "" if kind.precision is None else f"({kind.precision},{kind.scale})"
+            return "" if type.precision is None else f"({type.precision},{type.scale})"
         case Logical.ENUM | Logical.SET:
-            quoted = (m.replace("\\", "\\\\").replace("'", "''") for m in kind.members)
+            quoted = (m.replace("\\", "\\\\").replace("'", "''") for m in type.members)
             return "(" + ",".join(f"'{member}'" for member in quoted) + ")"
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            return f"({kind.fsp})" if kind.fsp else ""
+            return f"({type.fsp})" if type.fsp else ""
         case Logical.INT | Logical.BIT | Logical.YEAR:
-            return f"({kind.length})"
-    return f"({kind.length})" if kind.name in ("char", "varchar", "binary", "varbinary", "vector") and kind.length else ""
+            return f"({type.length})"
+    return f"({type.length})" if type.name in ("char", "varchar", "binary", "varbinary", "vector") and type.length else ""
 
 
 DDL_TYPES: Final[Mapping[str, str]] = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from generators.model import Bootstrap, Column, Event, History, Instant, Op, Row, Scenario, SchemaChange, Table
+from generators.model import Bootstrap, Column, Event, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, slug
+from generators.sources.boundaries import ID, START, change, insert, named, slug
 
 _STRING: Final = mysql.text("varchar", 64)
 _N: Final = Column("n", mysql.integer("int"))
@@ -17,11 +17,6 @@ _S: Final = Column("s", _STRING)
 _A: Final = Column("a", mysql.integer("int"))
 _ROW: Final[Row] = {"id": 1, "n": 5, "s": "x"}
 _WIDE: Final[Row] = {**_ROW, "a": 9}
-
-
-def events(name: str, *found: Event, level: int = 1, tags: tuple[str, ...] = ()) -> Scenario:
-    """A named scenario of any events whose seed is derived from its name."""
-    return Scenario(name, History(found, seed=sum(name.encode())), level, frozenset({"boundary", *tags}))
 
 
 def _at(second: int) -> Instant:
@@ -52,26 +47,26 @@ def _order(database: str) -> Iterator[Scenario]:
     name = "schema/bootstrap-first"
     table = _table(database, name)
     updated = change(table, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
-    yield events(name, Bootstrap(_at(0), table), insert(table, _ROW, _at(1)), updated, tags=("schema",))
+    yield named(name, Bootstrap(_at(0), table), insert(table, _ROW, _at(1)), updated, tags=("schema",))
     name = "schema/row-first"
     table = _table(database, name)
     deleted = change(table, Op.DELETE, (_ROW, None), at=_at(1))
-    yield events(name, insert(table, _ROW, _at(0)), deleted, Bootstrap(_at(2), table), tags=("schema:late",))
+    yield named(name, insert(table, _ROW, _at(0)), deleted, Bootstrap(_at(2), table), tags=("schema:late",))
     name = "schema/row-first-of-two"
     table, other = _table(database, name), _table(database, f"{name}-other", ID, Column("n", _STRING))
     found: tuple[Event, ...] = (insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), Bootstrap(_at(2), table))
-    yield events(name, *found, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
+    yield named(name, *found, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
     name = "schema/none"
     table, other = _table(database, name), _table(database, f"{name}-other", ID, Column("n", _STRING))
-    yield events(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
+    yield named(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
     name = "schema/repeated"
     table = _table(database, name)
-    yield events(name, Bootstrap(_at(0), table), Bootstrap(_at(1), table), insert(table, _ROW, _at(2)), tags=("schema",))
+    yield named(name, Bootstrap(_at(0), table), Bootstrap(_at(1), table), insert(table, _ROW, _at(2)), tags=("schema",))
     name = "schema/every-type"
-    columns = (ID, *(Column(f"c_{slug(label)}", kind) for label, kind in mysql.TYPES.items()))
+    columns = (ID, *(Column(f"c_{slug(label)}", type) for label, type in mysql.TYPES.items()))
     table = _table(database, name, *columns)
     row: Row = {"id": 1, **dict.fromkeys(c.name for c in columns[1:])}
-    yield events(name, Bootstrap(_at(0), table), insert(table, row, _at(1)), tags=("schema",))
+    yield named(name, Bootstrap(_at(0), table), insert(table, row, _at(1)), tags=("schema",))
 
 
 def _versions(database: str) -> Iterator[Scenario]:
@@ -80,41 +75,41 @@ def _versions(database: str) -> Iterator[Scenario]:
     wide = replace(narrow, columns=(*narrow.columns, _A))
     added = _ddl(2, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
     rows: tuple[Event, ...] = (insert(narrow, _ROW, _at(1)), added, insert(wide, {**_WIDE, "id": 2}, _at(3)))
-    yield events(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
+    yield named(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
     name = "schema/modified-column"
     number = _table(database, name)
     text = replace(number, columns=(ID, Column("n", _STRING), _S))
     modified = _ddl(2, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
     rows = (insert(number, _ROW, _at(1)), modified, change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)))
-    yield events(name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",))
+    yield named(name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",))
     name = "schema/new-before-old"
     number = _table(database, name)
     text = replace(number, columns=(ID, Column("n", _STRING), _S))
     modified = _ddl(1, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
     rows = (insert(number, _ROW, _at(0)), modified, insert(text, {"id": 2, "n": "y", "s": None}, _at(2)))
-    yield events(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
+    yield named(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
     name = "schema/only-new"
     narrow = _table(database, name)
     wide = replace(narrow, columns=(*narrow.columns, _A))
     added = _ddl(1, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
-    yield events(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
+    yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
     name = "schema/add-column-first"
     narrow = _table(database, name)
     first = replace(narrow, columns=(_A, *narrow.columns))
     added = _ddl(1, "add column", narrow, first, "ALTER TABLE {t} ADD COLUMN `a` int FIRST")
-    yield events(name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",))
+    yield named(name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",))
     name = "schema/truncate"
     table = _table(database, name)
     cut = _ddl(2, "truncate table", table, table, "TRUNCATE TABLE {t}")
     rows = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
-    yield events(name, Bootstrap(_at(0), table), *rows, tags=("schema:version",))
+    yield named(name, Bootstrap(_at(0), table), *rows, tags=("schema:version",))
     name = "schema/drop-and-create"
     old = _table(database, name)
     new = _table(database, name, ID, Column("n", _STRING))
     dropped = _ddl(2, "drop table", old, None, "DROP TABLE {db}.{t}")
     created = _ddl(3, "create table", None, new, "CREATE TABLE {t} (`id` bigint NOT NULL, `n` varchar(64), PRIMARY KEY (`id`))")
     rows = (insert(old, _ROW, _at(1)), dropped, created, insert(new, {"id": 1, "n": "x"}, _at(4)))
-    yield events(name, Bootstrap(_at(0), old), *rows, tags=("schema:version",))
+    yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:version",))
 
 
 def _names(database: str) -> Iterator[Scenario]:
@@ -123,17 +118,17 @@ def _names(database: str) -> Iterator[Scenario]:
     new = replace(old, name=f"{old.name}_new")
     renamed = _ddl(2, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
     rows = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
-    yield events(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
+    yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
     name = "schema/rename-two-tables"
     pairs = [(_table(database, f"{name}-old-{i}"), _table(database, f"{name}-{i}")) for i in (1, 2)]
     both = (_ddl(1, "rename table", *pair, "RENAME TABLE {db}.{old} TO {db}.{t}") for pair in pairs)
     later = (insert(new, {**_ROW, "id": 2}, _at(2 + i)) for i, (_, new) in enumerate(pairs))
-    yield events(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
+    yield named(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
     name = "schema/rename-then-bootstrap"
     old = _table(database, name)
     new = replace(old, name=f"{old.name}_new")
     renamed = _ddl(0, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
-    yield events(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
+    yield named(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
     name = "schema/same-table-name"
     one = _table(database, name)
     two = replace(_table(f"{database}_2", name, ID, Column("n", _STRING)), name=one.name)
@@ -143,12 +138,12 @@ def _names(database: str) -> Iterator[Scenario]:
         insert(one, _ROW, _at(2)),
         insert(two, {"id": 1, "n": "x"}, _at(3)),
     )
-    yield events(name, *found, tags=("schema",))
+    yield named(name, *found, tags=("schema",))
     name = "schema/name-case"
     lower, upper = _table(database, name), _table(database, name, ID, Column("n", _STRING))
     upper = replace(upper, name=lower.name.upper())
     found = (Bootstrap(_at(0), lower), Bootstrap(_at(1), upper), insert(lower, _ROW, _at(2)))
-    yield events(name, *found, insert(upper, {"id": 1, "n": "x"}, _at(3)), tags=("schema",))
+    yield named(name, *found, insert(upper, {"id": 1, "n": "x"}, _at(3)), tags=("schema",))
 
 
 def _special(database: str) -> Iterator[Scenario]:
@@ -159,16 +154,16 @@ def _special(database: str) -> Iterator[Scenario]:
         "(PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20))"
     )
     rows = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
-    yield events(name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",))
+    yield named(name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",))
     name = "schema/virtual-column"
     table = _table(database, name, ID, _N, Column("v", mysql.integer("int"), generated="virtual"))
     sql = "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
     found = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
     updated = change(table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2))
-    yield events(name, _ddl(0, "create table", None, table, sql), *found, updated, tags=("virtual",))
+    yield named(name, _ddl(0, "create table", None, table, sql), *found, updated, tags=("virtual",))
     name = "schema/index"
     table = _table(database, name)
     made = _ddl(0, "create index", table, table, "CREATE INDEX `i` ON {t} (`n`, `s`)")
     dropped = _ddl(2, "drop index", table, table, "DROP INDEX `i` ON {t}")
     rows = (insert(table, _ROW, _at(1)), insert(table, {**_ROW, "id": 2}, _at(3)))
-    yield events(name, made, rows[0], dropped, rows[1], tags=("schema:version",))
+    yield named(name, made, rows[0], dropped, rows[1], tags=("schema:version",))

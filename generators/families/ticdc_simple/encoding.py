@@ -54,7 +54,7 @@ class Encoding(Protocol):
         """The message's bytes before compression; random key orders are drawn from `chance`."""
         ...
 
-    def expected(self, kind: SourceType, value: Value) -> Cell:
+    def expected(self, type: SourceType, value: Value) -> Cell:
         """What a perfect decoder recovers of a stored value."""
         ...
 
@@ -142,18 +142,18 @@ def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord, bootstrap_pos
     return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
 
 
-def timestamp(profile: SimpleProfile, kind: SourceType, value: Value) -> tuple[str, str, Cell]:
+def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[str, str, Cell]:
     """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a JSON object."""
     zone = host_zone(profile)
     location = profile.location or zone
     instants: tuple[int, ...] = ()
     if isinstance(value, int):
-        wall, instants = text.timestamp_text(value, kind.fsp, zone)
+        wall, instants = text.timestamp_text(value, type.fsp, zone)
     else:
-        wall = text.value_text(kind, value)
+        wall = text.value_text(type, value)
     shown = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'
-    cls = text.value_class(kind, value)
+    cls = text.value_class(type, value)
     if len(instants) > 1:
         why = f"{wall} occurs twice in {zone}"
-        return location, wall, Cell(State.ONE_OF, kind, value, shown, cls, json=True, options=instants, reason=why)
-    return location, wall, Cell(State.VALUE, kind, value, shown, cls, json=True)
+        return location, wall, Cell(State.ONE_OF, type, value, shown, cls, json=True, options=instants, reason=why)
+    return location, wall, Cell(State.VALUE, type, value, shown, cls, json=True)

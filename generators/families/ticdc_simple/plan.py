@@ -105,18 +105,18 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, TableSchema]:
     """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
-    found: dict[SchemaKey, TableSchema] = {}
+    schemas: dict[SchemaKey, TableSchema] = {}
     for one in planned:
         match one.record:
             case BootstrapRecord(table_schema=schema):
-                found.setdefault(schema.key, schema)
+                schemas.setdefault(schema.key, schema)
             case DdlRecord(table_schema=after, pre_table_schema=before):
                 for one_of_two in (after, before):
                     if one_of_two is not None:
-                        found.setdefault(one_of_two.key, one_of_two)
+                        schemas.setdefault(one_of_two.key, one_of_two)
             case _:
                 pass
-    return found
+    return schemas
 
 
 @dataclass(slots=True)
@@ -169,8 +169,8 @@ def _image(known: Known, row: Row) -> RowImage:
     return {c.name: (c.type, _stored(c.type, row[c.name])) for c in known.table.columns if c.generated != "virtual"}
 
 
-def _stored(kind: SourceType, value: Value) -> Value:
-    return None if value is None else text.canonical(kind, value)
+def _stored(type: SourceType, value: Value) -> Value:
+    return None if value is None else text.canonical(type, value)
 
 
 def cut(record: DmlRecord, location: str = "") -> DmlRecord:
@@ -187,22 +187,22 @@ def checksum_of(columns: Sequence[Column], image: RowImage) -> int:
     """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
     found = 0
     for column in columns:
-        kind, value = image.get(column.name, (column.type, None))
+        type, value = image.get(column.name, (column.type, None))
         if value is not None:
-            found = zlib.crc32(_bytes(kind, value), found)
+            found = zlib.crc32(_bytes(type, value), found)
     return found
 
 
-def _bytes(kind: SourceType, value: Value) -> bytes:
+def _bytes(type: SourceType, value: Value) -> bytes:
     match value:
         case float():
             return struct.pack("<d", value)
-        case int() if kind.logical not in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
+        case int() if type.logical not in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
             return (value & (1 << 64) - 1).to_bytes(8, "little")
         case bytes():
             raw = value
         case Decimal():
-            raw = text.decimal_text(value, kind.scale or 0).encode()
+            raw = text.decimal_text(value, type.scale or 0).encode()
         case _:
-            raw = text.value_text(kind, value).encode(errors="surrogatepass")
+            raw = text.value_text(type, value).encode(errors="surrogatepass")
     return len(raw).to_bytes(4, "little") + raw

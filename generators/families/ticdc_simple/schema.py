@@ -36,35 +36,35 @@ _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 
 
 @lru_cache(maxsize=256)
-def data_type(kind: SourceType, charset: str = "", collation: str = "") -> DataType:
+def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataType:
     """The dataType of a column. The mysqlType never says unsigned; a flag does."""
-    text = kind.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and kind.name != "vector"
+    text = type.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and type.name != "vector"
     default = _CHARACTERS if text else _BYTES
-    flags = kind.logical in _FLAGS
-    length, decimal = kind.length or 0, 0
-    match kind.logical:
+    flags = type.logical in _FLAGS
+    length, decimal = type.length or 0, 0
+    match type.logical:
         case Logical.FLOAT | Logical.DOUBLE:
-            length = kind.precision or (12 if kind.logical is Logical.FLOAT else 22)
+            length = type.precision or (12 if type.logical is Logical.FLOAT else 22)
         case Logical.DECIMAL:
-            length, decimal = kind.precision or 0, kind.scale or 0
+            length, decimal = type.precision or 0, type.scale or 0
         case Logical.JSON:
             length = _LONG
         case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
-            length = _TEMPORAL_LENGTH[kind.name] + (1 + kind.fsp if kind.fsp else 0)
-            decimal = kind.fsp
+            length = _TEMPORAL_LENGTH[type.name] + (1 + type.fsp if type.fsp else 0)
+            decimal = type.fsp
         case Logical.ENUM:
-            length = max(map(len, kind.members), default=0)
+            length = max(map(len, type.members), default=0)
         case Logical.SET:
-            length = sum(map(len, kind.members)) + max(0, len(kind.members) - 1)
+            length = sum(map(len, type.members)) + max(0, len(type.members) - 1)
     return DataType(
-        kind.name,
+        type.name,
         charset or default[0],
         collation or _COLLATIONS.get(charset, f"{charset}_bin" if charset else default[1]),
         length,
         decimal,
-        kind.members,
-        unsigned=kind.logical in (Logical.YEAR, Logical.BIT) or (flags and kind.unsigned),
-        zerofill=kind.logical is Logical.YEAR or (flags and kind.zerofill),
+        type.members,
+        unsigned=type.logical in (Logical.YEAR, Logical.BIT) or (flags and type.unsigned),
+        zerofill=type.logical is Logical.YEAR or (flags and type.zerofill),
     )
 
 
@@ -219,16 +219,16 @@ class Catalogue:
         literals = {c.name: c.default.text if c.default else spelled.get(c.name, "NULL") for c in table.columns}
         return {c.name: self._stored(c.type, literals[c.name]) for c in table.columns if literals[c.name].upper() != "NULL"}
 
-    def _stored(self, kind: SourceType, literal: str) -> str | int:
+    def _stored(self, type: SourceType, literal: str) -> str | int:
         if bits := _BITS.fullmatch(literal):
             return int(bits[1], 2)
         if not literal.startswith("'"):
             return literal
         stored = unquoted(literal)
-        if kind.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
+        if type.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
             return stored
         local = dt.datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
-        return mysql.datetime_text((local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, kind.fsp)
+        return mysql.datetime_text((local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, type.fsp)
 
 
 _SAME_VERSION: Final = ("truncate table", "truncate partition")

@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 
 from generators.families.canal import CanalCell, is_blob
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
-from generators.formats.alibaba_canal_json.cases import scenarios
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
@@ -27,6 +26,7 @@ from generators.formats.alibaba_canal_json.profiles import (
     ddl_type,
     profile,
 )
+from generators.formats.alibaba_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     UNPAIRED,
@@ -403,8 +403,8 @@ def _overlaid(table: Table, row: _RowImage) -> Image:
     return {column.name: cell(column) for column in table.columns}
 
 
-def _unknown(kind: SourceType, reason: str) -> Cell:
-    return Cell(State.ANY, kind, reason=reason)
+def _unknown(type: SourceType, reason: str) -> Cell:
+    return Cell(State.ANY, type, reason=reason)
 
 
 def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> str:
@@ -451,9 +451,9 @@ KINDS: Final = (
 )
 
 
-def supports(kind: SourceType) -> bool:
+def supports(type: SourceType) -> bool:
     """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
-    return kind.source == "mysql"
+    return type.source == "mysql"
 
 
 def losses(profile: CanalProfile) -> tuple[Loss, ...]:

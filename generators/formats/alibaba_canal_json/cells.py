@@ -54,11 +54,11 @@ def column_type(column: Column, facts: ColumnFacts) -> str:
     """The `mysqlType` text of a column."""
     if column.declared:
         return _spelled(column.declared)
-    kind = column.type
-    plain = kind.logical in (Logical.INT, Logical.YEAR) and not kind.zerofill and kind.length != 1
+    type = column.type
+    plain = type.logical in (Logical.INT, Logical.YEAR) and not type.zerofill and type.length != 1
     if plain and not facts.display_widths:
-        return kind.key
-    return type_text(kind)
+        return type.key
+    return type_text(type)
 
 
 def _spelled(declared: str) -> str:
@@ -79,44 +79,44 @@ def _spelled(declared: str) -> str:
 
 def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
     """A column's value on the wire."""
-    kind, spelled = column.type, column.declared.lower()
-    if kind.name in mysql.SPATIAL:
-        return _spatial(kind, value, facts)
-    cell = wire(kind, value, facts)
+    type, spelled = column.type, column.declared.lower()
+    if type.name in mysql.SPATIAL:
+        return _spatial(type, value, facts)
+    cell = wire(type, value, facts)
     if spelled.startswith("bool") and facts.boolean_code == -7:
         return CanalCell(cell.text, -6, cell.cell)
-    if kind.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
-        return _blob(kind, cell, facts)
-    if kind.name == "binary" and spelled.startswith("char"):
-        return _garbled(kind, value.rstrip(b"\0"), 1, cell, facts) if isinstance(value, bytes) else CanalCell(None, 1, cell.cell)
-    if kind.name == "binary" and isinstance(value, bytes):
-        return _padded(kind, value.rstrip(b"\0"), cell)
+    if type.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
+        return _blob(type, cell, facts)
+    if type.name == "binary" and spelled.startswith("char"):
+        return _garbled(type, value.rstrip(b"\0"), 1, cell, facts) if isinstance(value, bytes) else CanalCell(None, 1, cell.cell)
+    if type.name == "binary" and isinstance(value, bytes):
+        return _padded(type, value.rstrip(b"\0"), cell)
     charset = CHARSETS.get(column.charset, "ascii")
-    if kind.logical is Logical.TEXT and isinstance(value, str) and charset != CHARSETS[facts.connection_charset]:
+    if type.logical is Logical.TEXT and isinstance(value, str) and charset != CHARSETS[facts.connection_charset]:
         encoded = (cell.text or "").encode(charset, "replace")
-        return _garbled(kind, encoded, cell.code, cell, facts)
+        return _garbled(type, encoded, cell.code, cell, facts)
     return cell
 
 
-def _spatial(kind: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:
+def _spatial(type: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:
     """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like a BLOB's (canal#spatial)."""
     null = SQL_TYPES["binary"].null if facts.lob_null_codes else SQL_TYPES["binary"].null_before
     if not isinstance(value, Json):
-        return CanalCell(None, null, Cell(State.NULL, kind))
+        return CanalCell(None, null, Cell(State.NULL, type))
     stored: bytes = value.value["srid"].to_bytes(4, "little") + bytes.fromhex(value.value["wkb"])
     text = stored.decode("latin-1")
-    return CanalCell(text, SQL_TYPES["binary"].value, Cell(State.VALUE, kind, value, text, "spatial"))
+    return CanalCell(text, SQL_TYPES["binary"].value, Cell(State.VALUE, type, value, text, "spatial"))
 
 
-def _padded(kind: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
+def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
     """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows n (canal#binary-stripped)."""
-    whole = kept.ljust(kind.length or 0, b"\0")
+    whole = kept.ljust(type.length or 0, b"\0")
     if whole == kept:
         return cell
     return replace(cell, cell=replace(cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED))
 
 
-def _blob(kind: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+def _blob(type: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
     """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type, and may restore it."""
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
@@ -124,15 +124,15 @@ def _blob(kind: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
     if text == cell.text:
         return CanalCell(text, 2004, cell.cell)
     reason = "Canal wrote the bytes of this text as ISO-8859-1"
-    both = Cell(State.ONE_OF, kind, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason)
+    both = Cell(State.ONE_OF, type, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason)
     return CanalCell(text, 2004, both)
 
 
-def _garbled(kind: SourceType, data: bytes, code: int, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+def _garbled(type: SourceType, data: bytes, code: int, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
     """Bytes that Canal decodes with the character set of its connection, which is not the column's."""
     text = data.decode(CHARSETS[facts.connection_charset], "replace")
-    meant: Value = text.encode() if kind.logical is Logical.BINARY else text
+    meant: Value = text.encode() if type.logical is Logical.BINARY else text
     if text == cell.text:
         return CanalCell(text, code, cell.cell)
     reason = "Canal decoded these bytes with another character set than the column's"
-    return CanalCell(text, code, Cell(State.ANY, kind, meant, text, cell.cell.cls, reason=reason))
+    return CanalCell(text, code, Cell(State.ANY, type, meant, text, cell.cell.cls, reason=reason))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.formats.aliyun_dts_avro.cases import scenarios
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
 from generators.formats.aliyun_dts_avro.profiles import (
@@ -29,7 +28,8 @@ from generators.formats.aliyun_dts_avro.profiles import (
     followed,
     profile,
 )
-from generators.formats.aliyun_dts_avro.schema import FIELD, Datum, Record, cell_bytes, whole
+from generators.formats.aliyun_dts_avro.scenarios import scenarios
+from generators.formats.aliyun_dts_avro.schema import FIELD, AvroRecord, Datum, cell_bytes, whole
 from generators.model import (
     Cell,
     Change,
@@ -91,7 +91,7 @@ def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Writ
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What one record says beside its head: see `Record`."""
+    """What one record says beside its head: see `AvroRecord`."""
 
     operation: str
     change: Change
@@ -138,7 +138,7 @@ class _Task:
             }
             if profile.bare:
                 head |= {"version": 0, "id": 0, "sourceTxid": "", "source": {"sourceType": profile.source_type, "version": ""}}
-            record = Record(
+            record = AvroRecord(
                 head,
                 self.tags(content, stamp),
                 content.fields,
@@ -313,13 +313,13 @@ class _Columns:
 
 @lru_cache(maxsize=1024)
 def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
-    found = [column for column in table.columns if column.name not in profile.hidden]
+    columns = [column for column in table.columns if column.name not in profile.hidden]
     if not profile.table_order:
-        random.Random(f"{seed}/{table.database}/{table.name}/{len(found)}/{profile.order}").shuffle(found)
+        random.Random(f"{seed}/{table.database}/{table.name}/{len(columns)}/{profile.order}").shuffle(columns)
     return _Columns(
-        tuple(FIELD({"name": c.name, "dataTypeNumber": type_number(c.type)}) for c in found),
-        tuple((c.name, writer_of(c.type, profile)) for c in found),
-        {c.name: str(type_number(c.type)) for c in found},
+        tuple(FIELD({"name": c.name, "dataTypeNumber": type_number(c.type)}) for c in columns),
+        tuple((c.name, writer_of(c.type, profile)) for c in columns),
+        {c.name: str(type_number(c.type)) for c in columns},
     )
 
 

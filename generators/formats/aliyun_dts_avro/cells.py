@@ -122,9 +122,9 @@ _BYTES: Final[Mapping[str, int]] = {
 }
 
 
-def supports(kind: SourceType) -> bool:
+def supports(type: SourceType) -> bool:
     """Whether the writer has the type: MySQL's all, PostgreSQL's those that the sources tell anything of."""
-    return kind.source == "mysql" or kind.name == "enum" or kind.name in _OIDS
+    return type.source == "mysql" or type.name == "enum" or type.name in _OIDS
 
 
 def wire_type(name: str, logical: Logical, source: str = "mysql") -> SourceType:
@@ -132,18 +132,18 @@ def wire_type(name: str, logical: Logical, source: str = "mysql") -> SourceType:
     return SourceType(name, logical, length=255, source=source)
 
 
-def type_number(kind: SourceType) -> int:
+def type_number(type: SourceType) -> int:
     """dataTypeNumber: MySQL's protocol number or PostgreSQL's OID."""
-    if kind.source == "postgresql":
-        return _OIDS.get(kind.name, ENUM_OID)
-    return _MYSQL_NUMBERS.get(kind.name, 253)
+    if type.source == "postgresql":
+        return _OIDS.get(type.name, ENUM_OID)
+    return _MYSQL_NUMBERS.get(type.name, 253)
 
 
 @lru_cache(maxsize=4096)
-def writer_of(kind: SourceType, profile: AliyunProfile) -> Writer:
+def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
     """How a profile writes values of a type."""
-    make = _make(kind, profile)
-    absent: tuple[Datum, Cell] = None, Cell(State.NULL, kind)
+    make = _make(type, profile)
+    absent: tuple[Datum, Cell] = None, Cell(State.NULL, type)
 
     def write(value: Value) -> tuple[Datum, Cell]:
         return absent if value is None else make(value)
@@ -151,23 +151,23 @@ def writer_of(kind: SourceType, profile: AliyunProfile) -> Writer:
     return write
 
 
-def _make(kind: SourceType, profile: AliyunProfile) -> Writer:
-    if kind.name in _WIRE_TYPES:
-        return _WIRE_TYPES[kind.name](kind, profile)
-    if kind.name.startswith("charset:"):
-        return _character(kind, kind.name.partition(":")[2])
-    if kind.source == "postgresql" and kind.name in _POSTGRESQL:
-        return _POSTGRESQL[kind.name](kind, profile)
-    return _LOGICAL[kind.logical](kind, profile)
+def _make(type: SourceType, profile: AliyunProfile) -> Writer:
+    if type.name in _WIRE_TYPES:
+        return _WIRE_TYPES[type.name](type, profile)
+    if type.name.startswith("charset:"):
+        return _character(type, type.name.partition(":")[2])
+    if type.source == "postgresql" and type.name in _POSTGRESQL:
+        return _POSTGRESQL[type.name](type, profile)
+    return _LOGICAL[type.logical](type, profile)
 
 
-def _told(kind: SourceType, value: Value, datum: Datum) -> tuple[Datum, Cell]:
-    return datum, Cell(State.VALUE, kind, value, cell_text(datum), postgresql.value_class(kind, value), json=True)
+def _told(type: SourceType, value: Value, datum: Datum) -> tuple[Datum, Cell]:
+    return datum, Cell(State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True)
 
 
-def _integer(kind: SourceType, _profile: AliyunProfile) -> Writer:
-    width = _BYTES.get(kind.name) or ((kind.length or 1) + 7) // 8
-    return lambda value: _told(kind, value, ("Integer", {"precision": width, "value": str(value)}))
+def _integer(type: SourceType, _profile: AliyunProfile) -> Writer:
+    width = _BYTES.get(type.name) or ((type.length or 1) + 7) // 8
+    return lambda value: _told(type, value, ("Integer", {"precision": width, "value": str(value)}))
 
 
 def decimal_parts(value: Decimal, scale: int | None) -> dict[str, Any]:
@@ -184,33 +184,33 @@ def decimal_parts(value: Decimal, scale: int | None) -> dict[str, Any]:
     return {"value": f"{minus}{text}", "precision": len(unscaled), "scale": places}
 
 
-def _decimal(kind: SourceType, _profile: AliyunProfile) -> Writer:
-    scale = None if kind.source == "postgresql" and postgresql.unconstrained(kind) else kind.scale or 0
+def _decimal(type: SourceType, _profile: AliyunProfile) -> Writer:
+    scale = None if type.source == "postgresql" and postgresql.unconstrained(type) else type.scale or 0
 
     def write(value: Value) -> tuple[Datum, Cell]:
         assert isinstance(value, Decimal)
-        return _told(kind, value, ("Decimal", decimal_parts(value, scale)))
+        return _told(type, value, ("Decimal", decimal_parts(value, scale)))
 
     return write
 
 
-def _float(kind: SourceType, _profile: AliyunProfile) -> Writer:
+def _float(type: SourceType, _profile: AliyunProfile) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
-        datum, cell = _told(kind, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
+        datum, cell = _told(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
         return datum, replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
 
     return write
 
 
-def _character(kind: SourceType, charset: str) -> Writer:
+def _character(type: SourceType, charset: str) -> Writer:
     codec = CODECS.get(charset)
 
     def write(value: Value) -> tuple[Datum, Cell]:
         if isinstance(value, bytes):
-            return _told(kind, value, ("Character", {"charset": charset, "value": value}))
+            return _told(type, value, ("Character", {"charset": charset, "value": value}))
         assert isinstance(value, str)
         if codec is None:
-            datum, cell = _told(kind, value, ("Character", {"charset": charset, "value": value.encode()}))
+            datum, cell = _told(type, value, ("Character", {"charset": charset, "value": value.encode()}))
             return datum, replace(cell, state=State.ANY, reason=CHARSET_DOUBT)
         found = charset
         try:
@@ -219,13 +219,13 @@ def _character(kind: SourceType, charset: str) -> Writer:
             raw = b""
         if (value and not raw) or (charset in _BMP_ONLY and any(c > "\uffff" for c in value)):
             found, raw = "utf8mb4", value.encode()
-        return _told(kind, value, ("Character", {"charset": found, "value": raw}))
+        return _told(type, value, ("Character", {"charset": found, "value": raw}))
 
     return write
 
 
-def _object(kind: SourceType, branch: str, name: str, text: Callable[[Value], str | bytes]) -> Writer:
-    return lambda value: _told(kind, value, (branch, {"type": name, "value": text(value)}))
+def _object(type: SourceType, branch: str, name: str, text: Callable[[Value], str | bytes]) -> Writer:
+    return lambda value: _told(type, value, (branch, {"type": name, "value": text(value)}))
 
 
 def _utf8(value: Value) -> bytes:
@@ -237,20 +237,20 @@ def _same(value: Value) -> Any:
     return value
 
 
-def _text(kind: SourceType, profile: AliyunProfile) -> Writer:
-    if kind.source == "postgresql" or kind.name in ("char", "varchar") or profile.text == "character":
-        return _character(kind, dict(profile.charsets).get(kind.name, profile.charset))
+def _text(type: SourceType, profile: AliyunProfile) -> Writer:
+    if type.source == "postgresql" or type.name in ("char", "varchar") or profile.text == "character":
+        return _character(type, dict(profile.charsets).get(type.name, profile.charset))
     if profile.text == "text-object":
-        return _object(kind, "TextObject", "TEXT", _same)
-    return _object(kind, "BinaryObject", "TEXT", _utf8)
+        return _object(type, "TextObject", "TEXT", _same)
+    return _object(type, "BinaryObject", "TEXT", _utf8)
 
 
-def _binary(kind: SourceType, profile: AliyunProfile) -> Writer:
-    if kind.name in ("binary", "varbinary"):
+def _binary(type: SourceType, profile: AliyunProfile) -> Writer:
+    if type.name in ("binary", "varbinary"):
         if profile.binary == "character":
-            return _character(kind, "binary")
-        return _object(kind, "BinaryObject", "BINARY", _same)
-    return _object(kind, "BinaryObject", "BYTEA" if kind.source == "postgresql" else "BLOB", _same)
+            return _character(type, "binary")
+        return _object(type, "BinaryObject", "BINARY", _same)
+    return _object(type, "BinaryObject", "BYTEA" if type.source == "postgresql" else "BLOB", _same)
 
 
 def date_time(*parts: int | None) -> dict[str, int | None]:
@@ -277,9 +277,9 @@ def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None
     return date_time(day.year, day.month, day.day, *_clock(micros, profile))
 
 
-def _temporal(kind: SourceType, profile: AliyunProfile) -> Writer:
+def _temporal(type: SourceType, profile: AliyunProfile) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
-        match kind.logical, value:
+        match type.logical, value:
             case Logical.DATE, dt.date() | ZeroDate():
                 parts = date_time(value.year, value.month, value.day)
             case Logical.YEAR, int():
@@ -289,19 +289,19 @@ def _temporal(kind: SourceType, profile: AliyunProfile) -> Writer:
             case _:
                 assert isinstance(value, int | ZeroDate)
                 parts = _wall(value, profile)
-        return _told(kind, value, ("DateTime", parts))
+        return _told(type, value, ("DateTime", parts))
 
     return write
 
 
-def _timestamp(kind: SourceType, _profile: AliyunProfile) -> Writer:
+def _timestamp(type: SourceType, _profile: AliyunProfile) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
         if isinstance(value, ZeroDate):
-            datum, cell = _told(kind, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
+            datum, cell = _told(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
             return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
         assert isinstance(value, int)
         seconds, micros = divmod(value, mysql.MICROS)
-        return _told(kind, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
+        return _told(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
 
     return write
 
@@ -314,13 +314,13 @@ def offset_text(minutes: int) -> str:
 _LAST: Final = mysql.wall("9999-12-31") + mysql.DAY
 
 
-def _zoned(kind: SourceType, profile: AliyunProfile) -> Writer:
+def _zoned(type: SourceType, profile: AliyunProfile) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
         assert isinstance(value, int)
         shift = profile.offset * 60 * mysql.MICROS
         minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
         wall = _wall(value + minutes * 60 * mysql.MICROS, profile)
-        return _told(kind, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
+        return _told(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
 
     return write
 
@@ -328,11 +328,11 @@ def _zoned(kind: SourceType, profile: AliyunProfile) -> Writer:
 _LABELS: Final = TextForms(time_zone="UTC", labels=True)
 
 
-def _label(kind: SourceType, _profile: AliyunProfile) -> Writer:
-    name = kind.logical.name
+def _label(type: SourceType, _profile: AliyunProfile) -> Writer:
+    name = type.logical.name
 
     def write(value: Value) -> tuple[Datum, Cell]:
-        found = text_cell(kind, value, _LABELS)
+        found = text_cell(type, value, _LABELS)
         datum: Datum = ("TextObject", {"type": name, "value": found.text})
         return datum, replace(found, text=cell_text(datum), json=True)
 
@@ -344,47 +344,47 @@ def _document(value: Value) -> str:
     return json_text(value.value)
 
 
-def _printed(kind: SourceType) -> Callable[[Value], str]:
+def _printed(type: SourceType) -> Callable[[Value], str]:
     def text(value: Value) -> str:
         assert isinstance(value, Json)
-        return postgresql.json_text(kind, value.value)
+        return postgresql.json_text(type, value.value)
 
     return text
 
 
-def _jsonb(kind: SourceType, _profile: AliyunProfile) -> Writer:
-    text = _printed(kind)
-    return _object(kind, "BinaryObject", "JSON", lambda value: text(value).encode())
+def _jsonb(type: SourceType, _profile: AliyunProfile) -> Writer:
+    text = _printed(type)
+    return _object(type, "BinaryObject", "JSON", lambda value: text(value).encode())
 
 
-def _geometry(kind: SourceType, branch: str) -> Writer:
+def _geometry(type: SourceType, branch: str) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
         datum: Datum = (branch, {"type": "GEOMETRY", "value": value})
-        return datum, Cell(State.VALUE, kind, value, cell_text(datum), "geometry", json=True)
+        return datum, Cell(State.VALUE, type, value, cell_text(datum), "geometry", json=True)
 
     return write
 
 
-def _boolean(kind: SourceType, profile: AliyunProfile) -> Writer:
-    return _object(kind, "TextObject", "BOOL", lambda value: profile.booleans[bool(value)])
+def _boolean(type: SourceType, profile: AliyunProfile) -> Writer:
+    return _object(type, "TextObject", "BOOL", lambda value: profile.booleans[bool(value)])
 
 
-def _empty(kind: SourceType, symbol: str) -> Writer:
+def _empty(type: SourceType, symbol: str) -> Writer:
     if symbol == "NONE":
-        return lambda _value: (("EmptyObject", symbol), Cell(State.ABSENT, kind))
-    return lambda _value: (("EmptyObject", symbol), Cell(State.ANY, kind, reason=EMPTY_DOUBT))
+        return lambda _value: (("EmptyObject", symbol), Cell(State.ABSENT, type))
+    return lambda _value: (("EmptyObject", symbol), Cell(State.ANY, type, reason=EMPTY_DOUBT))
 
 
 NONE: Final[Datum] = ("EmptyObject", "NONE")
 """What stands for a column that was not captured."""
 
 
-def _special(kind: SourceType, _profile: AliyunProfile) -> Writer:
+def _special(type: SourceType, _profile: AliyunProfile) -> Writer:
     """A Decimal's text that is no number."""
 
     def write(value: Value) -> tuple[Datum, Cell]:
         datum: Datum = ("Decimal", {"value": value, "precision": 0, "scale": 0})
-        return datum, Cell(State.VALUE, kind, value, cell_text(datum), "special", json=True)
+        return datum, Cell(State.VALUE, type, value, cell_text(datum), "special", json=True)
 
     return write
 
@@ -392,18 +392,18 @@ def _special(kind: SourceType, _profile: AliyunProfile) -> Writer:
 _Maker: TypeAlias = Callable[[SourceType, AliyunProfile], Writer]
 
 _WIRE_TYPES: Final[Mapping[str, _Maker]] = {
-    "geometry": lambda kind, _: _geometry(kind, "BinaryGeometry"),
-    "geometry-text": lambda kind, _: _geometry(kind, "TextGeometry"),
+    "geometry": lambda type, _: _geometry(type, "BinaryGeometry"),
+    "geometry-text": lambda type, _: _geometry(type, "TextGeometry"),
     "special-numeric": _special,
-    "empty-null": lambda kind, _: _empty(kind, "NULL"),
-    "empty-none": lambda kind, _: _empty(kind, "NONE"),
+    "empty-null": lambda type, _: _empty(type, "NULL"),
+    "empty-none": lambda type, _: _empty(type, "NONE"),
 }
 
 _POSTGRESQL: Final[Mapping[str, _Maker]] = {
     "boolean": _boolean,
-    "enum": lambda kind, _: _object(kind, "TextObject", "ENUM", _same),
-    "uuid": lambda kind, _: _object(kind, "TextObject", "UUID", _same),
-    "json": lambda kind, _: _object(kind, "TextObject", "JSON", _printed(kind)),
+    "enum": lambda type, _: _object(type, "TextObject", "ENUM", _same),
+    "uuid": lambda type, _: _object(type, "TextObject", "UUID", _same),
+    "json": lambda type, _: _object(type, "TextObject", "JSON", _printed(type)),
     "jsonb": _jsonb,
 }
 
@@ -419,8 +419,8 @@ _LOGICAL: Final[Mapping[Logical, _Maker]] = {
     Logical.DATETIME: _temporal,
     Logical.TIME: _temporal,
     Logical.YEAR: _temporal,
-    Logical.TIMESTAMP: lambda kind, profile: (_zoned if kind.source == "postgresql" else _timestamp)(kind, profile),
+    Logical.TIMESTAMP: lambda type, profile: (_zoned if type.source == "postgresql" else _timestamp)(type, profile),
     Logical.ENUM: _label,
     Logical.SET: _label,
-    Logical.JSON: lambda kind, _: _object(kind, "TextObject", "JSON", _document),
+    Logical.JSON: lambda type, _: _object(type, "TextObject", "JSON", _document),
 }

@@ -161,7 +161,7 @@ ONE_BLOCK: Final = Framing()
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class AvroRecord:
     """A record before it is encoded. `fields` and the images are None, a text, or encoded items; `born` None leaves it out."""
 
     head: Mapping[str, Any]

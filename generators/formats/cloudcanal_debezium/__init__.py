@@ -17,7 +17,7 @@ from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topi
 from generators.families.connect import Raw, Schema, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
-from generators.families.mysql_texts import HEX, TextForms, cell
+from generators.families.mysql_texts import HEX, TextForms, image, supports
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.garbage.faults import CellFault
@@ -26,17 +26,14 @@ from generators.model import (
     Deployment,
     Event,
     History,
-    Image,
     Instant,
     Kind,
     Layout,
     Message,
     Op,
-    Row,
     RowChange,
     RowImages,
     SchemaChange,
-    SourceType,
     Table,
     Written,
 )
@@ -213,15 +210,11 @@ def _texts(
 ) -> tuple[str, Change]:
     """CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text)."""
     forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
-    before, after = (_image(table, row, forms) for row in (images.before, images.after))
+    before, after = (image(table, row, forms) for row in (images.before, images.after))
     missing: dict[str, str] | None = {} if profile.empty_images else None
-    for side, image in (("before", before), ("after", after)):
-        payload[side] = missing if image is None else {name: one.text for name, one in image.items()}
+    for side, row in (("before", before), ("after", after)):
+        payload[side] = missing if row is None else {name: one.text for name, one in row.items()}
     return _own(shape.own_schema(table), payload, profile), replace(change, before=before, after=after)
-
-
-def _image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
-    return None if row is None else {c.name: cell(c.type, row.get(c.name), forms) for c in table.columns}
 
 
 def _connect(schema: Schema, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
@@ -260,11 +253,6 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
     """What a column's type cannot hold, in the profile's form of values."""
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
-
-
-def supports(kind: SourceType) -> bool:
-    """Every MySQL type of `generators.sources.mysql`."""
-    return kind.source == "mysql"
 
 
 KINDS: Final = (

@@ -16,9 +16,9 @@ from generators.families.canal import type_text
 from generators.families.cloudcanal.messages import jdbc_type
 from generators.families.connect import Schema
 from generators.garbage.faults import CellFault
-from generators.model import Column, Event, History, Instant, Op, Row, Scenario, SchemaChange, Table
+from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import BOUNDARY, ID, START, change, slug
+from generators.sources.boundaries import ID, START, change, named, slug
 from generators.wire_format import Profile
 
 _TEXT: Final = Schema("string")
@@ -117,28 +117,24 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     yield from _documents(database)
     yield from _ddl(database)
     name = "snapshot/read"
-    yield _case(name, change(_table(database, name), Op.READ, (None, _ROW)), tags={"snapshot"})
+    yield named(name, change(_table(database, name), Op.READ, (None, _ROW)), tags={"snapshot"})
     name = "position/next-file"
     later = Instant(START.ms, 1000)
     table = _table(database, name)
-    yield _case(name, change(table, Op.INSERT, (None, _ROW)), change(table, Op.DELETE, (_ROW, None), at=later), tags={"position"})
+    yield named(name, change(table, Op.INSERT, (None, _ROW)), change(table, Op.DELETE, (_ROW, None), at=later), tags={"position"})
     name = "op/a-column-named-ddl"
     odd = Table(database, slug(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
     row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
-    yield _case(name, change(odd, Op.INSERT, (None, row)), tags={"names"})
+    yield named(name, change(odd, Op.INSERT, (None, row)), tags={"names"})
     name = "image/orientation"
-    yield _case(
+    yield named(
         name, change(_table(database, name), Op.UPDATE, ({**_ROW, "b": "old"}, {**_ROW, "b": "new"})), tags={"orientation"}
     )
     name = "image/one-null-column"
     lone = Table(database, slug(name), (Column("a", _STRING),))
     for label, op, pair in (("insert", Op.INSERT, (None, {"a": None})), ("delete", Op.DELETE, ({"a": None}, None))):
         table = replace(lone, name=f"{lone.name}_{label}")
-        yield _case(f"{name}-{label}", change(table, op, pair), tags={"image:null-row"})
-
-
-def _case(name: str, *events: Event, tags: set[str]) -> Scenario:
-    return Scenario(name, History(events, seed=sum(name.encode())), 1, BOUNDARY | tags)
+        yield named(f"{name}-{label}", change(table, op, pair), tags={"image:null-row"})
 
 
 def _table(database: str, name: str) -> Table:
@@ -151,11 +147,11 @@ def _documents(database: str) -> Iterator[Scenario]:
     columns = tuple(Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk"))
     table = Table(database, "table_test", columns, ("col_pk",))
     row: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
-    yield _case("document/insert", change(table, Op.INSERT, (None, row), at=at), tags={"document"})
+    yield named("document/insert", change(table, Op.INSERT, (None, row), at=at), tags={"document"})
     sql = "alter table table_test add col2 varchar(22) null"
     altered = replace(table, name="table_test_ddl")
     event = SchemaChange(at, "add column", sql, database, altered.name, replace(altered, columns=columns[::2]), altered)
-    yield _case("document/ddl", event, tags={"ddl:add column", "document"})
+    yield named("document/ddl", event, tags={"ddl:add column", "document"})
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
@@ -169,7 +165,7 @@ def _ddl(database: str) -> Iterator[Scenario]:
         before = replace(table, name=other) if ddl.renames else table
         after = None if action == "drop table" else table
         event = SchemaChange(START, action, sql, database, table.name, before, after, other if ddl.renames else None)
-        yield _case(name, event, tags={f"ddl:{action}"})
+        yield named(name, event, tags={f"ddl:{action}"})
 
 
 TYPED_FAULTS: Final = (

@@ -24,14 +24,13 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
-from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
     Place,
     Reading,
-    Shape,
+    TableShape,
     Wires,
     defaults_of,
     full_image,
@@ -44,6 +43,7 @@ from generators.formats.debezium_json.rows import (
     stand_in,
     statement,
 )
+from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.model import (
     Cell,
     Change,
@@ -254,7 +254,7 @@ class _Writer:
         if not self.open:
             self.logged = ""
 
-    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
+    def row(self, event: RowChange, shape: TableShape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
         """The messages of one row."""
         profile, table, identity = self.profile, shape.known, shape.identity
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
@@ -330,11 +330,11 @@ class _Writer:
             return replace(shown, cell=Cell(State.ANY, column.type, text=shown.cell.text, cls="fallback", json=shown.cell.json))
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
-    def keys(self, shape: Shape) -> tuple[str, ...] | None:
+    def keys(self, shape: TableShape) -> tuple[str, ...] | None:
         """The key's columns as the record key names them."""
         return tuple(shape.names[name] for name in shape.key) or None
 
-    def row_key(self, shape: Shape, key: str | None) -> str | None:
+    def row_key(self, shape: TableShape, key: str | None) -> str | None:
         """The record key of that payload."""
         if key is None or not shape.key_schema:
             return key

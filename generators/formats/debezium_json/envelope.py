@@ -342,16 +342,16 @@ def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:
     """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
     facts = _column(column, None, profile)
-    told = {"type": facts["typeName"], **{name: facts[name] for name in ("length", "scale", "comment", "name")}}
-    return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in told.items() if fact is not None)
+    parameters = {"type": facts["typeName"], **{name: facts[name] for name in ("length", "scale", "comment", "name")}}
+    return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in parameters.items() if fact is not None)
 
 
-def _spelled(kind: SourceType) -> str:
+def _spelled(type: SourceType) -> str:
     """A type as statements spell it, integers without a width."""
-    sized = kind.name in ("char", "varchar", "binary", "varbinary", "bit") or (kind.name, kind.length) == ("tinyint", 1)
-    first = kind.precision or (kind.length if sized else kind.fsp)
-    parameters = f"({first},{kind.scale})" if kind.scale is not None else f"({first})" if first else ""
-    return f"{kind.name}{parameters}{' unsigned' * kind.unsigned}{' zerofill' * kind.zerofill}"
+    sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (type.name, type.length) == ("tinyint", 1)
+    first = type.precision or (type.length if sized else type.fsp)
+    parameters = f"({first},{type.scale})" if type.scale is not None else f"({first})" if first else ""
+    return f"{type.name}{parameters}{' unsigned' * type.unsigned}{' zerofill' * type.zerofill}"
 
 
 def _expression(default: Default | None) -> str | None:

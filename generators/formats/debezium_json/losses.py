@@ -24,10 +24,10 @@ from generators.sources.registry import source
 from generators.wire_format import Loss
 
 
-def wire_of(profile: DebeziumProfile, kind: SourceType, value: Value) -> DebeziumCell:
+def wire_of(profile: DebeziumProfile, type: SourceType, value: Value) -> DebeziumCell:
     """A streamed value of a nullable column in that profile's form."""
     wire = _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
-    return wire(kind, value, profile.modes)
+    return wire(type, value, profile.modes)
 
 
 def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
@@ -36,8 +36,8 @@ def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
-    def left(kind: SourceType, value: Value) -> Value:
-        cell = wire_of(profile, kind, value).cell
+    def left(type: SourceType, value: Value) -> Value:
+        cell = wire_of(profile, type, value).cell
         return cell.options[0] if cell.state is State.ONE_OF else cell.value
 
     if profile.image == "minimal":
@@ -47,8 +47,8 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         yield Loss((Logical.DECIMAL,), "DECIMAL as double keeps some 17 digits", "debezium#decimal-double", left)
     if profile.modes.money_digits < 2:
 
-        def rounded(kind: SourceType, value: Value) -> Value:
-            return left(kind, value) if kind.name == "money" else value
+        def rounded(type: SourceType, value: Value) -> Value:
+            return left(type, value) if type.name == "money" else value
 
         yield Loss((Logical.DECIMAL,), "money is rounded to money.fraction.digits", "debezium#money", rounded)
     if profile.modes.temporal == "connect":
@@ -134,7 +134,7 @@ _UNFIT: Final = (
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """The unfit cells of the profile's database, in the profile's forms; the column's name makes each fragment unique."""
-    found = []
+    faults = []
     for unfit in _UNFIT:
         name = unfit.mysql if profile.is_mysql else unfit.postgresql
         if not name:
@@ -143,5 +143,5 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
         bad = unfit.bad.get(wire.schema.name.rpartition(".")[2] or wire.schema.type)
         if bad is not None:
             member = f'"c_{slug(name)}":'
-            found.append(CellFault(unfit.name, f"c_{slug(name)}", unfit.value, member + wire.json, member + bad, unfit.kept))
-    return tuple(found)
+            faults.append(CellFault(unfit.name, f"c_{slug(name)}", unfit.value, member + wire.json, member + bad, unfit.kept))
+    return tuple(faults)

@@ -243,6 +243,6 @@ PROFILES: Final = (
 whose deployment another has costs no decode call of its own."""
 
 
-def supports(kind: SourceType) -> bool:
+def supports(type: SourceType) -> bool:
     """Whether a connector has the type: every type of `generators.sources.mysql` and `generators.sources.postgresql`."""
-    return kind.source in ("mysql", "postgresql")
+    return type.source in ("mysql", "postgresql")

@@ -28,7 +28,7 @@ class Place:
     """A row of an event, by number; `snapshot` is the marker of a row that was read."""
 
     event: RowChange
-    shape: Shape
+    shape: TableShape
     row: int
     snapshot: str = ""
 
@@ -68,7 +68,7 @@ def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TableShape:
     """What of a table's messages is the same for every row.
 
     `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the database or schema; `key` are
@@ -91,7 +91,7 @@ class Shape:
 @lru_cache(maxsize=2048)
 def shape_of(
     table: Table, profile: DebeziumProfile, prefix: str, defaults: tuple[tuple[str, Default], ...], snapshot: bool
-) -> Shape:
+) -> TableShape:
     """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that rows are read, not streamed.
 
     The key is the primary key; where there is none MySQL's connector takes a unique key of solid columns (debezium/debezium
@@ -117,7 +117,7 @@ def shape_of(
     whole = envelope.flat_schema(profile, row) if profile.flat else envelope.envelope_schema(profile, full_name, row)
     key_fields = tuple((names[k], by_name[names[k]]) for k in key)
     key_row = Schema("struct", False, envelope.adjusted(f"{full_name}.Key", profile), fields=key_fields)
-    return Shape(
+    return TableShape(
         names,
         {column: f"{string(shown)}:" for column, shown in names.items()},
         outer,
@@ -200,28 +200,28 @@ def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Defa
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
-    kind = column.type
+    type = column.type
     if profile.is_mysql:
         return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
-    variable = postgresql.unconstrained(kind) and profile.modes.decimal == "precise"
-    return kind.logical is not Logical.BINARY and not variable and not kind.name.endswith("[]")
+    variable = postgresql.unconstrained(type) and profile.modes.decimal == "precise"
+    return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
 
 def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapshot: bool) -> DebeziumCell:
     """The default of a column on the wire; an expression's is 0, "" or the epoch (debezium#defaults)."""
-    kind, modes, value = column.type, profile.modes, default.value
+    type, modes, value = column.type, profile.modes, default.value
     if not profile.is_mysql:
         if value is None:
-            value = {Logical.TEXT: _NIL if kind.name == "uuid" else ""}.get(kind.logical, 0)
-        return _debezium_postgresql.wire(kind, value, modes, snapshot=snapshot)
+            value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
+        return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
     if value is None:
         value = 0
-    elif isinstance(value, int) and kind.key == "bigint unsigned" and modes.bigint_unsigned == "long":
+    elif isinstance(value, int) and type.key == "bigint unsigned" and modes.bigint_unsigned == "long":
         value = min(value, (1 << 63) - 1)
     elif isinstance(value, bytes):
         value = default.text.strip("'").encode() if snapshot else value.rstrip(b"\0")
-        kind = replace(kind, name="varbinary")
-    found = _debezium_mysql.wire(kind, value, modes, declared=spelling(column, snapshot))
+        type = replace(type, name="varbinary")
+    found = _debezium_mysql.wire(type, value, modes, declared=spelling(column, snapshot))
     return replace(found, cell=replace(found.cell, type=column.type))
 
 
@@ -233,7 +233,7 @@ def spelling(column: Column, snapshot: bool) -> str:
     return "" if snapshot and _debezium_mysql.deciding(column.declared) != "FLOAT(" else column.declared
 
 
-def row_json(shape: Shape, row: Wires | None) -> str:
+def row_json(shape: TableShape, row: Wires | None) -> str:
     """A row struct, or null."""
     if row is None:
         return "null"
@@ -241,7 +241,7 @@ def row_json(shape: Shape, row: Wires | None) -> str:
     return f"{{{','.join([members[name] + wire.json for name, wire in row.items()])}}}"
 
 
-def key_json(shape: Shape, row: Wires) -> str | None:
+def key_json(shape: TableShape, row: Wires) -> str | None:
     """The key struct of a row, None without key or row."""
     if not shape.key or not row:
         return None
@@ -260,7 +260,7 @@ def statement(event: RowChange) -> str:
     return f"INSERT INTO {table} SELECT * FROM {other}"  # noqa: S608 - never executed
 
 
-def key_header(shape: Shape, row: Wires) -> bytes:
+def key_header(shape: TableShape, row: Wires) -> bytes:
     """A key as `SimpleHeaderConverter` writes its struct."""
 
     def shown(wire: DebeziumCell) -> str:
@@ -270,7 +270,7 @@ def key_header(shape: Shape, row: Wires) -> bytes:
     return f"{{{members}}}".encode("utf-8", "replace")
 
 
-def image(shape: Shape, row: Wires | None) -> Image | None:
+def image(shape: TableShape, row: Wires | None) -> Image | None:
     """The image at level one, by names on the wire."""
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
@@ -278,7 +278,7 @@ def image(shape: Shape, row: Wires | None) -> Image | None:
 _RENAMED: Final = "the column stands under another name: mangled, as it is not ASCII, or with its back-tick doubled"
 
 
-def full_image(shape: Shape, row: Wires | None) -> Image | None:
+def full_image(shape: TableShape, row: Wires | None) -> Image | None:
     """Level two's image where it is not the wire's: columns under another name are unknown, those that were not sent absent."""
     if row is None:
         return None

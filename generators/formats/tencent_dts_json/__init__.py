@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
-from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
+from generators.families.mysql_texts import supports
 from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
+from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Change,
@@ -156,8 +157,8 @@ def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
     """The JSON text in the document's order of fields; one that does not apply is null, or left out, as those always are of
     which the document says so."""
     left_out = FIELDS if profile.absent else CARRIED
-    found = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or name not in left_out]
-    return "{" + ",".join(found) + "}"
+    parts = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or name not in left_out]
+    return "{" + ",".join(parts) + "}"
 
 
 def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
@@ -251,11 +252,6 @@ def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int
         for text in record.key:
             found ^= hash_code(text or "")
     return remainder_of_abs(found, partitions)
-
-
-def supports(kind: SourceType) -> bool:
-    """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
-    return kind.source == "mysql"
 
 
 def _milliseconds(_kind: SourceType, value: Value) -> Value:

@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 
 from generators.families.canal import type_text
 from generators.families.java_text import Escapes, json_string
-from generators.families.mysql_texts import cell
+from generators.families.mysql_texts import image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
-from generators.model import Change, Image, Row, RowImages, SourceType, Table
+from generators.model import Change, Image, RowImages, SourceType, Table
 
 Texts: TypeAlias = tuple[str | None, ...]
 
@@ -63,9 +63,9 @@ def columns_of(table: Table, binlog_codes: bool) -> str:
     return f"[{','.join(found)}]"
 
 
-def type_number(kind: SourceType, binlog_codes: bool) -> int:
+def type_number(type: SourceType, binlog_codes: bool) -> int:
     """`dataTypeNumber` of a type, as the binlog stores it or as the protocol has it."""
-    stored, protocol = _CODES.get(kind.name, (252, 252))
+    stored, protocol = _CODES.get(type.name, (252, 252))
     return stored if binlog_codes else protocol
 
 
@@ -78,26 +78,19 @@ def images_of(
     table: Table, images: RowImages, bare: Change, profile: TencentProfile
 ) -> tuple[Change, Texts | None, Texts | None]:
     """A row's change and its value lists, None for the image that it has not."""
-    before, after = (_image(table, row, profile) if row is not None else None for row in (images.before, images.after))
-    found: list[tuple[Image | None, Texts | None]] = [_listed(image, profile) for image in (before, after)]
-    (before, old), (after, new) = found
+    (before, old), (after, new) = (_listed(image(table, row, profile.forms), profile) for row in (images.before, images.after))
     return replace(bare, before=before, after=after), old, new
 
 
-def _image(table: Table, row: Row, profile: TencentProfile) -> Image:
-    forms = profile.forms
-    return {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
-
-
-def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
-    if image is None:
+def _listed(row: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
+    if row is None:
         return None, None
-    texts = [found.text for found in image.values()]
+    texts = [found.text for found in row.values()]
     if not profile.short_lists:
-        return image, tuple(texts)
+        return row, tuple(texts)
     while texts and texts[-1] is None:
         texts.pop()
-    marked = {n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(image.items())}
+    marked = {n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(row.items())}
     return marked, tuple(texts)
 
 

@@ -23,8 +23,8 @@ from typing import Final
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
-from generators.formats.ticdc_canal_json.cases import scenarios
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
+from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Cell,
@@ -269,27 +269,27 @@ def _beyond_latin1(cell: Cell) -> bool:
     return cell.state is State.ANY and cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")
 
 
-def _cell(profile: TicdcProfile, kind: SourceType, stored: Value) -> tuple[str, Cell]:
+def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, Cell]:
     if stored is None:
-        return "null", Cell(State.NULL, kind)
-    value = text.canonical(kind, stored)
-    cls = text.value_class(kind, value)
-    if kind.logical is Logical.TIMESTAMP and isinstance(value, int):
-        shown, instants = text.timestamp_text(value, kind.fsp, profile.deployment.time_zone)
+        return "null", Cell(State.NULL, type)
+    value = text.canonical(type, stored)
+    cls = text.value_class(type, value)
+    if type.logical is Logical.TIMESTAMP and isinstance(value, int):
+        shown, instants = text.timestamp_text(value, type.fsp, profile.deployment.time_zone)
         if len(instants) > 1:
             why = f"{shown} occurs twice in {profile.deployment.time_zone}"
-            return text.escape(shown), Cell(State.ONE_OF, kind, value, shown, cls, options=instants, reason=why)
-        return text.escape(shown), Cell(State.VALUE, kind, value, shown, cls)
-    if profile.binary_lossy and kind.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
+            return text.escape(shown), Cell(State.ONE_OF, type, value, shown, cls, options=instants, reason=why)
+        return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
+    if profile.binary_lossy and type.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
         raw = text.go_utf8(value)
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
         why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
-        return text.escape(raw), Cell(State.ANY, kind, None, shown, cls, reason=why)
-    shown = text.value_text(kind, value, float_via_double=profile.float_via_double)
+        return text.escape(raw), Cell(State.ANY, type, None, shown, cls, reason=why)
+    shown = text.value_text(type, value, float_via_double=profile.float_via_double)
     if profile.null_text_bug and shown == "null":
         why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
-        return "null", Cell(State.NULL, kind, cls=cls, reason=why)
-    return text.escape(shown), Cell(State.VALUE, kind, value, shown, cls)
+        return "null", Cell(State.NULL, type, cls=cls, reason=why)
+    return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
 
 
 def _envelope(
@@ -350,14 +350,14 @@ __all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "wri
 
 def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
-    found = []
+    stated = []
     if profile.binary_lossy:
         reason = "a byte that is no UTF-8 is written as U+FFFD"
-        found.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
+        stated.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
     if profile.null_text_bug:
         reason = "the text null is written as JSON null"
-        found.append(Loss((Logical.TEXT, Logical.BINARY), reason, "ticdc#null-text-bug", _nulled))
-    return tuple(found)
+        stated.append(Loss((Logical.TEXT, Logical.BINARY), reason, "ticdc#null-text-bug", _nulled))
+    return tuple(stated)
 
 
 def _replaced(_kind: SourceType, value: Value) -> Value:

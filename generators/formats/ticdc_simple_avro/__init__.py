@@ -23,9 +23,9 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.profiles import CHOICES
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
-from generators.formats.ticdc_simple_avro.cases import scenarios
 from generators.formats.ticdc_simple_avro.faults import FAULTS, cell_faults
 from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile, profile
+from generators.formats.ticdc_simple_avro.scenarios import scenarios
 from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.wire_format import Format, KindRow
@@ -64,25 +64,25 @@ class Binary:
             return ENCODER(self._row(record, chance))
         return ENCODER(control(record, timestamp_decimal=self.profile.timestamp_decimal))
 
-    def expected(self, kind: SourceType, value: Value) -> Cell:
+    def expected(self, type: SourceType, value: Value) -> Cell:
         """What a perfect decoder recovers of a stored value."""
         if value is None:
-            return Cell(State.NULL, kind)
-        if kind.logical is Logical.TIMESTAMP:
-            return timestamp(self.profile, kind, value)[2]
-        cls = text.value_class(kind, value)
-        match self.wire(kind, value)[1]:
+            return Cell(State.NULL, type)
+        if type.logical is Logical.TIMESTAMP:
+            return timestamp(self.profile, type, value)[2]
+        cls = text.value_class(type, value)
+        match self.wire(type, value)[1]:
             case str() as shown:
-                return Cell(State.VALUE, kind, value, shown, cls)
+                return Cell(State.VALUE, type, value, shown, cls)
             case bytes() as raw:
-                return Cell(State.VALUE, kind, value, raw.hex(), cls)
+                return Cell(State.VALUE, type, value, raw.hex(), cls)
             case float() as number:
-                fixed = text.fixed32 if kind.logical is Logical.FLOAT else text.fixed
-                return Cell(State.VALUE, kind, value, _fraction(fixed(number)), cls, json=True)
+                fixed = text.fixed32 if type.logical is Logical.FLOAT else text.fixed
+                return Cell(State.VALUE, type, value, _fraction(fixed(number)), cls, json=True)
             case {"value": number}:
-                return Cell(State.VALUE, kind, value, f'{{"value":{number}}}', cls, json=True)
+                return Cell(State.VALUE, type, value, f'{{"value":{number}}}', cls, json=True)
             case number:
-                return Cell(State.VALUE, kind, value, str(number), cls, json=True)
+                return Cell(State.VALUE, type, value, str(number), cls, json=True)
 
     def _row(self, record: DmlRecord, chance: random.Random) -> Any:
         payload = {
@@ -109,13 +109,13 @@ class Binary:
         chance.shuffle(names)
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
-    def wire(self, kind: SourceType, value: Value) -> tuple[str, Any]:
+    def wire(self, type: SourceType, value: Value) -> tuple[str, Any]:
         """A stored value that is not NULL as (branch, value) of the map's union."""
-        match kind.logical, value:
+        match type.logical, value:
             case Logical.TIMESTAMP, _:
-                location, wall, _ = timestamp(self.profile, kind, value)
+                location, wall, _ = timestamp(self.profile, type, value)
                 return f"{NAMESPACE}.Timestamp", {"location": location, "value": wall}
-            case Logical.INT, int() if kind.name == "bigint" and kind.unsigned:
+            case Logical.INT, int() if type.name == "bigint" and type.unsigned:
                 return f"{NAMESPACE}.UnsignedBigint", {"value": signed(value)}
             case Logical.BIT, int() if self.profile.bits == "string":
                 return "string", str(value)
@@ -128,7 +128,7 @@ class Binary:
             case Logical.BINARY, bytes():
                 return "bytes", value
             case _:
-                return "string", text.value_text(kind, value)
+                return "string", text.value_text(type, value)
 
 
 def signed(value: int) -> int:

@@ -18,18 +18,20 @@ from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
 from spark_checks.decoders.aliyun_dts_avro import cells as _aliyun_cells
+from spark_checks.decoders.aliyun_dts_avro.baseline import BASELINE
 from spark_checks.decoders.aliyun_dts_avro.charsets import in_utf_8
 from spark_checks.decoders.aliyun_dts_avro.record import CHANGE, MEMBERS, ROW, WIRE
 from spark_checks.decoders.families import avro as _avro
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.avro import Schema
-from spark_checks.decoders.families.canal import COORDINATES
-from spark_checks.decoders.families.sql import given, literal, name
+from spark_checks.decoders.families.framing import COORDINATES
+from spark_checks.decoders.families.sql import given
+
+__all__ = ["BASELINE", "decode", "decode_rows"]
 
 _ROWS: Final = ("INSERT", "UPDATE", "DELETE", "INIT")
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK", "ABORT")
 _STATEMENTS: Final = ("DDL", "COMMAND")
-_LAST_SECOND: Final = 253_402_300_799
 _DOT: Final = "\\u002E"
 """How a dot inside a name is written."""
 
@@ -40,27 +42,23 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
     second, third = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
-    committed = told["sourceTimestamp"]
     sql = F.when(kind == "DDL", m["afterImages"]["member0"])
     fields = row["fields"]["member1"]
-    return _messages(records, CHANGE, deployment).select(
-        *COORDINATES,
-        F.lit(0).alias("row"),
-        "kind",
-        op.alias("op"),
-        F.coalesce(told["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))).alias("database"),
-        _name(F.when(third.isNotNull(), second)).alias("schema"),
-        F.coalesce(told["tags"]["l_tb_name"], _name(F.coalesce(third, second))).alias("table"),
-        F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"].alias("keys"),
-        F.make_valid_utf8(told["sourcePosition"]).alias("position"),
-        F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
-        F.when(op.isin("UPDATE", "DELETE"), _image("beforeImages")).alias("before"),
-        F.when(op != "DELETE", _image("afterImages")).alias("after"),
-        F.map_from_arrays(fields["name"], fields["dataTypeNumber"].cast("array<string>")).alias("types"),
-        F.lit(None).cast("string").alias("schema_version"),
-        F.make_valid_utf8(sql).alias("sql"),
-        _framing.error(kind).alias("error"),
+    change = _framing.change(
+        kind,
+        op=op,
+        database=F.coalesce(told["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))),
+        schema=_name(F.when(third.isNotNull(), second)),
+        table=F.coalesce(told["tags"]["l_tb_name"], _name(F.coalesce(third, second))),
+        keys=F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
+        position=F.make_valid_utf8(told["sourcePosition"]),
+        commit_time=_framing.instant_of_seconds(told["sourceTimestamp"]),
+        before=_framing.before(op, _image("beforeImages")),
+        after=F.when(op != "DELETE", _image("afterImages")),
+        types=F.map_from_arrays(fields["name"], fields["dataTypeNumber"].cast("array<string>")),
+        sql=F.make_valid_utf8(sql),
     )
+    return _messages(records, CHANGE, deployment).select(*COORDINATES, *change)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
@@ -69,7 +67,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     mine = (kind == "ROW") & _is(table, m)
 
     def told(op: Column) -> Column:
-        before = F.when(op.isin("UPDATE", "DELETE"), _present(m["beforeImages"]["member1"]))
+        before = _framing.before(op, _present(m["beforeImages"]["member1"]))
         after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
         return F.struct(
             op.alias("op"),
@@ -78,11 +76,10 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
 
-    cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
-    texts = f"transform(told.images, v -> {in_utf_8('v')})"
-    placed = f"transform({texts}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
+    placed = _framing.placed(table, f"transform(told.images, v -> {in_utf_8('v')})")
     row = given(F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])), told)
-    return _framing.rows(_messages(records, ROW, deployment), row, _aliyun_cells.images(table, placed, "told.nanos"))
+    images = _aliyun_cells.images(table, placed, "told.nanos")
+    return _framing.rows(_messages(records, ROW, deployment), row, _framing.row(images))
 
 
 def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
@@ -90,7 +87,7 @@ def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None)
     framed = _avro.messages(records, WIRE, deployment, wanted=wanted, newer_long=True)
     # Trailing empty parts do not count, as in Java's split (aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
-    kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m"), F.col("parts")), F.lit("CORRUPT"))).otherwise("CORRUPT")
+    kind = _framing.kind(F.col("whole"), _kind(F.col("m"), F.col("parts")))
     return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(*COORDINATES, "m", "parts", kind.alias("kind"))
 
 
@@ -144,7 +141,7 @@ def _is(table: Table, m: Column) -> Column:
 
 
 def _image(side: str) -> Column:
-    """The image as a map of texts, without the columns that were not captured."""
+    """The image as a map of texts, without columns that were not captured."""
     names, cells = "m.fields.member1.name", f"m.{side}.member1"
     empty, text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
     some = f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {text}) END)"
@@ -153,10 +150,3 @@ def _image(side: str) -> Column:
         f"THEN map_from_entries(filter({some}, e -> e IS NOT NULL)) "
         f"ELSE map_from_arrays({names}, transform({cells}, x -> {text})) END END"
     )
-
-
-def _placed(i: int, column: str) -> str:
-    """A column's cell of an image `v`, by its place in the table; only if another column stands there is it searched for."""
-    key = literal(column)
-    at = f"CAST(array_position(told.names, {key}) AS int) - 1"
-    return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

@@ -16,6 +16,7 @@ from generators.model import Column as ColumnOf
 from generators.model import Logical, SourceType, Table
 from spark_checks.decoders.aliyun_dts_avro.charsets import UTF_8
 from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
+from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import from_text
 from spark_checks.decoders.families.mysql import typed as mysql_typed
 from spark_checks.decoders.families.sql import let, literal, name
@@ -29,7 +30,7 @@ _DAY: Final = 24 * _HOUR
 
 
 def _of(cell: str, branch: str, field: str = "") -> str:
-    """SQL of a branch of a cell, or of a field of it."""
+    """SQL of a cell's branch, or of one of its fields."""
     return f"{cell}.{MEMBERS[branch]}" + (f".{name(field)}" if field else "")
 
 
@@ -54,8 +55,8 @@ TEXT: Final = f"CASE {' '.join(_WHENS)} END"
 
 
 def in_nanoseconds(source: Column, position: Column) -> Column:
-    """Whether `millis` of a DateTime holds nanoseconds, not microseconds: of MySQL never, of PostgreSQL where its physical log
-    is read, of every other source always."""
+    """Whether `millis` of a DateTime holds nanoseconds and not microseconds: never from MySQL, from PostgreSQL if its physical
+    log is read, always from other sources."""
     physical = (source == "PostgreSQL") & F.contains(position, F.lit("<->"))
     return ~source.isin("MySQL", "PostgreSQL") | physical
 
@@ -63,16 +64,12 @@ def in_nanoseconds(source: Column, position: Column) -> Column:
 def images(table: Table, cells: str, nanos: str) -> str:
     """SQL: the images of `cells`, an array of structs of cells, as structs `value` (typed) and `unfit`: whether a cell is not of
     its type. `nanos` is `in_nanoseconds`."""
-    values = ", ".join(f"{_value('t.' + name(c.name), c.type, nanos)} AS {name(c.name)}" for c in table.columns)
-    unfit = " OR ".join(_unfit(c) for c in table.columns) or "false"
-    typed = f"transform({cells}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
-    # NULL, which a comparison with a NULL cell gives, is no misfit.
-    return f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({unfit}, false) AS unfit))"
+    return framing.judged(table, lambda c, image: _value(framing.cell(c, image), c.type, nanos), _unfit, cells)
 
 
 def _unfit(c: ColumnOf) -> str:
     """Whether the cell `i.t` has a value that is not of the type, or whose value is outside of it."""
-    x, value = f"i.t.{name(c.name)}", f"i.value.{name(c.name)}"
+    x, value = framing.cell(c, "i.t"), framing.cell(c, "i.value")
     zero = _zero(x, c.type)
     none = f"{value} IS NULL AND {x} IS NOT NULL AND {_of(x, 'EmptyObject')} IS NULL"
     none = f"({none} AND NOT coalesce({zero}, false))" if zero else f"({none})"
@@ -80,56 +77,56 @@ def _unfit(c: ColumnOf) -> str:
     return f"{none} OR {outside}" if outside else none
 
 
-def _outside(value: str, kind: SourceType) -> str | None:
+def _outside(value: str, type: SourceType) -> str | None:
     """Whether a value of the Spark type is outside the source type's domain."""
-    low, high = kind.low or 0, kind.high or 0
-    match kind.logical:
+    low, high = type.low or 0, type.high or 0
+    match type.logical:
         case Logical.YEAR:
             return f"({value} <> 0 AND {value} NOT BETWEEN 1901 AND {high})"
-        case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET if kind.spark != "boolean":
+        case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET if type.spark != "boolean":
             return f"{value} NOT BETWEEN {low} AND {high}"
-        case Logical.FLOAT | Logical.DOUBLE if kind.source != _POSTGRESQL:
-            special = f"(isnan({value}) OR abs({value}) = {kind.spark}('Infinity'))"
-            return f"{special} OR {value} < 0" if kind.unsigned else special
-        case Logical.DECIMAL if kind.unsigned:
-            return f"startswith({value}, '-')" if kind.spark == "string" else f"{value} < 0"
+        case Logical.FLOAT | Logical.DOUBLE if type.source != _POSTGRESQL:
+            special = f"(isnan({value}) OR abs({value}) = {type.spark}('Infinity'))"
+            return f"{special} OR {value} < 0" if type.unsigned else special
+        case Logical.DECIMAL if type.unsigned:
+            return f"startswith({value}, '-')" if type.spark == "string" else f"{value} < 0"
         case _:
             return None
 
 
-def _value(x: str, kind: SourceType, nanos: str) -> str:
+def _value(x: str, type: SourceType, nanos: str) -> str:
     """SQL of the cell's typed value."""
     integer, label = _of(x, "Integer", "value"), _text(x)
-    match kind.logical:
+    match type.logical:
         case Logical.TEXT:
             return label
         case Logical.JSON:
-            return let(label, "text", mysql_typed("text", kind))
+            return let(label, "text", mysql_typed("text", type))
         case Logical.BINARY:
             character = f"CASE WHEN {_of(x, 'Character', 'charset')} IN ('binary', '') THEN {_of(x, 'Character', 'value')} END"
             return f"coalesce({character}, {_of(x, 'BinaryObject', 'value')})"
         case Logical.DECIMAL:
-            return from_text(f"coalesce({_of(x, 'Decimal', 'value')}, {integer})", kind.precision or 0, kind.scale or 0)
+            return from_text(f"coalesce({_of(x, 'Decimal', 'value')}, {integer})", type.precision or 0, type.scale or 0)
         case Logical.FLOAT | Logical.DOUBLE:
-            return _float(_of(x, "Float", "value"), kind)
+            return _float(_of(x, "Float", "value"), type)
         case Logical.DATE | Logical.DATETIME:
-            return _wall_clock(_of(x, "DateTime"), kind, nanos)
+            return _wall_clock(_of(x, "DateTime"), type, nanos)
         case Logical.TIMESTAMP:
-            return f"coalesce({_instant(x, kind)}, {_zoned(x, kind, nanos)})"
+            return f"coalesce({_instant(x, type)}, {_zoned(x, type, nanos)})"
         case Logical.TIME:
-            return _time(x, kind, nanos)
+            return _time(x, type, nanos)
         case Logical.YEAR:
             parts = _of(x, "DateTime")
             alone = f"coalesce({parts}.month, {parts}.day, {parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NULL"
             return f"coalesce(try_cast({integer} AS int), CASE WHEN {alone} THEN {parts}.year END)"
         case Logical.ENUM:
-            return f"coalesce(try_cast({integer} AS int), {_index(label, kind)})"
+            return f"coalesce(try_cast({integer} AS int), {_index(label, type)})"
         case Logical.SET:
-            return f"coalesce(try_cast({integer} AS decimal(20,0)), {_mask(label, kind)})"
-        case Logical.BIT if kind.source == _POSTGRESQL:
-            return f"coalesce({mysql_typed(integer, kind)}, {_bits(label, kind)})"
+            return f"coalesce(try_cast({integer} AS decimal(20,0)), {_mask(label, type)})"
+        case Logical.BIT if type.source == _POSTGRESQL:
+            return f"coalesce({mysql_typed(integer, type)}, {_bits(label, type)})"
         case _:
-            return mysql_typed(integer, kind)
+            return mysql_typed(integer, type)
 
 
 def _text(x: str) -> str:
@@ -140,8 +137,8 @@ def _text(x: str) -> str:
     return f"try_validate_utf8({text})"
 
 
-def _float(value: str, kind: SourceType) -> str:
-    if kind.logical is Logical.DOUBLE:
+def _float(value: str, type: SourceType) -> str:
+    if type.logical is Logical.DOUBLE:
         return value
     overflown = f"abs(v) = float('Infinity') AND abs({value}) <> double('Infinity')"
     return let(f"CAST({value} AS float)", "v", f"CASE WHEN NOT ({overflown}) THEN v END")
@@ -154,12 +151,12 @@ def _fraction(parts: str, nanos: str) -> str:
     return f"CASE WHEN NOT {nanos} OR {millis} IS NULL THEN coalesce({millis}, 0) {whole} END"
 
 
-def _wall_clock(parts: str, kind: SourceType, nanos: str) -> str:
+def _wall_clock(parts: str, type: SourceType, nanos: str) -> str:
     """Only years from 1 to 9999: Spark cannot make others, and Python has none."""
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
     dated = f"{parts}.year BETWEEN 1 AND 9999"
-    if kind.logical is Logical.DATE:
+    if type.logical is Logical.DATE:
         timeless = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis, 0) = 0"
         return f"CASE WHEN {dated} AND {timeless} THEN CAST({midnight} AS date) END"
     inside = f"{hour} BETWEEN 0 AND 23 AND {minute} BETWEEN 0 AND 59 AND {second} BETWEEN 0 AND 59"
@@ -168,14 +165,14 @@ def _wall_clock(parts: str, kind: SourceType, nanos: str) -> str:
     return f"CASE WHEN {dated} AND {inside} THEN {let(_fraction(parts, nanos), 'f', moved)} END"
 
 
-def _zero(x: str, kind: SourceType) -> str | None:
+def _zero(x: str, type: SourceType) -> str | None:
     """Whether the cell is one of MySQL's zero dates: a date with a part of 0."""
-    if kind.source == _POSTGRESQL:
+    if type.source == _POSTGRESQL:
         return None
     parts = _of(x, "DateTime")
     date = f"{parts}.year BETWEEN 0 AND 9999 AND {parts}.month BETWEEN 0 AND 12 AND {parts}.day BETWEEN 0 AND 31"
     zero = f"{date} AND 0 IN ({parts}.year, {parts}.month, {parts}.day)"
-    match kind.logical:
+    match type.logical:
         case Logical.DATE | Logical.DATETIME:
             return zero
         case Logical.TIMESTAMP:
@@ -184,25 +181,25 @@ def _zero(x: str, kind: SourceType) -> str | None:
             return None
 
 
-def _instant(x: str, kind: SourceType) -> str:
-    """`millis` of a Timestamp are microseconds, of every source. MySQL has none at the epoch: it can only be a zero date."""
+def _instant(x: str, type: SourceType) -> str:
+    """A Timestamp's `millis` are microseconds, from every source. MySQL has no value at the epoch: it is a zero date."""
     seconds, micros = _of(x, "Timestamp", "timestamp"), _of(x, "Timestamp", "millis")
     inside = f"{seconds} BETWEEN {_FIRST_SECOND} AND {_LAST_SECOND} AND {micros} BETWEEN 0 AND 999999"
-    if kind.source != _POSTGRESQL:
+    if type.source != _POSTGRESQL:
         inside += f" AND {seconds} + {micros} <> 0"
     return f"CASE WHEN {inside} THEN timestamp_micros({seconds} * 1000000L + {micros}) END"
 
 
-def _zoned(x: str, kind: SourceType, nanos: str) -> str:
+def _zoned(x: str, type: SourceType, nanos: str) -> str:
     """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone; without a zone it would take the
     session's."""
     zone = _of(x, "TimestampWithTimeZone", "timezone")
-    clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), kind, nanos)
+    clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), type, nanos)
     return f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ', {zone}) AS timestamp) END"
 
 
-def _time(x: str, kind: SourceType, nanos: str) -> str:
-    """`[-]HH:MM:SS[.ffffff]`: every part has the sign, and a part that is null is 0."""
+def _time(x: str, type: SourceType, nanos: str) -> str:
+    """`[-]HH:MM:SS[.ffffff]`: every part has the sign, and a null part is 0."""
     parts = _of(x, "DateTime")
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     undated = f"{parts} IS NOT NULL AND coalesce({parts}.year, {parts}.month, {parts}.day) IS NULL"
@@ -211,7 +208,7 @@ def _time(x: str, kind: SourceType, nanos: str) -> str:
     inside = f"abs({minute}) <= 59 AND abs({second}) <= 59 AND abs(f) <= 999999"
     total = f"(({hour} * 60L + {minute}) * 60 + {second}) * 1000000L + f"
     whole = f"CASE WHEN ({one_sign}) AND {inside} THEN {total} END"
-    low, high = (0, _DAY) if kind.source == _POSTGRESQL else (-(839 * _HOUR - 1_000_000), 839 * _HOUR - 1_000_000)
+    low, high = (0, _DAY) if type.source == _POSTGRESQL else (-(839 * _HOUR - 1_000_000), 839 * _HOUR - 1_000_000)
     hours = (
         "CASE WHEN a < 360000000000 THEN lpad(CAST(a DIV 3600000000 AS string), 2, '0') ELSE CAST(a DIV 3600000000 AS string) END"
     )
@@ -222,16 +219,16 @@ def _time(x: str, kind: SourceType, nanos: str) -> str:
     return f"CASE WHEN {undated} AND {some} THEN {let(let(_fraction(parts, nanos), 'f', whole), 'v', shown)} END"
 
 
-def _index(label: str, kind: SourceType) -> str:
+def _index(label: str, type: SourceType) -> str:
     """The index of an ENUM's label; 0 is the empty text of invalid input."""
-    labels = f"array({', '.join(map(literal, kind.members))})" if kind.members else "CAST(array() AS array<string>)"
+    labels = f"array({', '.join(map(literal, type.members))})" if type.members else "CAST(array() AS array<string>)"
     found = f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0 END)"
     return let(label, "l", found)
 
 
-def _mask(label: str, kind: SourceType) -> str:
+def _mask(label: str, type: SourceType) -> str:
     """The bit mask of a SET's labels, which hold no comma."""
-    labels = f"array({', '.join(map(literal, kind.members))})" if kind.members else "CAST(array() AS array<string>)"
+    labels = f"array({', '.join(map(literal, type.members))})" if type.members else "CAST(array() AS array<string>)"
     bit = let(f"array_position({labels}, m)", "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
     mask = let(
         f"aggregate(split(l, ','), 0L, (b, m) -> b | {bit})",
@@ -241,9 +238,9 @@ def _mask(label: str, kind: SourceType) -> str:
     return let(label, "l", f"CAST(CASE WHEN l = '' THEN 0BD ELSE {mask} END AS decimal(20,0))")
 
 
-def _bits(label: str, kind: SourceType) -> str:
+def _bits(label: str, type: SourceType) -> str:
     """A boolean's text, or the digits of a bit string."""
-    if kind.name == "boolean":
+    if type.name == "boolean":
         return let(f"lower({label})", "l", "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END")
-    number = let(label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{kind.length}}}$' THEN conv(l, 2, 10) END")
-    return f"CAST(CAST({number} AS int) AS boolean)" if kind.spark == "boolean" else f"try_cast({number} AS {kind.spark})"
+    number = let(label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{type.length}}}$' THEN conv(l, 2, 10) END")
+    return f"CAST(CAST({number} AS int) AS boolean)" if type.spark == "boolean" else f"try_cast({number} AS {type.spark})"

@@ -60,7 +60,7 @@ _WINDOWS_1252: Final = [bytes([ord(c)]).decode("cp1252") for c in _LATIN_1]
 
 
 def in_utf_8(cells: str) -> str:
-    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; what cannot be decoded has no value."""
+    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; without a value if it cannot be decoded."""
     character = f"x.{MEMBERS['Character']}"
     text = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
     own = {member: f"x.{member}" for member in MEMBERS.values()}

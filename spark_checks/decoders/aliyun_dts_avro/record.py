@@ -1,6 +1,6 @@
-"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): what is on the wire, and what of it is read.
+"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): the writer's, and those of what we read.
 
-The published file is an array of 14 schemas, by which no Record can be read; here the named types stand where they first occur.
+The published file is an array of 14 schemas, which reads no Record; here each named type stands where it first occurs.
 Both schemas end before `bornTimestamp`, which only newer writers have. Spark gives a union as a struct of its branches `member0`,
 `member1` ... without null, which is a NULL struct; `MEMBERS` names those of a cell.
 """
@@ -54,7 +54,7 @@ _HEAD: Final[dict[str, Schema]] = {
     "tags": {"type": "map", "values": "string"},
 }
 _SKIPPED: Final = ("version", "id")
-"""Numbers only, because Avro skips nothing where a string or block that it skips has a negative length."""
+"""Only numbers: Avro does not advance over a skipped string or block of negative length."""
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the decoders of Avro formats share: a message read as one record with nothing before it and nothing behind it.
+"""What the decoders of Avro formats share: they read a message as one record, with nothing before and nothing behind it.
 
 `from_avro` ignores bytes after a record. So eight bytes of the value's own hash are appended, and the value is read as a record
 of the message and these bytes: they come out unchanged only if the message ends where the value does. Where the bytes do not fit
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from generators.model import Deployment
-from spark_checks.decoders.families.canal import COORDINATES, decompressed
+from spark_checks.decoders.families.framing import COORDINATES, decompressed
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
 """An Avro schema as the specification writes it in JSON: a name, an object, or the branches of a union."""

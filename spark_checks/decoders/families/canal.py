@@ -1,26 +1,14 @@
 """The Canal flat message: what its dialects share when read with native Spark expressions.
 
 They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, one of which has its own names for the same members.
-
-A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a second document or trailing
-text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
-that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
-names and reads nothing behind the object. Spark's corrupt-record column shows containers of the wrong type, which from_json
-would otherwise turn into NULLs.
-
-No filter uses from_json's result, and the generators are outer ones: Spark would push such filters, its own inferred
-ones too, below the projection and parse every message twice.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import cramjam
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -37,29 +25,14 @@ from pyspark.sql.types import (
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families import framing
+from spark_checks.decoders.families.mysql import typed
 from spark_checks.decoders.families.sql import given, let, literal, name
-
-OPTIONS: Final = {
-    "columnNameOfCorruptRecord": "corrupt",
-    "allowUnquotedControlChars": "true",
-    "allowSingleQuotes": "false",
-    "allowNonNumericNumbers": "false",
-    "maxStringLen": str((1 << 31) - 1),
-}
-"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20 MB limit."""
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
-COORDINATES: Final = ("topic", "partition", "offset")
-DECOMPRESSED_LIMIT: Final = 256 << 20
-
-UNREADABLE: Final = "not one well-formed message of this format"
-MISFIT: Final = "a cell does not fit its column's type"
-
 _ANY_OBJECT: Final = StructType([])
 _TEXTS: Final = MapType(StringType(), StringType())
-_LAST_MILLISECOND: Final = 253_402_300_799_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +54,11 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class CanalDialect:
     """How the formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
     `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written;
     `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `typed` gives the SQL of a cell's value from the
-    SQL of its text where the deployment has it differ from `_mysql.typed`, else None."""
+    SQL of its text where the deployment has it differ from `mysql.typed`, else None."""
 
     kind: Callable[[Column], Column]
     position: Callable[[Column], Column]
@@ -96,7 +69,7 @@ class Dialect:
     typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: None
 
 
-def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
+def decode(records: DataFrame, dialect: CanalDialect, deployment: Deployment | None = None) -> DataFrame:
     """Level one."""
     names = dialect.names
 
@@ -105,34 +78,32 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
         if dialect.deletes_in_old:
             data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
         op, told = F.when(kind == "ROW", m[names.op]), F.when(kind != "CORRUPT", m)
-        committed = told[names.committed]
 
         def change(image: Column, row: Column) -> Column:
             return F.struct(
-                row.alias("row"),
-                kind.alias("kind"),
-                op.alias("op"),
-                told[names.database].alias("database"),
-                (told[names.schema] if names.schema else F.lit(None).cast("string")).alias("schema"),
-                told[names.table].alias("table"),
-                told[names.keys].alias("keys"),
-                F.when(kind != "CORRUPT", dialect.position(m)).alias("position"),
-                F.when(committed.between(0, _LAST_MILLISECOND), F.timestamp_millis(committed)).alias("commit_time"),
-                F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)).alias("before"),
-                F.when(op.isin("INSERT", "UPDATE"), image).alias("after"),
-                told[names.types].alias("types"),
-                F.lit(None).cast("string").alias("schema_version"),
-                F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]).alias("sql"),
-                F.when(kind == "CORRUPT", UNREADABLE).alias("error"),
+                *framing.change(
+                    kind,
+                    row=row,
+                    op=op,
+                    database=told[names.database],
+                    **({"schema": told[names.schema]} if names.schema else {}),
+                    table=told[names.table],
+                    keys=told[names.keys],
+                    position=F.when(kind != "CORRUPT", dialect.position(m)),
+                    commit_time=framing.instant(told[names.committed]),
+                    before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
+                    after=framing.after(op, image),
+                    types=told[names.types],
+                    sql=F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]),
+                )
             )
 
         return F.transform(F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change)
 
-    records = decompressed(records, deployment.compression if deployment else "none")
-    return records.select(*COORDINATES, F.inline_outer(_message(dialect, changes, _TEXTS, types=_TEXTS)))
+    return framing.changes(records, _message(dialect, changes, _TEXTS, types=_TEXTS), deployment)
 
 
-def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
+def decode_rows(records: DataFrame, table: Table, dialect: CanalDialect, deployment: Deployment | None = None) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows."""
     deployment = deployment or Deployment()
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
@@ -153,9 +124,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
             *([m[names.codes].alias("codes")] if binaries else []),
         )
 
-    records = decompressed(records, deployment.compression)
-    found = records.select(*COORDINATES, _message(dialect, told, images, codes=codes).alias("told"))
-    return found.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(F.col("kind").isNotNull())
+    return framing.rows(records, _message(dialect, told, images, codes=codes), sql.result, deployment)
 
 
 def _structs(maps: Column, table: Table) -> Column:
@@ -179,7 +148,7 @@ class _RowSql:
     table: Table
     deployment: Deployment
     coded: frozenset[str]
-    dialect: Dialect
+    dialect: CanalDialect
 
     @property
     def result(self) -> str:
@@ -192,7 +161,7 @@ class _RowSql:
             "op": "CASE WHEN fits THEN told.op END",
             "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(was, r).value END",
             "after": "CASE WHEN told.op <> 'DELETE' THEN i.value END",
-            "error": f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END",
+            "error": framing.WHY,
         }
         row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         # A place that no array has gives a NULL of the images' type.
@@ -212,11 +181,7 @@ class _RowSql:
         return self._judged(f"transform(told.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
 
     def _judged(self, texts: str) -> str:
-        values = ", ".join(f"{self._typed(c)} AS {name(c.name)}" for c in self.table.columns)
-        tests = (misfit(f"i.t.{name(c.name)}", f"i.value.{name(c.name)}", c.type) for c in self.table.columns)
-        unfit = " OR ".join(filter(None, tests)) or "false"
-        pairs = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
-        return f"transform({pairs}, i -> struct(i.value AS value, i.t IS NOT NULL AND ({unfit}) AS unfit))"
+        return framing.images(self.table, framing.cell, self._typed, texts)
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
@@ -225,85 +190,20 @@ class _RowSql:
         searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(told.data, r).{column} END)"
         return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {column}"
 
-    def _typed(self, c: ColumnOf) -> str:
-        text, code = f"t.{name(c.name)}", f"told.codes.{name(c.name)}" if c.name in self.coded else None
+    def _typed(self, c: ColumnOf, image: str) -> str:
+        text, code = framing.cell(c, image), f"told.codes.{name(c.name)}" if c.name in self.coded else None
         return self.dialect.typed(text, c.type, self.deployment) or typed(text, c.type, self.deployment.time_zone, code)
 
 
-def decompressed(records: DataFrame, compression: str) -> DataFrame:
-    """Records with their values decompressed: snappy blocks or LZ4 frames, NULL for other bytes.
-
-    Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another `compression`.
-    """
-    if compression == "none":
-        return records
-    undo = _DECOMPRESS.get(compression)
-    if undo is None:
-        raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
-
-    def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            at = batch.schema.get_field_index("value")
-            values = pa.array([_undone(undo, value.as_py()) for value in batch.column(at)], batch.schema.field(at).type)
-            yield batch.set_column(at, batch.schema.field(at).with_nullable(True), values)
-
-    return records.mapInArrow(batches, records.schema)
-
-
-def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
-    try:
-        return None if value is None else undo(value)
-    except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
-        return None
-
-
-def _snappy(value: bytes) -> bytes:
-    if cramjam.snappy.decompress_raw_len(value) > DECOMPRESSED_LIMIT:
-        raise ValueError("the block announces more than the limit")
-    return bytes(cramjam.snappy.decompress_raw(value))
-
-
-def _lz4(value: bytes) -> bytes:
-    return bytes(cramjam.lz4.decompress(value))
-
-
-_DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "lz4": _lz4}
-
-
-_MARK: Final = f"m{secrets.token_hex(8)}"
-"""The name S of the wrapping, of this process alone."""
-
-
-def read(text: Column, envelope: StructType) -> Column:
-    """A message's text parsed inside the wrapping; `message` and `whole` take it."""
-    element = StructType([*envelope, StructField(_MARK, IntegerType())])
-    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
-    wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
-    return F.from_json(wrapped, schema, OPTIONS)
-
-
-def message(parsed: Column) -> Column:
-    """The message in what `read` gives: a struct, NULL where there is none."""
-    return F.get(parsed[_MARK], F.lit(0))
-
-
-def whole(parsed: Column) -> Column:
-    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never NULL."""
-    elements = parsed[_MARK]
-    last = F.get(elements, F.lit(1))[_MARK]
-    is_one = parsed["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
-    return F.coalesce(is_one, F.lit(False))
-
-
 def _message(
-    dialect: Dialect,
+    dialect: CanalDialect,
     told: Callable[[Column, Column], Column],
     image: DataType,
     *,
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
-    """What `told` makes of a record's message, NULL when it is not one JSON object, and of the kind of the whole message.
+    """The result of `told` for a record's message (NULL if it is not one JSON object) and the message's kind.
 
     `image`, `types` and `codes` are the types of what it has of them."""
     names = dialect.names
@@ -327,11 +227,10 @@ def _message(
         ]
     )
 
-    def judged(j: Column, m: Column) -> Column:
-        kind = F.when(whole(j), F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT")
-        return given(kind, lambda kind: told(m, kind))
+    def judged(m: Column, whole: Column) -> Column:
+        return given(framing.kind(whole, dialect.kind(m)), lambda kind: told(m, kind))
 
-    return given(read(F.col("value").cast("string"), envelope), lambda j: given(message(j), lambda m: judged(j, m)))
+    return framing.message_of(envelope, judged)
 
 
 def has_rows(rows: Column) -> Column:

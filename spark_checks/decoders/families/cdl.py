@@ -23,18 +23,18 @@ def keys(payload: Column) -> Column:
     return F.map_keys(payload["unique"])
 
 
-def form(kind: SourceType, *, stamp: str, time: str) -> str:
-    """The form (`_connect_values`) of a column's cells without a schema: `stamp` of timestamps, `time` of times.
+def form(type: SourceType, *, stamp: str, time: str) -> str:
+    """The form (`connect.values`) of a column's cells without a schema: `stamp` of timestamps, `time` of times.
 
     Decimals are text in both versions; nothing depends on the deployment.
     """
-    match kind.logical:
+    match type.logical:
         case Logical.INT:
             return "number"
         case Logical.FLOAT | Logical.DOUBLE:
             return "double"
         case Logical.BIT:
-            return "boolean" if kind.length == 1 else "bits"
+            return "boolean" if type.length == 1 else "bits"
         case Logical.BINARY:
             return "base64"
         case Logical.DATE:

@@ -1,37 +1,110 @@
-"""What formats with one JSON object and at most one row change a message share.
+"""What decoders share whatever the format: a message in JSON parsed once, rows of level one, typed images of level two.
 
-A message is parsed once, inside a wrapping (`families.canal` says why). One pair of lambdas types both images of a row: Spark
-interprets lambdas, while generated code for a wide table grows past what the JVM compiles.
+A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a second document or trailing
+text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
+that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
+names and reads nothing behind the object. Spark's corrupt-record column shows containers of the wrong type, which from_json
+would otherwise turn into NULLs.
+
+No filter uses from_json's result, and the generators are outer ones: Spark would push such filters, its own inferred
+ones too, below the projection and parse every message twice.
+
+One pair of lambdas types both images of a row: Spark interprets lambdas, while generated code for a wide table grows past
+what the JVM compiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
+import cramjam
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
-from generators.model import Table
-from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, message, read, whole
+from generators.model import Deployment, Table
 from spark_checks.decoders.families.mysql import misfit
 from spark_checks.decoders.families.sql import given, let, literal, name
+
+OPTIONS: Final = {
+    "columnNameOfCorruptRecord": "corrupt",
+    "allowUnquotedControlChars": "true",
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+    "maxStringLen": str((1 << 31) - 1),
+}
+"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20 MB limit."""
+
+COORDINATES: Final = ("topic", "partition", "offset")
+DECOMPRESSED_LIMIT: Final = 256 << 20
+
+UNREADABLE: Final = "not one well-formed message of this format"
+MISFIT: Final = "a cell does not fit its column's type"
+
+_TEXTS: Final = "map<string, string>"
+LEVEL_ONE: Final = {
+    "row": "int",
+    "kind": "string",
+    "op": "string",
+    "database": "string",
+    "schema": "string",
+    "table": "string",
+    "keys": "array<string>",
+    "position": "string",
+    "commit_time": "timestamp",
+    "before": _TEXTS,
+    "after": _TEXTS,
+    "types": _TEXTS,
+    "schema_version": "string",
+    "sql": "string",
+    "error": "string",
+}
+"""The columns of level one behind the coordinates (docs/writing-a-decoder.md), with their types."""
+
+_LAST_SECOND: Final = 253_402_300_799
 
 CellSql = Callable[[ColumnOf, str], str]
 """SQL of a column's cell, from the SQL of its image."""
 
 
+def change(kind: Column, **told: Column) -> Sequence[Column]:
+    """The columns of level one: those that are told, by name, and NULL for the others; `row` is 0 and `error` of the kind."""
+    known = {"row": F.lit(0), "kind": kind, "error": F.when(kind == "CORRUPT", UNREADABLE), **told}
+    if strange := known.keys() - LEVEL_ONE.keys():
+        raise KeyError(f"no columns of level one: {', '.join(strange)}")
+    return [(known[n] if n in known else F.lit(None).cast(type_)).alias(n) for n, type_ in LEVEL_ONE.items()]
+
+
+def changes(records: DataFrame, found: Column, deployment: Deployment | None = None) -> DataFrame:
+    """Level one of an array of structs of `change` for each record."""
+    records = decompressed(records, deployment.compression if deployment else "none")
+    return records.select(*COORDINATES, F.inline_outer(found))
+
+
+def kind(whole: Column, told: Column) -> Column:
+    """The kind of a message that is whole; CORRUPT without one."""
+    return F.when(whole, F.coalesce(told, F.lit("CORRUPT"))).otherwise("CORRUPT")
+
+
+def instant(millis: Column) -> Column:
+    """A time in milliseconds since 1970; NULL outside of the years that Spark has."""
+    return F.when(millis.between(0, _LAST_SECOND * 1000 + 999), F.timestamp_millis(millis))
+
+
+def instant_of_seconds(seconds: Column) -> Column:
+    """A time in seconds since 1970; NULL outside of the years that Spark has."""
+    return F.when(seconds.between(0, _LAST_SECOND), F.timestamp_seconds(seconds))
+
+
 def message_of(envelope: StructType, told: Callable[[Column, Column], Column]) -> Column:
-    """What `told` makes of a record's message (as `envelope`, NULL if it is not one JSON object), and of whether it is one, and
-    every member that `envelope` names has the right kind of JSON value."""
+    """The result of `told` for a record's message (as `envelope`, NULL if it is not one JSON object), and for whether it is one
+    whose members, as far as `envelope` names them, have the right kinds of JSON value."""
     text = F.col("value").cast("string")
     return given(read(text, envelope), lambda j: given(message(j), lambda m: told(m, whole(j))))
-
-
-def error(kind: Column) -> Column:
-    """Why a message is CORRUPT, at level one."""
-    return F.when(kind == "CORRUPT", UNREADABLE)
 
 
 def before(op: Column, image: Column) -> Column:
@@ -41,21 +114,57 @@ def before(op: Column, image: Column) -> Column:
 
 def after(op: Column, image: Column) -> Column:
     """The after image, where the op has one."""
-    return F.when(op.isin("INSERT", "UPDATE"), image)
+    return F.when(op.isin("INSERT", "READ", "UPDATE"), image)
+
+
+def told(kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column) -> Column:
+    """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is not the table's (`mine`), and
+    `images`, out of `old` and `new` those that the op has; and `more`."""
+
+    def row(op: Column) -> Column:
+        images = F.array(before(op, old), after(op, new)).alias("images")
+        return F.struct(op.alias("op"), *(value.alias(n) for n, value in more.items()), images)
+
+    return given(F.when(kind == "CORRUPT", kind).when(mine, op), row)
+
+
+def cell(c: ColumnOf, image: str) -> str:
+    """SQL of the column's cell in an image that is a struct."""
+    return f"{image}.{name(c.name)}"
+
+
+def placed(table: Table, images: str = "told.images") -> str:
+    """SQL of images, lists `v` whose columns' names are `told.names`, as structs; a column is searched for only if another one
+    stands in its place of the table."""
+
+    def at(i: int, c: ColumnOf) -> str:
+        key = literal(c.name)
+        found = f"CAST(array_position(told.names, {key}) AS int) - 1"
+        return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {found}) END AS {name(c.name)}"
+
+    cells = ", ".join(at(i, c) for i, c in enumerate(table.columns))
+    return f"transform({images}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
 
 def images(table: Table, text: CellSql, value: CellSql, texts: str = "told.images") -> str:
+    """`judged` images of which a cell fits that `misfit` says so of: `text` is NULL for SQL NULL alone."""
+    return judged(table, value, lambda c: misfit(text(c, "i.t"), cell(c, "i.value"), c.type), texts)
+
+
+def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None], texts: str = "told.images") -> str:
     """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`: whether a cell does not fit.
 
-    `value` is a cell's typed value, `text` the text that `misfit` judges: NULL for SQL NULL alone.
+    `value` is a typed cell, `unfit` whether it does not fit, over the structs `i.t` and `i.value`; None if every one does.
     """
     values = ", ".join(f"{value(c, 't')} AS {name(c.name)}" for c in table.columns)
-    tests = (misfit(text(c, "i.t"), f"i.value.{name(c.name)}", c.type) for c in table.columns)
-    unfit = " OR ".join(filter(None, tests)) or "false"
+    tests = " OR ".join(filter(None, map(unfit, table.columns))) or "false"
     typed = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
     # NULL, which a comparison with a NULL cell gives, is no misfit.
-    judged = f"i.t IS NOT NULL AND coalesce({unfit}, false)"
-    return f"transform({typed}, i -> struct(i.value AS value, {judged} AS unfit))"
+    return f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({tests}, false) AS unfit))"
+
+
+WHY: Final = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END"
+"""SQL of a row's error at level two."""
 
 
 def row(typed: str) -> str:
@@ -69,14 +178,80 @@ def row(typed: str) -> str:
         "op": "CASE WHEN fits THEN told.op END",
         "before": "CASE WHEN fits THEN get(typed, 0).value END",
         "after": "CASE WHEN fits THEN get(typed, 1).value END",
-        "error": f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END",
+        "error": WHY,
     }
     row = f"array(struct({', '.join(f'{value} AS {member}' for member, value in members.items())}))"
     return f"CASE WHEN told.op IS NOT NULL THEN {let(typed, 'typed', let(fits, 'fits', row))} END"
 
 
-def rows(records: DataFrame, told: Column, typed: str) -> DataFrame:
-    """Level two of what is `told` of each record's message, and the SQL of its typed images over it (`row`)."""
+def rows(records: DataFrame, told: Column, result: str, deployment: Deployment | None = None) -> DataFrame:
+    """Level two of what is `told` of each record's message, and the SQL over it of an array of its rows (`row`)."""
+    records = decompressed(records, deployment.compression if deployment else "none")
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
     named = records.select(*COORDINATES, told.alias("told"))
-    return named.select(*COORDINATES, F.inline_outer(F.expr(row(typed)))).where(F.col("kind").isNotNull())
+    return named.select(*COORDINATES, F.inline_outer(F.expr(result))).where(F.col("kind").isNotNull())
+
+
+def decompressed(records: DataFrame, compression: str) -> DataFrame:
+    """Records with their values decompressed: snappy blocks or LZ4 frames, NULL for other bytes.
+
+    Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another `compression`.
+    """
+    if compression == "none":
+        return records
+    undo = _DECOMPRESS.get(compression)
+    if undo is None:
+        raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
+
+    def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            at = batch.schema.get_field_index("value")
+            values = pa.array([_undone(undo, value.as_py()) for value in batch.column(at)], batch.schema.field(at).type)
+            yield batch.set_column(at, batch.schema.field(at).with_nullable(True), values)
+
+    return records.mapInArrow(batches, records.schema)
+
+
+def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
+    try:
+        return None if value is None else undo(value)
+    except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
+        return None
+
+
+def _snappy(value: bytes) -> bytes:
+    if cramjam.snappy.decompress_raw_len(value) > DECOMPRESSED_LIMIT:
+        raise ValueError("the block announces more than the limit")
+    return bytes(cramjam.snappy.decompress_raw(value))
+
+
+def _lz4(value: bytes) -> bytes:
+    return bytes(cramjam.lz4.decompress(value))
+
+
+_DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "lz4": _lz4}
+
+
+_MARK: Final = f"m{secrets.token_hex(8)}"
+"""The name S of the wrapping, of this process alone."""
+
+
+def read(text: Column, envelope: StructType) -> Column:
+    """A message's text parsed inside the wrapping; `message` and `whole` take it."""
+    element = StructType([*envelope, StructField(_MARK, IntegerType())])
+    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
+    wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
+    return F.from_json(wrapped, schema, OPTIONS)
+
+
+def message(parsed: Column) -> Column:
+    """The message in what `read` gives: a struct, NULL where there is none."""
+    return F.get(parsed[_MARK], F.lit(0))
+
+
+def whole(parsed: Column) -> Column:
+    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never NULL."""
+    elements = parsed[_MARK]
+    last = F.get(elements, F.lit(1))[_MARK]
+    is_one = parsed["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
+    return F.coalesce(is_one, F.lit(False))

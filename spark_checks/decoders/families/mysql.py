@@ -1,8 +1,8 @@
 """MySQL's text forms as typed Spark expressions, one per logical type.
 
 `typed` makes a value of a cell's text, `misfit` is true if the text is not of the type; a misfit is NULL or a value outside
-the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and
-neither depends on the session's time zone, ANSI mode or case sensitivity.
+the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither function's
+SQL raises, or depends on the session's time zone, ANSI mode or case sensitivity.
 
 Both give SQL text: a table has many columns, and building each node of each expression through the gateway to the JVM takes
 longer than decoding thousands of messages. Patterns stand behind a test of the usual shape where there is one, since they
@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.model import Logical, SourceType
 
-PLAIN_STRING_CODES: Final = (1, 12)
+_PLAIN_STRING_CODES: Final = (1, 12)
 """java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8."""
 
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
@@ -31,9 +31,9 @@ _ZERO_FORMS: Final = {
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
-def typed(text: str, kind: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
-    """The value of the cell's text as `kind.spark`; `time_zone` is the zone of TIMESTAMP texts, `code` the cell's sqlType."""
-    match kind.logical:
+def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
+    """The value of the cell's text as `type.spark`; `time_zone` is the zone of TIMESTAMP texts, `code` the cell's sqlType."""
+    match type.logical:
         case Logical.TEXT:
             return text
         case Logical.TIME:
@@ -46,45 +46,45 @@ def typed(text: str, kind: SourceType, time_zone: str = "UTC", code: str | None 
         case Logical.DATE:
             return _calendar(text, f"length({text}) = 10", f"try_cast({text} AS date)")
         case Logical.DATETIME:
-            return _calendar(text, _clock(text, kind.fsp), f"try_cast({text} AS timestamp_ntz)")
+            return _calendar(text, _clock(text, type.fsp), f"try_cast({text} AS timestamp_ntz)")
         case Logical.TIMESTAMP:
             # A cast without a zone would use the session's.
-            instant = _calendar(text, _clock(text, kind.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)")
+            instant = _calendar(text, _clock(text, type.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)")
             return instant if time_zone == "UTC" else f"to_utc_timestamp({instant}, '{time_zone}')"
         case Logical.DECIMAL:
-            return _decimal(text, kind)
-        case Logical.BIT if kind.spark == "boolean":
+            return _decimal(text, type)
+        case Logical.BIT if type.spark == "boolean":
             return f"CASE {text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN 'false' THEN false END"
         case Logical.FLOAT | Logical.DOUBLE:
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
-            return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {kind.spark}) END"
+            return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {type.spark}) END"
         case _:
-            return _exact(text, 20, 0) if kind.spark.startswith("decimal") else f"try_cast({text} AS {kind.spark})"
+            return _exact(text, 20, 0) if type.spark.startswith("decimal") else f"try_cast({text} AS {type.spark})"
 
 
-def misfit(text: str, value: str, kind: SourceType) -> str | None:
+def misfit(text: str, value: str, type: SourceType) -> str | None:
     """Whether the text, of which `typed` made `value`, is not of the type; None when every text is."""
-    if kind.logical is Logical.TEXT:
+    if type.logical is Logical.TEXT:
         return None
-    zero = _ZERO_FORMS.get(kind.logical)
+    zero = _ZERO_FORMS.get(type.logical)
     none = f"({value} IS NULL AND {text} IS NOT NULL" + (f" AND NOT {text} RLIKE r'{zero}')" if zero else ")")
-    outside = _outside(value, kind)
+    outside = _outside(value, type)
     return f"{none} OR {outside}" if outside else none
 
 
-def _outside(value: str, kind: SourceType) -> str | None:
+def _outside(value: str, type: SourceType) -> str | None:
     """Whether a value of the Spark type is outside the source type's domain."""
-    low, high = kind.low or 0, kind.high or 0
-    match kind.logical:
+    low, high = type.low or 0, type.high or 0
+    match type.logical:
         case Logical.YEAR:
             return f"({value} <> 0 AND {value} NOT BETWEEN 1901 AND {high})"
         case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET:
-            whole = kind.spark == "boolean" or (low, high) == _domain(kind.spark)
+            whole = type.spark == "boolean" or (low, high) == _domain(type.spark)
             return None if whole else f"{value} NOT BETWEEN {low} AND {high}"
         case Logical.FLOAT | Logical.DOUBLE:
-            infinite = f"abs({value}) = {kind.spark}('Infinity')"
-            return f"{infinite} OR {value} < 0" if kind.unsigned else infinite
-        case Logical.DECIMAL if kind.unsigned and kind.spark != "string":
+            infinite = f"abs({value}) = {type.spark}('Infinity')"
+            return f"{infinite} OR {value} < 0" if type.unsigned else infinite
+        case Logical.DECIMAL if type.unsigned and type.spark != "string":
             return f"{value} < 0"
         case _:
             return None
@@ -97,11 +97,11 @@ def _domain(spark: str) -> tuple[int, int] | None:
     return -half, half - 1
 
 
-def _decimal(text: str, kind: SourceType) -> str:
-    precision, scale = kind.precision or 0, kind.scale or 0
+def _decimal(text: str, type: SourceType) -> str:
+    precision, scale = type.precision or 0, type.scale or 0
     if precision <= 38:
         return _exact(text, precision, scale)
-    sign = "" if kind.unsigned else "-?"
+    sign = "" if type.unsigned else "-?"
     return rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$' THEN {text} END"
 
 
@@ -127,14 +127,14 @@ def _clock(text: str, fsp: int) -> str:
 
 
 def _bytes(text: str, code: str | None) -> str:
-    """Bytes of a Latin-1 text; U+FFFD, to which the writer had lost a byte, stays what it is, as UTF-8, so that the loss can be
+    """Bytes of a Latin-1 text; U+FFFD, which replaces a byte that the writer lost, stays as UTF-8, so that the loss can be
     seen. A text in ASCII is its own bytes.
 
     `encode` raises on characters beyond Latin-1, hence the pattern.
     """
     plain = f"octet_length({text}) = length({text})"
     if code:
-        plain = f"{plain} OR {code} IN {PLAIN_STRING_CODES}"
+        plain = f"{plain} OR {code} IN {_PLAIN_STRING_CODES}"
     repaired = f"replace({text}, '\ufffd', '\u00ef\u00bf\u00bd')"
     latin = rf"{repaired} RLIKE r'^[\x00-\xff]*$' THEN encode({repaired}, 'ISO-8859-1')"
     return f"CASE WHEN {plain} THEN cast({text} AS binary) WHEN {latin} END"

@@ -1,4 +1,4 @@
-"""Parts of expressions that every family is made of: names, texts, and values that are computed once.
+"""Parts of expressions for every family: names, texts, and values that are computed once.
 
 A message is read in one expression of nested lambdas, which Spark interprets. A projection for each value would copy the whole
 message into a row, by code that is generated and compiled for each table.

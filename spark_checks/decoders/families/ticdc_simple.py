@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import SourceType
-from spark_checks.decoders.families.canal import COORDINATES
+from spark_checks.decoders.families.framing import COORDINATES
 from spark_checks.decoders.families.mysql import typed
 
 LOCAL: Final = "Local"
@@ -50,14 +50,14 @@ def text(tso: Column) -> Column:
 
 
 def committed(tso: Column) -> Column:
-    """Milliseconds stand above 18 bits of a counter; NULL for 0, which is none."""
+    """Milliseconds stand above an 18-bit counter; 0, which is no time, gives NULL."""
     return F.when(tso > 0, F.timestamp_millis(F.shiftright(tso.try_cast("bigint"), 18)))
 
 
 def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFrame:
     """The changes with the `types` of row changes found in `carried`: coordinates, and `schemas`, the table schemas of a message.
 
-    Of several schemas under one key it is the first of a partition.
+    Of several schemas under one key the first of the partition counts.
     """
     s = F.col("s")
     each = carried.select(*COORDINATES, F.posexplode_outer("schemas").alias("n", "s"))
@@ -79,9 +79,9 @@ def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFra
     return joined.select(*changes.columns)
 
 
-def instant(clock: str, location: str, kind: SourceType, time_zone: str) -> str:
+def instant(clock: str, location: str, type: SourceType, time_zone: str) -> str:
     """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is what Local stands for."""
     zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
     # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it takes the session's.
     zoned = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
-    return f"CASE WHEN {typed(clock, kind)} IS NOT NULL THEN {zoned} END"
+    return f"CASE WHEN {typed(clock, type)} IS NOT NULL THEN {zoned} END"

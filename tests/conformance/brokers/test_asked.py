@@ -26,27 +26,17 @@ def test_without_anything_it_is_as_before():
     found = asked()
     assert (found.spec, dict(found.properties), found.topic, found.prefix) == ("auto", {}, "", "cdc-conformance")
     assert (found.kafka, asked("none").kafka) == (True, False)
-
-
-def test_the_embedded_broker_takes_what_is_no_access():
     assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
+
+
+RUNNING = "of the broker needs a running one, --broker HOST:PORT; this is --broker"
 
 
 @pytest.mark.parametrize(
     ("spec", "pairs", "topic", "expected"),
     [
-        (
-            "embedded",
-            [("security.protocol", "SSL")],
-            None,
-            "property security.protocol of the broker needs a running one, --broker HOST:PORT; this is --broker embedded",
-        ),
-        (
-            "none",
-            [("client.id", "x")],
-            None,
-            "property client.id of the broker needs a running one, --broker HOST:PORT; this is --broker none",
-        ),
+        ("embedded", [("security.protocol", "SSL")], None, f"property security.protocol {RUNNING} embedded"),
+        ("none", [("client.id", "x")], None, f"property client.id {RUNNING} none"),
         ("auto", [], "mine", "--topic mine needs a running broker, --broker HOST:PORT; this is --broker auto"),
         (
             "auto",

@@ -10,9 +10,11 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,15 +25,8 @@ from conformance.brokers import jars as _jars
 from conformance.brokers.broker import broker, check_spec
 from conformance.brokers.embedded import EmbeddedKafka, PortTaken, free_ports
 from conformance.brokers.guarded import Guarded
-from conformance.brokers.jars import (
-    cache_dir,
-    cached_jars,
-    find_java,
-    java_version,
-    kafka_jars,
-    pyspark_jars,
-    require_java,
-)
+from conformance.brokers.jars import cached_jars, find_java, java_version, kafka_jars, pyspark_jars, require_java
+from conformance.files import cache_dir
 from generators.errors import HarnessError, UsageError
 from generators.publishing.kafka import check_reachable
 
@@ -120,12 +115,9 @@ def fake_java(folder, says, code=0):
 def test_java_home_wins_over_path(tmp_path):
     home = fake_java(tmp_path / "home", 'openjdk version "21.0.1" 2024')
     other = fake_java(tmp_path / "other", 'openjdk version "17.0.1" 2024')
-    path = f"{other.parent}{os.pathsep}{os.environ['PATH']}"
-    assert (find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": path}).path, find_java({"PATH": path}).path) == (
-        str(home),
-        str(other),
-    )
-    assert find_java({"JAVA_HOME": str(tmp_path / "home")}).version == 21
+    path = {"PATH": f"{other.parent}{os.pathsep}{os.environ['PATH']}"}
+    found = find_java({"JAVA_HOME": str(tmp_path / "home"), **path})
+    assert (found.path, found.version, find_java(path).path) == (str(home), 21, str(other))
 
 
 def test_java_that_is_missing_broken_or_old_is_told(tmp_path):
@@ -162,16 +154,13 @@ def test_jars_of_the_user(tmp_path):
 def test_a_cache_that_is_cut_short_does_not_count(tmp_path):
     folder = tmp_path / "jars" / f"kafka_{_jars.SCALA_VERSION}-{_jars.KAFKA_VERSION}"
     folder.mkdir(parents=True)
-    environ = {"CDC_CONFORMANCE_CACHE": str(tmp_path)}
+    environ, jar = {"CDC_CONFORMANCE_CACHE": str(tmp_path)}, folder / "a b.jar"
     assert cached_jars(environ) is None
-    (folder / "a b.jar").write_bytes(b"12345")
-    (folder / "jars.txt").write_text("a b.jar 5\n")
-    assert cached_jars(environ) == [folder / "a b.jar"]
-    (folder / "a b.jar").write_bytes(b"1234")
-    assert cached_jars(environ) is None
-    (folder / "a b.jar").unlink()
-    assert cached_jars(environ) is None
-    (folder / "jars.txt").write_text("nonsense\n")
+    for listed, data, expected in (("a b.jar 5", b"12345", [jar]), ("a b.jar 5", b"1234", None), ("nonsense", b"12345", None)):
+        (folder / "jars.txt").write_text(f"{listed}\n")
+        jar.write_bytes(data)
+        assert cached_jars(environ) == expected
+    jar.unlink()
     assert cached_jars(environ) is None
 
 
@@ -201,13 +190,11 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
 
 
 def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
-    environ, _ = fake_ivy
-    monkeypatch.setattr(
-        _jars, "pins", lambda _bundle: {f"kafka_2.13-{_jars.KAFKA_VERSION}.jar": "0" * 64, "other-1.jar": "0" * 64}
-    )
+    names = (f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar")
+    monkeypatch.setattr(_jars, "pins", lambda _bundle: dict.fromkeys(names, "0" * 64))
     with pytest.raises(HarnessError, match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar"):
-        kafka_jars(silent, environ=environ)
-    assert cached_jars(environ) is None
+        kafka_jars(silent, environ=fake_ivy[0])
+    assert cached_jars(fake_ivy[0]) is None
 
 
 @pytest.fixture
@@ -222,14 +209,9 @@ def fake_ivy(tmp_path, monkeypatch):
 
 def test_jars_are_resolved_once_even_by_concurrent_runs(fake_ivy):
     environ, count = fake_ivy
-    results, notes = [], []
-    threads = [
-        threading.Thread(target=lambda: results.append(kafka_jars(notes.append, environ=environ, timeout_s=20))) for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    notes = []
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda _: kafka_jars(notes.append, environ=environ, timeout_s=20), range(3)))
     assert [[jar.name for jar in jars] for jars in results] == [[f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar"]] * 3
     assert count.read_text().count("x") == 1
     assert any("waiting" in note for note in notes)
@@ -277,13 +259,10 @@ def test_resolution_has_a_time_limit(fake_ivy):
     assert time.monotonic() - began < 25
 
 
-def test_unwritable_cache_is_told(tmp_path):
+def test_unwritable_cache_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(HarnessError, match=r"cannot write the Kafka jars.*CDC_CONFORMANCE_CACHE"):
         kafka_jars(silent, environ={"CDC_CONFORMANCE_CACHE": str(tmp_path / "file")})
-
-
-def test_without_pyspark_there_is_no_ivy(tmp_path, monkeypatch):
     monkeypatch.setattr(_jars, "pyspark_jars", lambda: None)
     with pytest.raises(HarnessError, match="pyspark, whose Ivy does it, is not installed"):
         kafka_jars(silent, environ={**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path), "CDC_CONFORMANCE_KAFKA_JARS": ""})
@@ -302,43 +281,22 @@ def test_pyspark_is_found_without_being_imported():
 # The choice that auto makes.
 
 
-class FakeKafka:
-    bootstrap, detail = "127.0.0.1:1", "fake"
-
-    def __init__(self, note):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-
-class Client:
-    """A container engine's client that has no image."""
-
-    def __init__(self):
-        self.closed = 0
-
-    def close(self):
-        self.closed += 1
-
-
 @pytest.mark.parametrize("missing", [containers.EngineMissing, containers.ImageMissing])
 def test_auto_takes_the_embedded_broker_and_says_why(monkeypatch, missing):
-    client, notes = Client(), []
+    notes, closed = [], []
 
     def refuse(*_, **__):
         raise missing("for a reason")
 
+    client = SimpleNamespace(close=lambda: closed.append(True))
+    fake = SimpleNamespace(bootstrap="127.0.0.1:1", detail="fake")
     monkeypatch.setattr(brokers, "engine", refuse if missing is containers.EngineMissing else lambda: client)
     monkeypatch.setattr(brokers, "need_image", refuse)
-    monkeypatch.setattr(brokers, "EmbeddedKafka", FakeKafka)
+    monkeypatch.setattr(brokers, "EmbeddedKafka", lambda _note: nullcontext(fake))
     with broker("auto", note=notes.append) as chosen:
         assert (chosen.kind, chosen.bootstrap, chosen.detail) == ("embedded", "127.0.0.1:1", "fake")
     assert notes == ["broker auto uses the embedded Kafka: for a reason", "Kafka at 127.0.0.1:1: fake"]
-    assert client.closed == (missing is containers.ImageMissing)
+    assert closed == [True] * (missing is containers.ImageMissing)
     with pytest.raises(missing), broker("container"):
         pytest.fail("container must not fall back")
 
@@ -427,16 +385,16 @@ def test_a_child_does_not_outlive_its_guardian(tmp_path):
 
 def test_stop_kills_the_child_and_leaves_the_rest_to_us(tmp_path):
     (tmp_path / "data").mkdir()
-    guarded = Guarded(
-        ["sleep", "600"], pid_file=tmp_path / "pid", remove=tmp_path / "data", afterwards=["touch", str(tmp_path / "after")]
-    )
+    (tmp_path / "pid").write_text("1")
+    after = ["touch", str(tmp_path / "after")]
+    guarded = Guarded(["sleep", "600"], pid_file=tmp_path / "pid", remove=tmp_path / "data", afterwards=after)
     assert wait_for(lambda: guarded.pid is not None)
+    assert guarded.pid != 1, "the id of a former child"
     assert guarded.exit_code() is None
     guarded.stop()
     guarded.stop()
     assert not alive(guarded.pid)
-    assert (tmp_path / "data").exists()
-    assert not (tmp_path / "after").exists()
+    assert (tmp_path / "data").exists() and not (tmp_path / "after").exists()
 
 
 def test_the_childs_exit_code_is_passed_on():
@@ -446,14 +404,6 @@ def test_the_childs_exit_code_is_passed_on():
     never = Guarded(["sleep", "60"])
     assert never.wait(0.1) is None
     never.stop()
-
-
-def test_the_id_of_a_former_child_is_not_taken_for_this_ones(tmp_path):
-    (tmp_path / "pid").write_text("1")
-    guarded = Guarded(["sleep", "60"], pid_file=tmp_path / "pid")
-    assert wait_for(lambda: guarded.pid is not None)
-    assert guarded.pid != 1
-    guarded.stop()
 
 
 # The embedded broker.
@@ -513,53 +463,29 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
 
 
 @pytest.mark.kafka
-def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("storage", "name", "value", "told"),
+    [
+        (True, "process.roles", "nonsense", r"exit code 1[\s\S]*nonsense"),
+        (False, "metric.reporters", "lies", r"ended with exit code 1 while starting[\s\S]*lies"),
+    ],
+    ids=["the storage tool", "the broker"],
+)
+def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, storage, name, value, told):
+    def prepared(self, prepare=EmbeddedKafka._prepare):
+        prepare(self)
+        with (self.directory / "server.properties").open("a") as file:
+            file.write(f"{name}={value}\n")
+
     monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setitem(_embedded.PROPERTIES, "process.roles", "nonsense")
-    with pytest.raises(HarnessError, match=r"exit code 1[\s\S]*nonsense") as caught, EmbeddedKafka(silent):
+    if storage:
+        monkeypatch.setitem(_embedded.PROPERTIES, name, value)
+    else:
+        monkeypatch.setattr(EmbeddedKafka, "_prepare", prepared)
+    with pytest.raises(HarnessError, match=told) as caught, EmbeddedKafka(silent):
         pytest.fail("it must not start")
     assert not isinstance(caught.value, PortTaken)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.kafka
-def test_a_broker_that_ends_while_starting_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(EmbeddedKafka, "_prepare", prepare_broken(EmbeddedKafka._prepare))
-    with pytest.raises(HarnessError, match=r"ended with exit code 1 while starting[\s\S]*lies"), EmbeddedKafka(silent):
-        pytest.fail("it must not start")
-    assert list(tmp_path.iterdir()) == []
-
-
-def prepare_broken(prepare):
-    def wrapped(self):
-        prepare(self)
-        with (self.directory / "server.properties").open("a") as file:
-            # The storage tool does not look at this one.
-            file.write("metric.reporters=lies\n")
-
-    return wrapped
-
-
-BROKER = """
-import json, time
-from conformance.brokers.embedded import EmbeddedKafka
-with EmbeddedKafka(lambda line: None) as own:
-    print(json.dumps([own.pid, str(own.directory)]), flush=True)
-    time.sleep(600)
-"""
-
-
-@pytest.mark.kafka
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=["kill", "term", "interrupt"])
-def test_no_java_is_left_when_we_are_killed(parent_that, number):
-    process, (java, folder) = parent_that(BROKER)
-    assert alive(java)
-    process.send_signal(number)
-    process.wait(15)
-    assert wait_for(lambda: not alive(java), 5)
-    assert wait_for(lambda: not Path(folder).exists(), 5)
 
 
 @pytest.mark.kafka

@@ -30,10 +30,7 @@ from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
 from generators.publishing.topics import check_topic
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates"),
-]
+pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
 TICDC = "ticdc-canal-json"
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,13 +85,7 @@ def scram(certificates):
             done.result(20)
         publishing.create_topic(started.bootstrap, "theirs", 3)
         allowed = AclBinding(
-            ResourceType.TOPIC,
-            "theirs",
-            ResourcePatternType.LITERAL,
-            "User:eve",
-            "*",
-            AclOperation.ALL,
-            AclPermissionType.ALLOW,
+            ResourceType.TOPIC, "theirs", ResourcePatternType.LITERAL, "User:eve", "*", AclOperation.ALL, AclPermissionType.ALLOW
         )
         for done in admin.create_acls([allowed]).values():
             done.result(20)
@@ -314,7 +305,7 @@ def test_a_run_under_scram_leaves_no_secret(scram, of_alice, command, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, command, tmp_path):
+def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, in_session, tmp_path, monkeypatch):
     """Its messages are told from those that were there before by their offsets."""
     file = config(
         tmp_path / "client.properties",
@@ -328,9 +319,10 @@ def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, command,
     there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
     publishing.publish(mutual.bootstrap, "theirs", there)
     words = ("run", TICDC, "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
-    code, out, err, seen = command(*words, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
-    assert code == 0, err
+    monkeypatch.chdir(tmp_path)
+    code, out = in_session(*words, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
+    assert code == 0, out
     assert f'"running {mutual.secured}"' in out
     assert publishing.records_in(mutual.bootstrap, "theirs") > 40
     key = (certificates / "client.key").read_text().splitlines()[1]
-    assert leaks(key, tmp_path, out, err, seen) == []
+    assert leaks(key, tmp_path, out) == []

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from conformance.brokers import spark
-from conformance.brokers.jars import Java, lacked
+from conformance.brokers.jars import Java, lacked, pyspark_jars
 from conformance.brokers.spark import (
     MODULES,
     artefact,
@@ -92,6 +92,7 @@ def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_m
     assert spark.told(TOKEN, "4.0.0", "4.0.5").endswith("4.0.0 is used, the newest of 4.0")
 
 
+OWN = (("org.example", "decoders_2.13", "1.0"),)
 UNRESOLVED = """
 		::          UNRESOLVED DEPENDENCIES         ::
 
@@ -99,13 +100,17 @@ UNRESOLVED = """
 """
 
 
-def test_a_registry_that_lacks_a_module_differs_from_one_that_does_not_answer():
-    assert lacked(UNRESOLVED) == {AVRO}
-    assert (
-        lacked(f"Server access error at url http://x (java.net.ConnectException: Connection refused){UNRESOLVED}") == frozenset()
-    )
-    assert lacked(f"java.net.UnknownHostException{UNRESOLVED}") == frozenset()
-    assert lacked("Server access error: Read timed out") == frozenset()
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (UNRESOLVED, {AVRO}),
+        (f"Server access error at url http://x (java.net.ConnectException: Connection refused){UNRESOLVED}", set()),
+        (f"java.net.UnknownHostException{UNRESOLVED}", set()),
+        ("Server access error: Read timed out", set()),
+    ],
+)
+def test_a_registry_that_lacks_a_module_differs_from_one_that_does_not_answer(text, expected):
+    assert lacked(text) == expected
 
 
 def test_jars_are_named_by_file_or_folder(tmp_path):
@@ -123,27 +128,16 @@ def machine(tmp_path, monkeypatch):
     """A Spark 4.3.0 with two jars of its own, an empty cache, and a Maven repository in a folder that lacks that release."""
     own, repository = tmp_path / "own", tmp_path / "repository"
     own.mkdir()
-    real = spark.pyspark_jars()
-    for jar in real.glob("ivy-*.jar"):
+    for jar in pyspark_jars().glob("ivy-*.jar"):
         (own / jar.name).symlink_to(jar)
     (own / "spark-core_2.13-4.3.0.jar").touch()
     (own / "slf4j-api-2.0.17.jar").touch()
     monkeypatch.setattr("conformance.brokers.jars.pyspark_jars", lambda: own)
-    monkeypatch.setattr(spark, "pyspark_jars", lambda: own)
-    depends = {
-        SQL: [
-            ("org.apache.spark", TOKEN, None),
-            ("org.apache.kafka", "kafka-clients", "3.9.2"),
-            ("org.slf4j", "slf4j-api", "2.0.17"),
-        ]
-    }
-    for group, name, release in (
-        ("org.apache.spark", SQL, "4.1.1"),
-        ("org.apache.spark", SQL, "4.2.0"),
-        ("org.apache.spark", SQL, "5.0.0"),
-        ("org.apache.spark", TOKEN, "4.0.0"),
-        ("org.apache.kafka", "kafka-clients", "3.9.2"),
-    ):
+    monkeypatch.setattr("conformance.brokers.spark.pyspark_jars", lambda: own)
+    spark, kafka = "org.apache.spark", "org.apache.kafka"
+    depends = {SQL: [(spark, TOKEN, None), (kafka, "kafka-clients", "3.9.2"), ("org.slf4j", "slf4j-api", "2.0.17")]}
+    published = [(spark, SQL, "4.1.1"), (spark, SQL, "4.2.0"), (spark, SQL, "5.0.0"), (spark, TOKEN, "4.0.0")]
+    for group, name, release in (*published, (kafka, "kafka-clients", "3.9.2")):
         place = repository / group.replace(".", "/") / name / release
         place.mkdir(parents=True)
         others = "".join(
@@ -170,12 +164,9 @@ class Notes(list):
 
     def __init__(self):
         self.stay = []
+        self.__dict__ |= {"line": self.stay.append}
 
-    def __call__(self, text):
-        self.append(text)
-
-    def line(self, text):
-        self.stay.append(text)
+    __call__ = list.append
 
 
 @pytest.mark.slow
@@ -195,13 +186,16 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
 
 @pytest.mark.slow
 def test_what_no_release_has_is_named_in_ivy_s_words(machine):
-    with pytest.raises(HarnessError) as caught:
-        ready(("avro",), Notes(), environ=machine)
-    text = str(caught.value)
-    assert text.startswith("cannot download the Spark Avro jars: Ivy ended with exit code 1. Its log: ")
-    assert "org.apache.spark#spark-avro_2.13;4.+: not found" in text
-    assert "name jars in CDC_CONFORMANCE_SPARK_JARS" in text
-    assert "--broker none" not in text
+    for fetch, name, lacks in (
+        (lambda: ready(("avro",), Notes(), environ=machine), "Spark Avro", "org.apache.spark#spark-avro_2.13;4.+"),
+        (lambda: packages(OWN, Notes(), environ=machine), "decoders_2.13", "org.example#decoders_2.13;1.0"),
+    ):
+        with pytest.raises(HarnessError) as caught:
+            fetch()
+        text = str(caught.value)
+        assert text.startswith(f"cannot download the {name} jars: Ivy ended with exit code 1. Its log: ")
+        assert f"{lacks}: not found" in text
+        assert name != "Spark Avro" or ("name jars in CDC_CONFORMANCE_SPARK_JARS" in text and "--broker none" not in text)
     assert "use --broker none, which needs no Kafka source" in MODULES["kafka"].remedy
 
 
@@ -214,15 +208,6 @@ def test_packages_come_with_what_they_depend_on_but_for_spark_s_own(machine):
     again = Notes()
     assert [jar.name for jar in packages(asked, again, environ=machine)] == expected
     assert (list(again), packages((), again, environ={})) == ([], ())
-
-
-@pytest.mark.slow
-def test_a_package_that_the_registry_lacks_is_named(machine):
-    with pytest.raises(HarnessError) as caught:
-        packages((("org.example", "decoders_2.13", "1.0"),), Notes(), environ=machine)
-    text = str(caught.value)
-    assert text.startswith("cannot download the decoders_2.13 jars: Ivy ended with exit code 1. Its log: ")
-    assert "org.example#decoders_2.13;1.0: not found" in text
 
 
 def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):

@@ -14,9 +14,9 @@ from generators.bulk.mutations import Mutants
 from generators.errors import UsageError
 from generators.model import Bootstrap, Column, Kind, Logical, Origin, RowChange, SourceType, Table
 from generators.sources import mysql
-from generators.tables.base import Schema, UserTable
 from generators.tables.reading import read
-from generators.tables.values import Values
+from generators.tables.schema import Schema, UserTable
+from generators.tables.user_values import Values
 from generators.wire_format import get
 
 SHOP = Values(read([str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")]))
@@ -42,8 +42,7 @@ def test_a_message_is_one_of_the_user_s_table(named):
     (one,) = named["tables/orders/amount/max"].written
     told = json.loads(one.message.value)
     assert (told["database"], told["table"], told["type"]) == ("app", "orders", "INSERT")
-    assert told["data"][0]["amount"] == "9999999999999999.9999"
-    assert told["mysqlType"]["customer_id"] == "bigint unsigned"
+    assert (told["data"][0]["amount"], told["mysqlType"]["customer_id"]) == ("9999999999999999.9999", "bigint unsigned")
 
 
 def test_a_fault_spoils_an_insert_of_each_table(named):
@@ -69,8 +68,7 @@ def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
 def test_drawn_cases_are_found_again_by_their_scenario():
     cases = list(drawn_cases(TICDC, [V716], SHOP, 30, 5))
     assert len(cases) > 25
-    assert {case.level for case in cases} == {1, 2}
-    assert {case.origin for case in cases} == {Origin.DRAWN}
+    assert ({case.level for case in cases}, {case.origin for case in cases}) == ({1, 2}, {Origin.DRAWN})
     for case in (cases[0], cases[-1]):
         scenario = find_scenario(TICDC, [V716], SHOP, case, 30, 5)
         assert scenario.name == case.scenario

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from click.testing import CliRunner
 
 from conformance.commands import bulk_corpora
 from conformance.commands.cli import cli
-from conformance.engines.base import DecodeRaised
-from generators.errors import HarnessError, UsageError
+from conformance.engines.engine import DecodeRaised
+from generators.errors import HarnessError
 from generators.storage import bulk, records
 from generators.wire_format import get
 
@@ -73,17 +72,3 @@ def test_what_is_not_whole_leaves_nothing(tmp_path, monkeypatch):
     assert isinstance(raised, HarnessError)
     assert "writing on executors failed: disk full" in str(raised)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        (("--master", "spark://h:1"), "--master URL needs --executors N"),
-        (("--executors", "2", "--out", "s3a://bucket/x"), "is written to a folder, which a cluster's machines must share"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(tmp_path, monkeypatch, more, told):
-    monkeypatch.setattr(bulk_corpora, "ChildEngine", None)
-    raised = write(tmp_path, *more).exception
-    assert isinstance(raised, UsageError)
-    assert told in str(raised)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -41,59 +42,47 @@ def by_name():
     return {check.name: check for check in checks()}
 
 
-def test_every_check_answers_in_order():
+def test_every_check_answers_in_order_with_a_remedy_for_what_is_missing():
     found = checks()
     assert [check.name for check in found] == [name for name, *_ in CHECKS]
     for check in found:
-        assert check.found
-        assert check.needed_for
+        assert check.found and check.needed_for and check.command in check.remedy
         assert (check.remedy == "") == check.ok
-        assert check.command in check.remedy
     required = {check.name for check in found if check.required}
     assert required == {"Python", "our packages", "Java", "pyspark", "confluent-kafka", "disk", "configuration", "ports"}
-
-
-def test_what_this_environment_has():
-    found = by_name()
-    assert found["Python"].ok
-    assert sys.executable in found["Python"].found
-    assert found["pyspark"].found.startswith("4.")
-    assert "librdkafka" in found["confluent-kafka"].found
-    assert found["our packages"].ok
-    assert str(ROOT) in found["our packages"].found
-
-
-def test_errors_become_findings_with_their_remedy():
-    docker = by_name()["Docker engine"]
+    of = {check.name: check for check in found}
+    assert of["Python"].ok and sys.executable in of["Python"].found
+    assert of["pyspark"].found.startswith("4.") and "librdkafka" in of["confluent-kafka"].found
+    assert of["our packages"].ok and str(ROOT) in of["our packages"].found
+    docker = of["Docker engine"]
     assert (docker.ok, docker.found, docker.required) == (False, "no Docker engine answers", False)
     assert docker.command == ("open -a Docker" if sys.platform == "darwin" else "systemctl start docker")
 
 
-def test_an_error_says_what_is_wrong_and_then_what_to_do(monkeypatch):
+REPORT = "report this with the output of `cdc-conformance doctor --format json`"
+
+
+@pytest.mark.parametrize(
+    ("error", "found", "remedy", "command"),
+    [
+        (HarnessError("no such thing.\nGet one, by `get thing`."), "no such thing", "Get one, by `get thing`.", "get thing"),
+        (ZeroDivisionError(), "ZeroDivisionError", REPORT, "cdc-conformance doctor --format json"),
+    ],
+)
+def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(monkeypatch, error, found, remedy, command):
     def broken():
-        raise HarnessError("no such thing.\nGet one, by `get thing`.")
+        raise error
 
     monkeypatch.setattr(doctor, "CHECKS", (("x", broken, "y", False),))
-    assert checks() == [Check("x", False, "no such thing", "Get one, by `get thing`.", "y", False)]
-    assert checks()[0].command == "get thing"
-
-
-def test_a_check_that_breaks_is_not_well(monkeypatch):
-    def broken():
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(doctor, "CHECKS", (("x", broken, "y", True),))
-    remedy = "report this with the output of `cdc-conformance doctor --format json`"
-    assert checks() == [Check("x", False, "ZeroDivisionError", remedy, "y", True)]
+    assert checks() == [Check("x", False, found, remedy, "y", False)]
+    assert checks()[0].command == command
 
 
 def test_java_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     java = by_name()["Java"]
-    assert not java.ok
-    assert str(tmp_path) in java.found
-    assert "Java 17 or 21" in java.remedy
-    assert "openjdk" in java.command
+    assert not java.ok and str(tmp_path) in java.found
+    assert "Java 17 or 21" in java.remedy and "openjdk" in java.command
 
 
 @pytest.mark.parametrize(
@@ -148,23 +137,28 @@ def test_too_little_room(monkeypatch):
     monkeypatch.setattr(doctor, "DISK_MB", 1 << 40)
     monkeypatch.setattr(doctor, "MEMORY_MB", 1 << 40)
     found = by_name()
-    assert not found["disk"].ok
-    assert "TMPDIR" in found["disk"].remedy
-    if sys.platform == "linux":
-        assert not found["free memory"].ok
+    assert not found["disk"].ok and "TMPDIR" in found["disk"].remedy
+    assert sys.platform != "linux" or not found["free memory"].ok
+
+
+def test_the_room_of_kept_cases_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
+    assert "named cases" not in by_name()["disk"].found
+    file = tmp_path / "cases" / "digest" / "format" / "v1.cases"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(bytes(3 << 20))
+    assert by_name()["disk"].found.endswith(f"; 3 MB of named cases in {tmp_path / 'cases'}")
 
 
 def test_a_folder_that_hides_a_package_is_named(tmp_path):
-    hiding = tmp_path / "spark_checks"
-    hiding.mkdir()
-    (hiding / "__init__.py").touch()
+    (tmp_path / "spark_checks").mkdir()
+    (tmp_path / "spark_checks" / "__init__.py").touch()
     code = "from conformance.commands.doctor import packages; print(packages())"
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     ran = subprocess.run(
         [sys.executable, "-P", "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert ran.stdout.startswith("(False,")
-    assert f"{hiding} hides spark_checks" in ran.stdout
+    assert ran.stdout.startswith("(False,") and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
 
 
 def test_the_library_for_containers_is_installed_first(monkeypatch):
@@ -190,12 +184,9 @@ def test_a_folder_that_failures_cannot_go_to(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert by_name()["failures' folder"].ok
     (tmp_path / ".cdc-conformance").write_text("a file", "utf-8")
-    (tmp_path / ".cdc-conformance").chmod(0o755)
     check = by_name()["failures' folder"]
-    assert not check.ok
-    assert f"{tmp_path / '.cdc-conformance'} is not writable" in check.found
-    assert check.command.startswith("chmod u+rwx ")
-    assert "--report DIR" in check.remedy
+    assert not check.ok and f"{tmp_path / '.cdc-conformance'} is not writable" in check.found
+    assert check.command.startswith("chmod u+rwx ") and "--report DIR" in check.remedy
 
 
 def test_no_port_is_free(monkeypatch):
@@ -214,13 +205,10 @@ def test_a_broker_that_is_named_is_asked(monkeypatch):
     assert checks("kafka:9092,other:9092")[-1].found.startswith("answers after 0.")
     assert asked == ["kafka:9092,other:9092"]
     assert [check.name for check in checks("embedded")] == [name for name, *_ in CHECKS]
-
-
-def test_a_broker_that_does_not_answer():
+    monkeypatch.undo()
+    monkeypatch.setattr(kafka.check_reachable, "__defaults__", (1.0,))
     check = doctor._check("broker", lambda: doctor.reachable("127.0.0.1:1"), "--broker 127.0.0.1:1", True)
-    assert not check.ok
-    assert "127.0.0.1:1" in check.found
-    assert check.command == "nc -vz 127.0.0.1 1"
+    assert (check.ok, "127.0.0.1:1" in check.found, check.command) == (False, True, "nc -vz 127.0.0.1 1")
 
 
 FINE = Check("fine", True, "all there", "", "everything", True)
@@ -241,51 +229,42 @@ def told(monkeypatch):
     return run
 
 
+PRETTY = """\
+ok       fine      all there
+missing  lacking   not | there
+missing  stopping  gone
+
+lacking
+    needed for  something
+    remedy      get it: `get it`, or do without
+    $ get it
+
+stopping
+    needed for  everything
+    remedy      wait
+
+1 of 3 are ok; every run needs 1 of the others
+"""
+
+
 def test_each_problem_ends_with_its_remedy(told):
-    code, out = told([FINE, LACKING, STOPPING], "--format", "pretty")
-    assert code == 3
-    assert out == (
-        "ok       fine      all there\n"
-        "missing  lacking   not | there\n"
-        "missing  stopping  gone\n"
-        "\n"
-        "lacking\n"
-        "    needed for  something\n"
-        "    remedy      get it: `get it`, or do without\n"
-        "    $ get it\n"
-        "\n"
-        "stopping\n"
-        "    needed for  everything\n"
-        "    remedy      wait\n"
-        "\n"
-        "1 of 3 are ok; every run needs 1 of the others\n"
-    )
+    assert told([FINE, LACKING, STOPPING], "--format", "pretty") == (3, PRETTY)
     assert told([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are ok\n")
 
 
 def test_checks_as_json_and_as_markdown(told):
     code, out = told([FINE, LACKING])
     assert code == 0
-    assert [json.loads(line) for line in out.splitlines()] == [FINE.as_json(), LACKING.as_json()]
-    assert LACKING.as_json() == {
-        "name": "lacking",
-        "ok": False,
-        "found": "not | there",
-        "remedy": "get it: `get it`, or do without",
-        "command": "get it",
-        "needed_for": "something",
-        "required": False,
-    }
-    code, out = told([FINE, LACKING], "--format", "markdown")
-    assert out.splitlines()[2:] == [
+    text = (
+        '{"name": "lacking", "ok": false, "found": "not | there", "remedy": "get it: `get it`, or do without", '
+        '"command": "get it", "needed_for": "something", "required": false}'
+    )
+    assert [json.loads(line) for line in out.splitlines()] == [FINE.as_json(), json.loads(text)]
+    assert told([FINE, LACKING], "--format", "markdown")[1].splitlines()[2:] == [
         "| ok | fine | all there |  |",
         "| missing | lacking | not \\| there | get it: `get it`, or do without |",
     ]
-
-
-def test_what_does_not_start_is_exit_3(told):
-    assert told([FINE], "--start")[0] == 3
-    assert told([FINE])[0] == 0
+    assert (told([FINE], "--start")[0], told([FINE])[0]) == (3, 0), "what does not start is exit 3"
 
 
 def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
@@ -307,7 +286,8 @@ def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.kafka
-def test_records_go_through_kafka_into_spark(kafka):
+def test_records_go_through_kafka_into_spark(kafka, engine, monkeypatch):
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine))
     found = list(doctor.starts(kafka.bootstrap, lambda _text: None))
     assert [check.name for check in found] == ["Spark starts", "Kafka starts", "Kafka into Spark"]
     assert all(check.ok and " after " in check.found for check in found), found

@@ -66,11 +66,7 @@ def test_people_read_tables(tmp_path, style):
     file.write_text(f'{WATERMARK}\n{{"a":"\x1b[31m|"}}\n')
     done = run(file, "--format", style)
     assert done.exit_code == 0
-    for text in (
-        "2 messages: ticdc-simple-json",
-        "release: v7.5.7 or later",
-        "Messages that no known profile writes",
-    ):
+    for text in ("2 messages: ticdc-simple-json", "release: v7.5.7 or later", "Messages that no known profile writes"):
         assert text in done.stdout
     assert "no known format has these members: a" in " ".join(done.stdout.replace("│", " ").split())
     assert "\x1b[31m" not in done.stdout
@@ -93,26 +89,10 @@ def test_count_ends_the_reading():
     assert told(RECORDED, "--count", 5)["messages"] == 5
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "text"),
-    [
-        (["no-such-file"], 2, "no-such-file: there is no such file; for a topic give --broker HOST:PORT, too"),
-        (["t", "--broker", "embedded"], 2, "t: there is no such file; for a topic give --broker HOST:PORT, too"),
-        (["t", "--broker", "127.0.0.1:1"], 3, "no Kafka broker answers at 127.0.0.1:1"),
-        ([], 2, "Missing argument"),
-    ],
-)
-def test_wrong_usage(words, code, text):
-    found = failed(*words)
-    assert found[0] == code
-    assert text in found[1]
-
-
 def test_nothing_to_inspect(tmp_path):
     (tmp_path / "empty.jsonl").touch()
     code, text = failed(tmp_path / "empty.jsonl")
-    assert code == 4
-    assert text.startswith("no message in")
+    assert (code, text.startswith("no message in")) == (4, True)
 
 
 @pytest.mark.kafka

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from conformance.commands.cli import cli
@@ -15,28 +14,6 @@ SHOP = str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")
 def said(*arguments):
     done = CliRunner().invoke(cli, ["--no-config", *arguments])
     return f"{done.output}{done.exception}"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--values", "v.toml"], "--values v.toml needs --tables FILE|URL"),
-        (["--dialect", "mysql"], "--dialect mysql needs --tables FILE|URL"),
-        (["--tables", "none.sql"], "none.sql: cannot be read: No such file or directory"),
-        (["--tables", SHOP, "--dialect", "mysq"], "unknown dialect 'mysq'. Did you mean 'mysql'?"),
-        (["--tables", SHOP, "--values", "none.toml"], "--values none.toml: No such file or directory"),
-        (["--tables", SHOP, "--differential"], "--differential has a table of its own; leave out --tables"),
-        (["--tables", SHOP, "--writer-profile", "3.5.0.Final+postgresql"], "the tables are of mysql"),
-    ],
-)
-def test_what_run_refuses_before_anything_starts(arguments, message):
-    assert message in said("run", "debezium-json", *arguments)
-
-
-@pytest.mark.parametrize("option", [["--keys", "zipf"], ["--rows", "2"], ["--payload", "9"], ["--null-rate", "0.5"]])
-def test_publish_refuses_the_shape_of_another_table(option):
-    arguments = ["publish", "ticdc-canal-json", "--tables", SHOP, "--broker", "127.0.0.1:1", "--topic", "t", *option]
-    assert f"{option[0]} belongs to the table of load; with --tables use --values FILE" in said(*arguments)
 
 
 def test_a_corpus_of_the_tables_and_the_notes(tmp_path):

@@ -78,8 +78,14 @@ MODULES = {
         from pyspark.sql import functions as F
         from spark_checks.decoders import ticdc_canal_json as reference
 
-        def decode(records):
-            return reference.decode(records.withColumn("value", F.udf(helper.same, "binary")("value")))
+        def same(records):
+            return records.withColumn("value", F.udf(helper.same, "binary")("value"))
+
+        def decode(records, deployment=None):
+            return reference.decode(same(records), deployment=deployment)
+
+        def decode_rows(records, table, deployment=None):
+            return reference.decode_rows(same(records), table, deployment=deployment)
 
         def arrow(records):
             return reference.decode(records.mapInArrow(lambda batches: batches, records.schema))

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.engines import command
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.engines.command import CommandEngine, ProtocolBreak, RecordsRaised
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import OutputRow, check_columns, read
 from generators.errors import HarnessError, UsageError
@@ -47,9 +47,8 @@ def asking(decoder, ranges=EVERYTHING, **options):
 def put(engine, values=VALUES, handle="h"):
     """Opens records with these values, one partition, and gives their number."""
     path = engine.directory / f"{handle}.parquet"
-    messages = [
-        Message("cdc", 0, b"k", value, (("h", b"\xfe"),) if i % 2 else (), 1_700_000_000_123) for i, value in enumerate(values)
-    ]
+    headers = ((), (("h", b"\xfe"),))
+    messages = [Message("cdc", 0, b"k", value, headers[i % 2], 1_700_000_000_123) for i, value in enumerate(values)]
     write_records(path, messages, range(len(messages)))
     return engine.open(handle, RecordSource(EVERYTHING, parquet=str(path))).result(20)
 
@@ -86,11 +85,6 @@ def test_an_honest_decoder_gives_the_level_one_columns(engine):
     ]
 
 
-@pytest.mark.parametrize("way", ["backwards", "late", "loud", "base64", "stubborn"])
-def test_what_the_protocol_allows_changes_nothing(engine, way):
-    assert seen(engine().decode(asking(liar(way))).result(20)) == HONEST
-
-
 def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine):
     assert seen(engine().decode(asking(liar("lone-surrogate"))).result(20))[1] == ["a\ufffdb"]
 
@@ -104,10 +98,7 @@ BREACHES = {
     "invalid-utf-8": (ProtocolBreak, r"a line that is no JSON \(.*\\xff"),
     "nan": (ProtocolBreak, r"a line that is no JSON"),
     "huge-line": (ProtocolBreak, r"a line of more than 1000000 bytes"),
-    "unknown-kind": (
-        ProtocolBreak,
-        r"changes\[0\]: kind: 'Row' is unknown; known here: BOOTSTRAP, .*'INSERT'|kind: 'Row' is unknown",
-    ),
+    "unknown-kind": (ProtocolBreak, r"changes\[0\]: kind: 'Row' is unknown; known here: BOOTSTRAP, "),
     "unknown-op": (ProtocolBreak, r"changes\[0\]: op: 'UPSERT' is unknown; known here: null, DELETE"),
     "image-no-map": (ProtocolBreak, r"changes\[0\]: after: must be an object or null, not an array"),
     "cell-no-text": (ProtocolBreak, r"changes\[0\]: after\.v: must be a string or null, not a number"),
@@ -132,16 +123,23 @@ BREACHES = {
 }
 
 
+SHOWN = ("unknown-kind", "cell-no-text", "image-no-map", "unknown-field", "no-row", "unknown-type", "sequence-as-text")
+SHOWN += ("negative-row", "no-list", "unknown-op")
+
+
 @pytest.mark.parametrize("lie", BREACHES)
-def test_a_breach_is_told_and_the_next_call_has_a_fresh_process(engine, session_processes, lie):
+def test_a_breach_is_told_and_the_next_call_has_a_fresh_process(engine, session_processes, lie, tmp_path):
     kind, text = BREACHES[lie]
-    started = engine(timeout_s=3 if lie == "hang" else 20, line_limit=1_000_000)
+    started = engine(timeout_s=3 if lie == "hang" else 20, line_limit=1_000_000, trace=tmp_path / "trace")
     assert started.load(liar(lie), "auto").result(20) == Loaded((1,), Capabilities())
     first = started.pid
     with pytest.raises(kind, match=text) as raised:
         started.decode(asking(liar(lie))).result(20)
     assert type(raised.value) is kind
     assert session_processes(first) == []
+    if lie in (*SHOWN, "repeated", "wrong-sequence"):
+        said = [line for mark, line in traffic(tmp_path / "trace") if mark == "<"]
+        assert all(map(schema_of("decoder").is_valid, said)) is (lie not in SHOWN), "the schema sees what one line shows"
     assert seen(started.decode(asking(liar(lie), WITHOUT_LIE)).result(20)) == {n: v for n, v in HONEST.items() if n != 1}
     assert started.pid not in (None, first)
 
@@ -153,8 +151,7 @@ def test_an_end_before_the_end_is_a_breach_while_records_are_still_sent(engine):
 
 
 @pytest.mark.parametrize(
-    ("lie", "told"),
-    [("no-answer", "seq 2 (cdc/0/1): no answer"), ("error", "seq 2 (cdc/0/1): cannot read that")],
+    ("lie", "told"), [("no-answer", "seq 2 (cdc/0/1): no answer"), ("error", "seq 2 (cdc/0/1): cannot read that")]
 )
 def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(engine, lie, told):
     started = engine()
@@ -208,18 +205,10 @@ def test_levels_are_what_is_asked_for_and_there(engine):
         started.load(liar("honest"), "rows").result(20)
 
 
-def test_capabilities_are_passed_on(engine):
-    claimed = engine().load(liar("claims"), "auto").result(20).capabilities
-    assert claimed == Capabilities(profiles=("v7*",), kinds=("ROW",))
-
-
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (
-            "cmd:no-such-program-here --x",
-            r"there is no program 'no-such-program-here' on PATH .*\['no-such-program-here', '--x'\]",
-        ),
+        ("cmd:no-such-here --x", r"there is no program 'no-such-here' on PATH .*\['no-such-here', '--x'\]"),
         ("cmd:./no/such/file", r"there is no file \./no/such/file"),
         ("cmd:{tmp}/plain", r"plain is not executable"),
         ("cmd:{tmp}/bare", r"is no program: a script needs a first line"),
@@ -262,24 +251,10 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
 
 
 def test_many_and_large_messages_do_not_block(engine):
-    big = ["x" * 25_000_000, *("é" * 2000 for _ in range(3000))]
-    binary = b"\xff" * 25_000_000
-    found = seen(
-        engine([binary, *(text.encode() for text in big)], timeout_s=60)
-        .decode(asking(liar("honest"), (("cdc", 0, 0, 9999),)))
-        .result(60)
-    )
-    assert found[0] == [binary.decode("latin-1")]
-    assert [found[i + 1][0] == text for i, text in enumerate(big)] == [True] * 3001
-
-
-def test_one_process_serves_call_after_call(engine):
-    started = engine()
-    pids = set()
-    for _ in range(3):
-        assert seen(started.decode(asking(liar("honest"))).result(20)) == HONEST
-        pids.add(started.pid)
-    assert len(pids) == 1
+    big, binary = ["x" * 25_000_000, *("é" * 2000 for _ in range(3000))], b"\xff" * 25_000_000
+    started = engine([binary, *(text.encode() for text in big)], timeout_s=60)
+    found = seen(started.decode(asking(liar("honest"), (("cdc", 0, 0, 9999),))).result(60))
+    assert [found[n] for n in range(3002)] == [[binary.decode("latin-1")], *([text] for text in big)]
 
 
 def test_a_process_that_dies_between_calls_is_told_once_and_replaced(engine, eventually, session_processes):
@@ -320,6 +295,13 @@ def traffic(path):
     return [(line[:1].decode(), json.loads(line[2:])) for line in path.read_bytes().splitlines()]
 
 
+def valid(path):
+    """The same, once each line is as the schema says."""
+    for mark, line in traffic(path):
+        schema_of("harness" if mark == ">" else "decoder").validate(line)
+    return traffic(path)
+
+
 def test_a_repartition_deals_the_records_out_to_batches(engine, tmp_path):
     started = engine(trace=tmp_path / "trace")
     assert seen(started.decode(asking(liar("honest"), repartition=3)).result(20)) == HONEST
@@ -332,49 +314,21 @@ def test_a_repartition_deals_the_records_out_to_batches(engine, tmp_path):
     assert batches == [[2, 5], [1, 4], [0, 3, 6], []]
 
 
-@pytest.mark.parametrize("way", ["honest", "base64", "error", "claims", "backwards"])
-def test_every_line_of_both_directions_is_as_the_schema_says(engine, tmp_path, way):
+@pytest.mark.parametrize("way", ["honest", "base64", "error", "claims", "backwards", "late", "loud", "stubborn"])
+def test_what_the_protocol_allows_changes_nothing_and_every_line_is_as_the_schema_says(engine, tmp_path, way):
     started = engine(trace=tmp_path / "trace")
-    started.load(liar(way), "auto").result(20)
-    asked = asking(liar(way), deployment=Deployment("Asia/Shanghai", compression="lz4"))
-    assert started.decode(asked).exception(20) is None or way == "error"
-    lines = traffic(tmp_path / "trace")
+    capabilities = started.load(liar(way), "auto").result(20).capabilities
+    assert capabilities == (Capabilities(profiles=("v7*",), kinds=("ROW",)) if way == "claims" else Capabilities())
+    decoded = started.decode(asking(liar(way), deployment=Deployment("Asia/Shanghai", compression="lz4")))
+    assert decoded.exception(20) if way == "error" else seen(decoded.result(20)) == HONEST
+    lines = valid(tmp_path / "trace")
     assert {mark for mark, _ in lines} == {"<", ">"}
     assert {line["type"] for _, line in lines} >= {"start", "started", "begin", "record", "changes", "end", "ended"}
-    for mark, line in lines:
-        schema_of("harness" if mark == ">" else "decoder").validate(line)
     values = [line["value"] for mark, line in lines if line["type"] == "record"]
     assert [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values] == [
         *VALUES
     ]
     assert [v is None or "base64" in v for v in values] == [way == "base64" or v in (None, b"\xff\x00") for v in VALUES]
-
-
-@pytest.mark.parametrize(
-    ("lie", "valid"),
-    [
-        (lie, lie in ("repeated", "wrong-sequence"))
-        for lie in (
-            "repeated",
-            "wrong-sequence",
-            "unknown-kind",
-            "cell-no-text",
-            "image-no-map",
-            "unknown-field",
-            "no-row",
-            "unknown-type",
-            "sequence-as-text",
-            "negative-row",
-            "no-list",
-            "unknown-op",
-        )
-    ],
-)
-def test_the_schema_sees_the_lies_that_one_line_shows(engine, tmp_path, lie, valid):
-    started = engine(trace=tmp_path / "trace")
-    with pytest.raises(ProtocolBreak):
-        started.decode(asking(liar(lie))).result(20)
-    assert all(schema_of("decoder").is_valid(line) for mark, line in traffic(tmp_path / "trace") if mark == "<") is valid
 
 
 def test_the_conversation_of_the_documentation_is_as_the_schema_says():
@@ -498,8 +452,7 @@ def test_level_two_has_typed_cells(engine, tmp_path):
         "at": ("timestamp", -100000),
         "left_out": None,
     }
-    for mark, line in traffic(tmp_path / "trace"):
-        schema_of("harness" if mark == ">" else "decoder").validate(line)
+    valid(tmp_path / "trace")
 
 
 def begun(path):
@@ -517,8 +470,7 @@ def test_level_one_has_the_tables_of_its_rows_for_a_decoder_that_asks(engine, tm
     more = first["tables"][1]["columns"][-1]
     assert (more["name"], more["nullable"], more["spark"], more["type"]["name"]) == ("more", True, "int", "int")
     assert last["tables"] == [], "the empty batch has no rows"
-    for mark, line in traffic(tmp_path / "trace"):
-        schema_of("harness" if mark == ">" else "decoder").validate(line)
+    valid(tmp_path / "trace")
 
 
 def test_a_decoder_that_does_not_ask_gets_no_tables(engine, tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request
 from conformance.engines.specs import DECODERS, LIAR
 from generators.errors import HarnessError
 from generators.model import Deployment
@@ -53,10 +53,7 @@ def test_other_records_are_read_beside_a_call(fake):
     assert outcome(first) == SAID_LATE
 
 
-@pytest.mark.parametrize(
-    "second",
-    [asking("mine.raised"), asking(RAISED, conf=CONF), "open the same", "load", "release"],
-)
+@pytest.mark.parametrize("second", [asking("mine.raised"), asking(RAISED, conf=CONF), "open the same", "load", "release"])
 def test_what_does_not_go_together_waits(fake, second):
     make, asked = fake
     engine = make(timeout_s=0.5)

@@ -1,4 +1,4 @@
-"""Decoders on a standalone cluster: a master and two workers whose Python has pyspark and, for decoders, nothing else."""
+"""Decoders on a standalone cluster: a master and a worker whose Python has pyspark and, for decoders, nothing else."""
 
 import re
 import sys
@@ -30,9 +30,8 @@ def cluster(program):
     port = str(free_ports(1)[0])
     url = f"spark://127.0.0.1:{port}"
     program("New state: ALIVE", "spark-class", f"{PLACE}.master.Master", *LOCAL, "--port", port)
-    for name in ("one", "two"):
-        size = ("--cores", "1", "--memory", "600m", "--work-dir", name)
-        program("Successfully registered with master", "spark-class", f"{PLACE}.worker.Worker", *LOCAL, *size, url)
+    size = ("--cores", "2", "--memory", "600m", "--work-dir", "work")
+    program("Successfully registered with master", "spark-class", f"{PLACE}.worker.Worker", *LOCAL, *size, url)
     return url
 
 
@@ -40,33 +39,19 @@ def judged(url, **options):
     return conformance.run(TICDC, master=url, spark_conf=SMALL, writer_profile="v8.5.7", **options)
 
 
-def test_reference_decoders_conform_through_kafka(cluster, kafka, bare_python, monkeypatch):
+def test_a_decoder_in_python_gets_kafka_its_modules_and_ours(cluster, kafka, bare_python, python_decoder, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
-    result = judged(cluster, broker=kafka.bootstrap, select=SOME)
+    result = judged(cluster, decoder="mine.py", broker=kafka.bootstrap, select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
     assert {one.case.level for one in result.formats[0].cases} == {1, 2}
-
-
-def test_a_decoder_in_python_gets_its_modules_and_ours_on_workers(cluster, bare_python, python_decoder, monkeypatch):
-    monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
-    result = judged(cluster, decoder="mine.py:decode", select=SOME)
-    assert (result.exit_code, result.failures) == (0, ())
     assert len(result.formats[0].cases) > 30
 
 
-@pytest.mark.parametrize(
-    ("python", "decoder", "told"),
-    [
-        ("", "mine.py:arrow", "a worker of {} has no Python module pyarrow, which is here: install it there"),
-        ("/no/python", "mine.py:decode", "a machine of {} cannot run /no/python; PYSPARK_PYTHON names the Python of the workers"),
-    ],
-)
-def test_what_a_worker_lacks_is_told_and_convicts_nobody(
-    cluster, bare_python, python_decoder, monkeypatch, python, decoder, told
-):
-    monkeypatch.setenv("PYSPARK_PYTHON", python or bare_python)
-    with pytest.raises(HarnessError, match=re.escape(told.format(cluster))):
-        judged(cluster, decoder=decoder, level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
+def test_what_a_worker_lacks_is_told_and_convicts_nobody(cluster, python_decoder, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/python")
+    told = f"a machine of {cluster} cannot run /no/python; PYSPARK_PYTHON names the Python of the workers"
+    with pytest.raises(HarnessError, match=re.escape(told)):
+        judged(cluster, decoder="mine.py:decode", level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
 
 
 def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, monkeypatch, tmp_path):

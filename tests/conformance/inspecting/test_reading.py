@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.inspecting.opening import Record
+from conformance.inspecting.opening import ReadRecord
 from conformance.inspecting.reading import from_path
 from generators.errors import UsageError
 
@@ -19,9 +19,9 @@ def test_lines_are_messages(tmp_path):
     file = tmp_path / "lines.txt"
     file.write_bytes(b'{"a":1}\r\n\n{"topic":"t","value":2}\nnonsense\n')
     assert read(file) == [
-        Record(b'{"a":1}', place="lines.txt:1", exact=False),
-        Record(b'{"topic":"t","value":2}', place="lines.txt:3", exact=False),
-        Record(b"nonsense", place="lines.txt:4", exact=False),
+        ReadRecord(b'{"a":1}', place="lines.txt:1", exact=False),
+        ReadRecord(b'{"topic":"t","value":2}', place="lines.txt:3", exact=False),
+        ReadRecord(b"nonsense", place="lines.txt:4", exact=False),
     ]
 
 
@@ -48,8 +48,8 @@ def test_a_table_of_spark_s_kafka_source(tmp_path):
     table = {"value": pa.array([b"a", None], pa.binary()), "key": [b"k", None], "partition": [1, 1], "offset": [5, 6]}
     pq.write_table(pa.table(table), tmp_path / "part.parquet")
     assert read(tmp_path / "part.parquet") == [
-        Record(b"a", b"k", "", 1, 5, "part.parquet, row 0"),
-        Record(None, None, "", 1, 6, "part.parquet, row 1"),
+        ReadRecord(b"a", b"k", "", 1, 5, "part.parquet, row 0"),
+        ReadRecord(None, None, "", 1, 6, "part.parquet, row 1"),
     ]
 
 
@@ -61,16 +61,12 @@ def test_a_binary_file_is_one_message(tmp_path):
 
 def test_files_that_cannot_be_read(tmp_path):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(UsageError, match=r"no column `value`.*its columns: a"):
-        read(tmp_path / "other.parquet")
     (tmp_path / "cut.parquet").write_bytes(b"PAR1abc")
-    with pytest.raises(UsageError, match=r"cut\.parquet"):
-        read(tmp_path / "cut.parquet")
     (tmp_path / "cut.xz").write_bytes(lzma.compress(b"abc" * 1000)[:40])
-    with pytest.raises(UsageError, match=r"cut\.xz"):
-        read(tmp_path / "cut.xz")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match=r"no file messages\.jsonl"):
-        read(tmp_path / "empty")
     (tmp_path / "nothing").touch()
+    bad = {"other.parquet": r"no column `value`.*its columns: a", "empty": r"no file messages\.jsonl"}
+    for name, told in (bad | {"cut.parquet": r"cut\.parquet", "cut.xz": r"cut\.xz"}).items():
+        with pytest.raises(UsageError, match=told):
+            read(tmp_path / name)
     assert read(tmp_path / "nothing") == []

@@ -9,7 +9,7 @@ from conformance.judging import wording
 from conformance.judging.causes import cause, cell_of, change_of
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Deployment, Kind, Message, Op, State, Written
 from generators.sources import mysql
 
@@ -42,21 +42,16 @@ def hinted(expected, actual, level=1, before=None, others=()):
         ("datetime-6", 0, "2024-01-02 03:04:05", "2024-01-02T03:34:05", "differs by 30 min (later)"),
         ("datetime-6", 0, "2024-01-02 03:04:05.678901", "2024-01-02 03:04:05.678", "equal but for the fraction"),
         ("date", 0, "2024-01-02", "2024-01-01", "differs by 1 day (earlier)"),
-        ("date", 0, "2024-01-02", "2024-01-05", "differs by 3 days (later)"),
-        ("date", 0, "2024-01-02", "1999-13-45", ""),
+        *(("date", 0, "2024-01-02", "2024-01-05", "differs by 3 days (later)"), ("date", 0, "2024-01-02", "1999-13-45", "")),
         ("time-0", 0, "-01:00:00", "01:00:00", "equal but for the sign"),
         ("time-3", 0, "01:00:00.500", "01:00:00", "equal but for the fraction"),
         ("time-3", 0, "-01:00:00.500", "-01:00:00", "equal but for the fraction"),
-        ("time-3", 0, "01:00:00.500", "01:00:01", ""),
-        ("int", 5, "5", "-5", "equal but for the sign"),
+        *(("time-3", 0, "01:00:00.500", "01:00:01", ""), ("int", 5, "5", "-5", "equal but for the sign")),
         ("unsigned-bigint", 0, "18446744073709551615", "-1", "differs by 2^64"),
-        ("bigint", 0, "9007199254740993", "9007199254740992", "equal as a double"),
-        ("int", 5, "5", "6", ""),
-        ("int", 5, "5", "five", ""),
-        ("varchar", "Ab", "Ab", "AB", "equal but for upper and lower case"),
+        *(("bigint", 0, "9007199254740993", "9007199254740992", "equal as a double"), ("int", 5, "5", "6", "")),
+        *(("int", 5, "5", "five", ""), ("varchar", "Ab", "Ab", "AB", "equal but for upper and lower case")),
         ("varchar", "a ", "a ", "a", "equal but for blanks at the ends"),
-        ("varchar", "abcd", "abcd", "ab", "cut after 2 of 4 characters"),
-        ("varchar", "abcd", "abcd", "", ""),
+        *(("varchar", "abcd", "abcd", "ab", "cut after 2 of 4 characters"), ("varchar", "abcd", "abcd", "", "")),
     ],
 )
 def test_the_relation_of_texts(kind, value, text, actual, hint):

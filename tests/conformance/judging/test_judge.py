@@ -9,7 +9,7 @@ from conformance.judging.causes import cause
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
+from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
 from generators.model import Case, Cell, Change, Column, Deployment, Kind, Message, Op, State, Table, Written, ZeroDate
 from generators.sources import mysql
 
@@ -69,20 +69,14 @@ def test_a_correct_output_passes_and_is_counted():
 
 UPDATED = replace(GOOD, op="UPDATE", before={"a": "w"})
 MISMATCHES = [
-    ("missing", "row 0", [INSERT], []),
-    ("missing", "row 1", [INSERT, replace(INSERT, row=1)], [GOOD]),
-    ("extra", "rows", [INSERT], [GOOD, replace(GOOD, row=1)]),
-    ("extra", "row 0", [INSERT], [GOOD, GOOD]),
-    ("corrupt", "kind", [INSERT], [REJECTED]),
-    ("corrupt", "kind", [INSERT, replace(INSERT, row=1)], [REJECTED]),
-    ("accepted", "kind", [CORRUPT], [GOOD]),
-    ("accepted", "kind", [CORRUPT], []),
+    *(("missing", "row 0", [INSERT], []), ("missing", "row 1", [INSERT, replace(INSERT, row=1)], [GOOD])),
+    *(("extra", "rows", [INSERT], [GOOD, replace(GOOD, row=1)]), ("extra", "row 0", [INSERT], [GOOD, GOOD])),
+    *(("corrupt", "kind", [INSERT], [REJECTED]), ("corrupt", "kind", [INSERT, replace(INSERT, row=1)], [REJECTED])),
+    *(("accepted", "kind", [CORRUPT], [GOOD]), ("accepted", "kind", [CORRUPT], [])),
     ("accepted", "kind", [CORRUPT], [REJECTED, REJECTED]),
     ("accepted", "kind", [CORRUPT], [replace(GOOD, after={"id": None, "a": None})]),
-    ("kind", "kind", [INSERT], [replace(GOOD, kind="DDL", op=None)]),
-    ("kind", "kind", [INSERT], [replace(GOOD, kind=None)]),
-    ("op", "op", [INSERT], [replace(GOOD, op="READ")]),
-    ("op", "op", [INSERT], [replace(GOOD, op=None)]),
+    *(("kind", "kind", [INSERT], [replace(GOOD, kind="DDL", op=None)]), ("kind", "kind", [INSERT], [replace(GOOD, kind=None)])),
+    *(("op", "op", [INSERT], [replace(GOOD, op="READ")]), ("op", "op", [INSERT], [replace(GOOD, op=None)])),
     ("field", "database", [INSERT], [replace(GOOD, fields={"database": "DB"})]),
     ("field", "database", [INSERT], [replace(GOOD, fields={"database": None})]),
     ("field", "schema", [INSERT], [replace(GOOD, fields={"schema": "public"})]),
@@ -94,8 +88,7 @@ MISMATCHES = [
     ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
     ("field", "types", [replace(INSERT, types={"id": "int"})], [replace(GOOD, fields={"types": {"id": "bigint"}})]),
     ("field", "schema_version", [replace(INSERT, schema_version="2")], [replace(GOOD, fields={"schema_version": "1"})]),
-    ("image", "before", [INSERT], [replace(GOOD, before={})]),
-    ("image", "after", [INSERT], [replace(GOOD, after=None)]),
+    *(("image", "before", [INSERT], [replace(GOOD, before={})]), ("image", "after", [INSERT], [replace(GOOD, after=None)])),
     ("image", "before", [UPDATE], [replace(UPDATED, before=None)]),
     ("presence", "after['a']", [INSERT], [replace(GOOD, after={"id": "1"})]),
     ("presence", "after['b']", [INSERT], [replace(GOOD, after={"id": "1", "a": "x", "b": None})]),
@@ -137,16 +130,14 @@ def test_a_finding_says_what_was_expected_and_what_was_there():
 
 def test_a_wrong_instant_is_shown_as_a_time_with_the_shift_and_the_zone():
     owed = Cell(State.VALUE, mysql.TYPES["timestamp-0"], 0, "1970-01-01 08:00:00", cls="plain")
-    change = replace(INSERT, after={"id": owed})
-    row = replace(GOOD, after={"id": Typed("timestamp", -18_000_000_000)})
+    change, row = replace(INSERT, after={"id": owed}), replace(GOOD, after={"id": Typed("timestamp", -18_000_000_000)})
     shown = replace(case([change], level=2), deployment=Deployment("Asia/Shanghai"))
     (found,) = Judge(GENERAL).judge(shown, [[row]], "t").findings
     assert (found.expected, found.actual) == (
         f"1970-01-01T00:00:00Z ({owed.type.key})",
         "1969-12-31T19:00:00Z (timestamp), 5 h earlier; the deployment's time zone is Asia/Shanghai",
     )
-    committed = replace(INSERT, commit_time_us=0)
-    fields = GOOD.fields | {"commit_time": 3_600_000_000}
+    committed, fields = replace(INSERT, commit_time_us=0), GOOD.fields | {"commit_time": 3_600_000_000}
     (found,) = judge([committed], [replace(GOOD, fields=fields)]).findings
     assert (found.expected, found.actual) == (
         "1970-01-01T00:00:00Z",
@@ -210,9 +201,7 @@ def test_the_first_rule_that_matches_owns():
 
 def test_owners_are_kept_apart_by_profile_level_and_tags():
     rules = (rule("of-v2", profiles=("v2*",)), rule("of-two", levels=(2,)), rule("of-b", tags=("b",)), *GENERAL)
-    judged = Judge(rules)
-    plain = case([INSERT])
-    wrong = [[replace(GOOD, op="READ")]]
+    judged, plain, wrong = Judge(rules), case([INSERT]), [[replace(GOOD, op="READ")]]
     found = [
         judged.judge(replace(plain, **change), wrong, "t").findings[0].rule
         for change in ({}, {"profile": "v2.1"}, {"level": 2}, {"tags": frozenset("b")}, {})
@@ -239,25 +228,14 @@ EITHER = Cell(State.ONE_OF, mysql.TYPES["timestamp-0"], options=(0, HOUR), text=
 @pytest.mark.parametrize(
     ("cell", "level", "actual", "fine"),
     [
-        (ANY, 1, None, True),
-        (ANY, 2, None, True),
-        (ANY, 2, Typed("float", 1.0), True),
-        (ANY_TEXT, 1, "\ufffd", True),
-        (ANY_TEXT, 1, "?", False),
-        (ANY_TEXT, 2, Typed("string", "?"), True),
-        (EITHER, 1, "1970-01-01 00:00:00", True),
-        (EITHER, 1, "1970-01-01 01:00:00", False),
-        (EITHER, 2, Typed("timestamp", 0), True),
-        (EITHER, 2, Typed("timestamp", HOUR), True),
-        (EITHER, 2, Typed("timestamp", 1), False),
-        (EITHER, 2, None, False),
+        *((ANY, 1, None, True), (ANY, 2, None, True), (ANY, 2, Typed("float", 1.0), True), (ANY_TEXT, 1, "\ufffd", True)),
+        *((ANY_TEXT, 1, "?", False), (ANY_TEXT, 2, Typed("string", "?"), True), (EITHER, 1, "1970-01-01 00:00:00", True)),
+        *((EITHER, 1, "1970-01-01 01:00:00", False), (EITHER, 2, Typed("timestamp", 0), True)),
+        *((EITHER, 2, Typed("timestamp", HOUR), True), (EITHER, 2, Typed("timestamp", 1), False), (EITHER, 2, None, False)),
         (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 2, None, True),
         (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 1, None, False),
-        (Cell(State.VALUE, DATE, dt.date(1970, 1, 1), "1970-01-01"), 2, None, False),
-        (NULL, 2, None, True),
-        (NULL, 2, Typed("string", ""), False),
-        (number(1), 2, Typed("int", 1), True),
-        (number(1), 2, Typed("int", 2), False),
+        *((Cell(State.VALUE, DATE, dt.date(1970, 1, 1), "1970-01-01"), 2, None, False), (NULL, 2, None, True)),
+        *((NULL, 2, Typed("string", ""), False), (number(1), 2, Typed("int", 1), True), (number(1), 2, Typed("int", 2), False)),
         (number(1), 2, Typed("string", "1"), False),
     ],
 )
@@ -345,8 +323,7 @@ def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two()
 
 def test_a_column_that_the_table_has_not_is_seen_in_a_partial_image_too():
     phantom = replace(UPDATED, before={"a": "w", "b": "x"})
-    assert convicted(judge([UPDATE], [phantom])) == [("presence", "before['b']")]
-    assert len(phantom.before) == len(UPDATE.before)
+    assert (convicted(judge([UPDATE], [phantom])), len(phantom.before)) == ([("presence", "before['b']")], len(UPDATE.before))
 
 
 def test_alternatives_of_kind_and_op():
@@ -381,8 +358,7 @@ def test_a_rejected_fault_is_rejected_correctly():
 
 
 def test_level_two_judges_the_table_that_was_asked_for():
-    other = replace(INSERT, table="u")
-    typed = replace(GOOD, after={"id": Typed("int", 1), "a": Typed("string", "x")})
+    other, typed = replace(INSERT, table="u"), replace(GOOD, after={"id": Typed("int", 1), "a": Typed("string", "x")})
     assert judge([other], [], level=2).verdict is Verdict.PASS
     assert convicted(judge([other], [typed], level=2)) == [("extra", "rows")]
     assert judge([INSERT], [typed], level=2).verdict is Verdict.PASS
@@ -407,12 +383,9 @@ UNSPECIFIED = {"id": "1"}
 @pytest.mark.parametrize(
     ("row", "verdict"),
     [
-        (GOOD, Verdict.PASS),
-        (replace(GOOD, after=UNSPECIFIED), Verdict.INFORMATIONAL),
-        (replace(GOOD, fields={"table": "T"}), Verdict.INFORMATIONAL),
-        (replace(GOOD, after=SHOULD), Verdict.NON_STRICT),
-        (replace(GOOD, after=SHOULD, fields={"table": "T"}), Verdict.NON_STRICT),
-        (replace(GOOD, after=VALUE), Verdict.FAIL),
+        *((GOOD, Verdict.PASS), (replace(GOOD, after=UNSPECIFIED), Verdict.INFORMATIONAL)),
+        *((replace(GOOD, fields={"table": "T"}), Verdict.INFORMATIONAL), (replace(GOOD, after=SHOULD), Verdict.NON_STRICT)),
+        *((replace(GOOD, after=SHOULD, fields={"table": "T"}), Verdict.NON_STRICT), (replace(GOOD, after=VALUE), Verdict.FAIL)),
         (replace(GOOD, after=VALUE | {"a": None}, fields={"table": "T"}), Verdict.FAIL),
     ],
 )
@@ -428,8 +401,7 @@ def test_a_lost_change_outweighs_an_accepted_fault():
 
 
 def test_types_that_a_decoder_does_not_claim_are_not_compared():
-    wrong = [replace(GOOD, after={"id": "2", "a": "y"})]
-    claims = Capabilities(types=("varchar",))
+    wrong, claims = [replace(GOOD, after={"id": "2", "a": "y"})], Capabilities(types=("varchar",))
     assert convicted(judge([INSERT], wrong, capabilities=claims)) == [("value", "after['a']")]
 
 
@@ -455,9 +427,7 @@ def test_counts_sites_and_cases_of_a_rule():
     assert (judged.compared["x/op"], judged.broken["x/op"]) == (8, 4)
     assert set(judged.seen["x/op", 1]) == {"x/v1/c1", "x/v1/c2", "x/v1/c3", "x/v1/c4"}
     assert [(s.case, s.message, s.aspect) for s in judged.sites["x/op"]] == [
-        ("x/v1/c1", 0, Aspect.OP),
-        ("x/v1/c2", 0, Aspect.OP),
-        ("x/v1/c3", 0, Aspect.OP),
+        *(("x/v1/c1", 0, Aspect.OP), ("x/v1/c2", 0, Aspect.OP), ("x/v1/c3", 0, Aspect.OP)),
     ]
     assert {(s.name, s.side) for s in judged.sites["x/image"]} == {("before", "before")}
     assert {(s.name, s.side) for s in judged.sites["x/value"]} == {("id", "after")}
@@ -476,8 +446,7 @@ UNREADABLE = Change(0, Kind.CORRUPT)
 @pytest.mark.parametrize(
     ("change", "row", "at"),
     [
-        (UNREADABLE, OutputRow(0, "CORRUPT", None, error="cut"), None),
-        (UNREADABLE, OutputRow(0, "CORRUPT", None), "error"),
+        *((UNREADABLE, OutputRow(0, "CORRUPT", None, error="cut"), None), (UNREADABLE, OutputRow(0, "CORRUPT", None), "error")),
         (UNREADABLE, OutputRow(0, "CORRUPT", None, error=""), "error"),
         (UNREADABLE, OutputRow(0, "CORRUPT", "INSERT", error="cut"), "op"),
         (UNREADABLE, OutputRow(0, "CORRUPT", None, before={}, error="cut"), "before"),
@@ -505,8 +474,7 @@ def judged(judge, change, *rows, level=1):
     ("convention", "change", "row"),
     [
         (
-            "whole-before",
-            replace(UPDATE, full_before={"id": number(1), "a": text("w")}),
+            *("whole-before", replace(UPDATE, full_before={"id": number(1), "a": text("w")})),
             replace(GOOD, op="UPDATE", before={"id": "1", "a": "w"}),
         ),
         ("typed-values", INSERT, replace(GOOD, after={"id": "1.0", "a": "other"})),
@@ -533,11 +501,8 @@ def test_a_decoder_that_stops_gives_no_row_for_an_unreadable_message():
 @pytest.mark.parametrize(
     ("level", "rows", "verdict"),
     [
-        (1, (REJECTED,), Verdict.REJECTED),
-        (1, (OutputRow(0, "TOMBSTONE", None),), Verdict.REJECTED),
-        (1, (GOOD,), Verdict.ACCEPTED),
-        (1, (), Verdict.ACCEPTED),
-        (2, (), Verdict.REJECTED),
+        *((1, (REJECTED,), Verdict.REJECTED), (1, (OutputRow(0, "TOMBSTONE", None),), Verdict.REJECTED)),
+        *((1, (GOOD,), Verdict.ACCEPTED), (1, (), Verdict.ACCEPTED), (2, (), Verdict.REJECTED)),
     ],
 )
 def test_a_kind_that_is_as_good_as_corrupt_has_no_row_at_level_two(level, rows, verdict):

@@ -92,35 +92,28 @@ def test_envelope_columns_that_are_returned_and_no_others():
 def test_rows_are_grouped_by_message_and_ordered_by_row():
     arrow = pa.concat_tables(
         [
-            table(row=([1], pa.int32())),
-            table(offset=([8], pa.int64())),
-            table(row=([0], pa.int32())),
+            *(table(row=([1], pa.int32())), table(offset=([8], pa.int64())), table(row=([0], pa.int32()))),
             table(row=([None], pa.int32())),
         ]
     )
     found = read(arrow, 1)
-    assert [r.row for r in found["cdc", 0, 7]] == [None, 0, 1]
-    assert [r.row for r in found["cdc", 0, 8]] == [0]
+    assert ([r.row for r in found["cdc", 0, 7]], [r.row for r in found["cdc", 0, 8]]) == ([None, 0, 1], [0])
     assert arrow.column("row").num_chunks == 4
 
 
 def test_no_rows_at_all():
     assert read(table().slice(0, 0), 1) == {}
     struct = pa.struct([("a", pa.int32())])
-    assert read(table(2, struct).slice(0, 0), 2) == {}
-    assert read(table(2, struct).schema.empty_table(), 2) == {}
+    assert (read(table(2, struct).slice(0, 0), 2), read(table(2, struct).schema.empty_table(), 2)) == ({}, {})
 
 
 LEAVES = [
-    (pa.bool_(), True, Typed("boolean", True)),
-    (pa.int8(), -1, Typed("int", -1)),
+    *((pa.bool_(), True, Typed("boolean", True)), (pa.int8(), -1, Typed("int", -1))),
     (pa.int64(), (1 << 62) + 1, Typed("int", (1 << 62) + 1)),
     (pa.decimal128(20, 0), Decimal(1 << 63), Typed("decimal", 1 << 63)),
     (pa.decimal128(38, 10), Decimal("1234567890123456789012345678.0123456789"), None),
-    (pa.float32(), 0.5, Typed("float", 0.5)),
-    (pa.float64(), 0.1, Typed("double", 0.1)),
-    (pa.string(), "汉", Typed("string", "汉")),
-    (pa.large_string(), "汉", Typed("string", "汉")),
+    *((pa.float32(), 0.5, Typed("float", 0.5)), (pa.float64(), 0.1, Typed("double", 0.1))),
+    *((pa.string(), "汉", Typed("string", "汉")), (pa.large_string(), "汉", Typed("string", "汉"))),
     (pa.binary(), b"\xff", Typed("binary", b"\xff")),
     (pa.date32(), dt.date(9999, 12, 31), Typed("date", dt.date(9999, 12, 31))),
     (pa.date32(), dt.date(1582, 10, 4), Typed("date", dt.date(1582, 10, 4))),
@@ -176,11 +169,9 @@ def test_text_that_is_no_utf_8_is_shown_by_its_bytes():
 
 def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
     texts = broken_text(b"\xff", b"y")
-    keys = pa.ListArray.from_arrays([0, 2], texts)
-    image = pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
+    keys, image = pa.ListArray.from_arrays([0, 2], texts), pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
     row = one(read(table(after=None, keys=None).append_column("after", image).append_column("keys", keys), 1))
-    assert row.after == {"a": "\\xff", "b": "y"}
-    assert row.fields["keys"] == ["\\xff", "y"]
+    assert (row.after, row.fields["keys"]) == ({"a": "\\xff", "b": "y"}, ["\\xff", "y"])
     inner = pa.StructArray.from_arrays([texts.slice(0, 1), pa.array([7])], ["x", "n"])
     nested = pa.StructArray.from_arrays([inner], ["c"])
     row = one(read(table(2, nested.type, after=None).append_column("after", nested), 2))
@@ -189,8 +180,7 @@ def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
 
 def test_the_columns_of_the_contract_are_required():
     common = {"topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"}
-    assert set(REQUIRED[1]) == common | {"database", "table", "keys", "sql"}
-    assert set(REQUIRED[2]) == common
+    assert (set(REQUIRED[1]), set(REQUIRED[2])) == (common | {"database", "table", "keys", "sql"}, common)
 
 
 @pytest.mark.parametrize(("level", "name"), [(level, name) for level in REQUIRED for name in REQUIRED[level]])
@@ -210,17 +200,9 @@ def test_all_missing_columns_are_named_at_once():
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("partition", pa.string()),
-        ("row", pa.float64()),
-        ("kind", pa.int32()),
-        ("before", pa.string()),
-        ("after", pa.struct([("a", pa.string())])),
-        ("after", pa.map_(pa.string(), pa.int32())),
-        ("database", pa.int32()),
-        ("keys", pa.string()),
-        ("keys", pa.list_(pa.int32())),
-        ("types", pa.string()),
-        ("commit_time", pa.int64()),
+        *(("partition", pa.string()), ("row", pa.float64()), ("kind", pa.int32()), ("before", pa.string())),
+        *(("after", pa.struct([("a", pa.string())])), ("after", pa.map_(pa.string(), pa.int32())), ("database", pa.int32())),
+        *(("keys", pa.string()), ("keys", pa.list_(pa.int32())), ("types", pa.string()), ("commit_time", pa.int64())),
         ("position", pa.int64()),
     ],
 )

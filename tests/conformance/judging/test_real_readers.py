@@ -14,7 +14,7 @@ from conformance.judging.blame import blamed
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import OutputRow
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from generators.model import Case, Cell, Change, Kind, Logical, State, Written, ZeroDate
 from generators.wire_format import get
 
@@ -158,6 +158,10 @@ LABELS = of(Logical.ENUM, Logical.SET)
 DIGITS = lambda cell: of(Logical.DECIMAL)(cell) and (cell.text or "").isdigit()  # noqa: E731
 NULL_TEXT = lambda cell: cell.state is State.NULL and cell.type.logical is Logical.TEXT  # noqa: E731
 MIDNIGHT = lambda cell: of(Logical.TIME)(cell) and cell.value == DAY  # noqa: E731
+AS_NUMBER = cells(DIGITS, lambda c: Typed("decimal", Decimal(c.text or 0)))
+BASE64, TEXT_NULL = cells(BINARY, base64_text), cells(NULL_TEXT, lambda _: Typed("string", "null"))
+NEGATIVE = cells(WRAPPED, lambda c: Typed("decimal", c.value - (1 << 64)))
+NUMBERS = cells(LABELS, lambda c: Typed("string", str(c.value)))
 
 FAULTS = (
     seen("multi-row old is NULL", CANAL, old_as_null, "image/sides"),
@@ -175,67 +179,27 @@ FAULTS = (
         for where in (DEBEZIUM, "huawei-cdl-json/1.0", "huawei-cdl-debezium/2.0", "cloudcanal-debezium/2022")
         for fault in ("trailing-content", "closing-tail", "joined")
     ),
-    seen(
-        "digits in base64 are a number",
-        DEBEZIUM,
-        cells(DIGITS, lambda c: Typed("decimal", Decimal(c.text or 0))),
-        "value/decimal-base64-digits",
-    ),
-    seen(
-        "BYTES as base64 text",
-        DEBEZIUM,
-        cells(BINARY, base64_text),
-        "value/binary-base64",
-        "value/binary-padded",
-        "value/binary-base64-digits",
-    ),
-    seen(
-        "BYTES as base64 text",
-        CANAL,
-        cells(BINARY, base64_text),
-        "value/binary-latin-1",
-        "value/binary-base64-like",
-        "value/binary-stripped",
-    ),
+    seen("digits in base64 are a number", DEBEZIUM, AS_NUMBER, "value/decimal-base64-digits"),
+    seen("BYTES as base64 text", DEBEZIUM, BASE64, "value/binary-base64", "value/binary-padded", "value/binary-base64-digits"),
+    seen("BYTES as base64 text", CANAL, BASE64, "value/binary-latin-1", "value/binary-base64-like", "value/binary-stripped"),
     seen("BOOLEAN 1 is false", TICDC, cells(BOOLEAN, lambda _: Typed("boolean", False)), "value/bit"),
     seen("BOOLEAN 1 is false", CANAL, cells(BOOLEAN, lambda _: Typed("boolean", False)), "value/bits"),
     seen("TIME 24:00:00 is 00:00:00", POSTGRESQL, cells(MIDNIGHT, lambda _: Typed("interval", 0)), "value/time-over-24h"),
     seen("TIME over a day wraps", TICDC, cells(LONG_TIME, lambda c: Typed("interval", c.value % DAY)), "value/time-over-24h"),
-    seen(
-        "unsigned long is negative",
-        DEBEZIUM,
-        cells(WRAPPED, lambda c: Typed("decimal", c.value - (1 << 64))),
-        "value/unsigned-long",
-    ),
+    seen("unsigned long is negative", DEBEZIUM, NEGATIVE, "value/unsigned-long"),
     seen("binary as UTF-8", TICDC, cells(BINARY, utf8), "value/binary-latin-1"),
     seen("binary as UTF-8", CANAL, cells(BINARY, utf8), "value/binary-latin-1"),
-    seen(
-        "the text null for NULL",
-        CANAL,
-        cells(NULL_TEXT, lambda _: Typed("string", "null")),
-        "value/null",
-        "old/null-is-a-value",
-        "old/cumulative",
-    ),
-    seen("the text null for NULL", TICDC, cells(NULL_TEXT, lambda _: Typed("string", "null")), "value/null", "old/null-value"),
+    seen("the text null for NULL", CANAL, TEXT_NULL, "value/null", "old/null-is-a-value", "old/cumulative"),
+    seen("the text null for NULL", TICDC, TEXT_NULL, "value/null", "old/null-value"),
     seen("TIMESTAMP(0) without fsp in the type", TICDC, cells(TIMESTAMP, cut), "value/microseconds"),
     seen("TIMESTAMP(0) without fsp in the type", CANAL, cells(TIMESTAMP, cut), "value/timestamp-fraction"),
-    seen(
-        "ENUM and SET without members",
-        TICDC,
-        cells(LABELS, lambda c: Typed("string", str(c.value))),
-        "value/enum-index",
-        "value/set-mask",
-        "value/set-64",
-    ),
+    seen("ENUM and SET without members", TICDC, NUMBERS, "value/enum-index", "value/set-mask", "value/set-64"),
 )
 
 
 def judged(fault: Seen, spoil: Spoil) -> tuple[list[Any], set[str]]:
     """The results of a profile's cases, and the rules broken."""
-    fmt = get(fault.format)
-    judge = Judge(rules(fault.format))
-    results = []
+    fmt, judge, results = get(fault.format), Judge(rules(fault.format)), []
     for case in named_cases(fmt, [fmt.profile(fault.profile)]):
         if case.level != fault.level or not case.scenario.startswith(fault.select):
             continue
@@ -274,10 +238,8 @@ def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(where: str,
 @pytest.mark.parametrize(
     "where",
     [
-        "ticdc-canal-json/v7.1.6+extension+handle-key-only",
-        "ticdc-simple-json/new-8.5.6+local-zone+handle-key-only",
-        "alibaba-canal-json/1.1.8+minimal",
-        "debezium-json/3.5.0.Final+postgresql",
+        *("ticdc-canal-json/v7.1.6+extension+handle-key-only", "ticdc-simple-json/new-8.5.6+local-zone+handle-key-only"),
+        *("alibaba-canal-json/1.1.8+minimal", "debezium-json/3.5.0.Final+postgresql"),
     ],
 )
 def test_rows_of_which_the_message_holds_the_key_alone_are_seen_at_a_glance(where: str) -> None:

@@ -1,5 +1,4 @@
 import json
-import math
 import os
 import re
 import signal
@@ -17,7 +16,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conformance.commands.cli import cli
-from conformance.engines.base import DecodeRaised
+from conformance.engines.engine import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
 from conformance.load import _topics
@@ -37,18 +36,17 @@ from generators.publishing.kafka import create_topic, delete_topic, publish, rec
 from generators.publishing.pacing import Delivered, Histogram, Published
 from generators.tables.load import TableLoad
 from generators.tables.reading import read
-from generators.tables.values import Values
+from generators.tables.user_values import Values
 from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
 BEGAN = 1_000.0
 
 
-def test_a_quantile_is_of_the_weight_not_of_the_number():
-    assert quantile([(1.0, 98.0), (5.0, 1.0), (9.0, 1.0)], 0.5) == 1.0
-    assert quantile([(9.0, 1.0), (1.0, 98.0), (5.0, 1.0)], 0.99) == 5.0
-    assert quantile([(1.0, 98.0), (5.0, 1.0), (9.0, 1.0)], 1.0) == 9.0
-    assert quantile([], 0.5) is None
+@pytest.mark.parametrize(("share", "expected"), [(0.5, 1.0), (0.99, 5.0), (1.0, 9.0)])
+def test_a_quantile_is_of_the_weight_not_of_the_number(share, expected):
+    assert quantile([(9.0, 1.0), (1.0, 98.0), (5.0, 1.0)], share) == expected
+    assert quantile([], share) is None
 
 
 def test_a_slope_is_that_of_the_fitted_line():
@@ -88,75 +86,47 @@ def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
 
 def test_a_decoder_that_takes_all_that_there_is_keeps_up():
     step = made(1_000, 100_000)
-    assert step.judgement() == (True, "")
-    assert step.offered == 1_000
-    lags = step.lags()
-    assert quantile(lags, 0.5) == pytest.approx(0.75, abs=0.05)
-    assert quantile(lags, 1.0) == pytest.approx(1.0, abs=0.05)
-
-
-def test_a_decoder_with_too_little_capacity_falls_behind_by_the_difference():
-    step = made(1_000, 600)
-    fine, why = step.judgement()
-    assert not fine
-    assert step.growth == pytest.approx(400, rel=0.05)
-    assert why.startswith("backlog grows by ")
-
-
-@pytest.mark.parametrize("share", [0.93, 0.5])
-def test_a_decoder_a_little_or_much_too_slow_is_caught_over_a_minute(share):
-    assert not made(1_000, 1_000 * share, seconds=60).judgement()[0]
-
-
-def test_batches_that_take_longer_than_the_lag_allowed_do_not_keep_up():
-    step = made(100, 10_000, seconds=60, each=7.0, drained=14.0)
-    fine, why = step.judgement()
-    assert (fine, "more than the 6 s allowed" in why) == (False, True)
-
-
-def test_what_is_not_drained_does_not_keep_up():
-    fine, why = replace_drained(made(1_000, 100_000), None).judgement()
-    assert not fine
-    assert f"not all were decoded in {DRAIN_S:g} s" in why
-
-
-def replace_drained(step, drained):
-    step.drained_s = drained
-    return step
-
-
-def test_a_producer_that_comes_to_less_than_the_rate_is_noticed():
-    step = made(1_000, 100_000)
-    assert not step.short
+    assert (step.judgement(), step.offered, step.short) == ((True, ""), 1_000, False)
+    assert (quantile(step.lags(), 0.5), quantile(step.lags(), 1.0)) == pytest.approx((0.75, 1.0), abs=0.05)
     step.rate = 2_000
-    assert step.short
+    assert step.short, "a producer that comes to less than the rate is noticed"
 
 
-@pytest.mark.parametrize("capacity", [37.0, 1_500.0, 64_000.0, 90_000.0])
-def test_a_search_comes_within_a_tenth_of_the_highest_rate(capacity):
+@pytest.mark.parametrize(
+    ("step", "growth", "told"),
+    [
+        ({"rate": 1_000, "capacity": 600}, 400, "backlog grows by "),
+        ({"rate": 1_000, "capacity": 930, "seconds": 60}, None, ""),
+        ({"rate": 1_000, "capacity": 500, "seconds": 60}, 500, "backlog grows by "),
+        ({"rate": 100, "capacity": 10_000, "seconds": 60, "each": 7.0, "drained": 14.0}, None, "more than the 6 s allowed"),
+        ({"rate": 1_000, "capacity": 100_000, "drained": None}, None, f"not all were decoded in {DRAIN_S:g} s"),
+    ],
+    ids=["too little", "a little too slow", "much too slow", "long batches", "not drained"],
+)
+def test_what_does_not_keep_up_is_told_with_the_reason(step, growth, told):
+    step = made(**step)
+    fine, why = step.judgement()
+    assert not fine and told in why
+    assert growth is None or step.growth == pytest.approx(growth, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "low", "high"),
+    [(37.0, 32, 37), (1_500.0, 1_300, 1_500), (64_000.0, 55_600, 64_000), (90_000.0, 78_200, 90_000), (1e9, 500_000, 1_000_000)],
+)
+def test_a_search_comes_near_the_highest_rate_and_has_an_end(capacity, low, high):
     tried = {}
     while (rate := next_rate(tried, 1_000.0)) is not None:
         tried[rate] = rate <= capacity
-    best = max(rate for rate, fine in tried.items() if fine)
-    assert capacity / 1.15 <= best <= capacity
+    assert low <= max(rate for rate, fine in tried.items() if fine) <= high
     assert len(tried) <= 16
 
 
-def test_a_search_has_an_end_at_both_ends():
+def test_a_search_has_an_end_below():
     tried = {}
     while (rate := next_rate(tried, 1_000.0)) is not None:
         tried[rate] = False
     assert 10 <= min(tried) < 20
-    tried = {}
-    while (rate := next_rate(tried, 1_000.0)) is not None:
-        tried[rate] = True
-    assert 500_000 < max(tried) <= 1_000_000
-
-
-def test_places_have_fixed_numbers():
-    assert place_hash(0, 0) == 0
-    assert place_hash(1, 0) == 40_503
-    assert place_hash(2, 3) == 3_668_420_998
 
 
 @pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
@@ -164,15 +134,13 @@ def test_places_have_fixed_numbers():
 def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
     fmt, layout = get(name), Layout(partitions=2)
     source = ProducerSource(fmt, fmt.profile(profile), 7, layout, level, pool=40)
-    unlike = 0
     for number in range(60):
         message = next(source)
         (unit, place), owed = source.about(number)
         history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
         written = fmt.write(history, fmt.profile(profile), layout)[place]
-        unlike += written.message != message
+        assert written.message == message
         assert owed == (level == 1 or any(change.kind == "ROW" for change in written.changes))
-    assert unlike == 0
     assert source.drawn == 60
 
 
@@ -266,10 +234,9 @@ class Answering:
         answer: Future = Future()
         if request["do"] != "status":
             answer.set_result({})
-        elif isinstance(found := next(self._commands), Exception):
-            answer.set_exception(found)
         else:
-            answer.set_result(found)
+            found = next(self._commands)
+            (answer.set_exception if isinstance(found, Exception) else answer.set_result)(found)
         return answer
 
 
@@ -353,14 +320,11 @@ def test_a_producer_ends_when_it_is_closed(eventually):
 @pytest.fixture
 def outcome():
     """A load that went well."""
-    made_outcome = LoadResult(LoadSettings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
-    made_outcome.steps.append(made(1_000, 100_000))
-    made_outcome.kinds = Counter(ROW=10_000)
-    made_outcome.owed = made_outcome.messages = 10_000
-    made_outcome.accounted = True
-    made_outcome.sample.messages = 400
-    made_outcome.sample.verdicts[Verdict.PASS] = 400
-    return made_outcome
+    good = LoadResult(LoadSettings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
+    good.steps.append(made(1_000, 100_000))
+    good.kinds, good.owed, good.messages, good.accounted = Counter(ROW=10_000), 10_000, 10_000, True
+    good.sample.messages = good.sample.verdicts[Verdict.PASS] = 400
+    return good
 
 
 def sampled(rows):
@@ -377,27 +341,36 @@ def test_a_sampled_message_without_rows_breaks_a_must():
     assert "load/1/" in sample.failures[0].finding.case
 
 
-def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome):
-    assert (report.headline(outcome), outcome.exit_code) == (("keeps up", "keeps up at 1,000/s"), 0)
-    outcome.messages = 9_990
-    assert report.headline(outcome) == ("wrong", "keeps up at 1,000/s, but 10 of 10,000 messages have no row")
-    assert outcome.exit_code == 1
-    outcome.messages, outcome.places = 10_000, 5
-    assert report.headline(outcome)[1].endswith("but some messages have no row and others have two")
-    outcome.places, outcome.kinds["CORRUPT"] = 0, 3
-    assert report.headline(outcome)[1].endswith("but 3 are read as CORRUPT")
-    assert outcome.exit_code == 1
-    outcome.kinds["CORRUPT"] = 0
-    outcome.steps[0].rate = 5_000
-    assert report.headline(outcome) == ("not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s")
-    assert outcome.exit_code == 3
-    outcome.steps = [made(1_000, 600)]
-    assert report.headline(outcome)[1].startswith("falls behind at 1,000/s: backlog grows by ")
-    assert outcome.exit_code == 1
-    outcome.failed = "ValueError: no\nmore"
-    assert report.headline(outcome) == ("failed", "the decoder fails at 1,000/s: ValueError: no")
-    outcome.interrupted = True
-    assert (report.headline(outcome)[0], outcome.exit_code) == ("interrupted", 130)
+def spoil(outcome, **changes):
+    for name, value in changes.items():
+        setattr(outcome, name, value)
+
+
+SLOW = {"steps": [made(1_000, 600)]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words", "code"),
+    [
+        ({}, "keeps up", "keeps up at 1,000/s", 0),
+        ({"messages": 9_990}, "wrong", "keeps up at 1,000/s, but 10 of 10,000 messages have no row", 1),
+        ({"messages": 20_000}, "wrong", "keeps up at 1,000/s, but 10,000 messages have two rows numbered 0", 1),
+        ({"places": 5}, "wrong", "keeps up at 1,000/s, but some messages have no row and others have two", 1),
+        ({"kinds": Counter(ROW=9_997, CORRUPT=3)}, "wrong", "keeps up at 1,000/s, but 3 are read as CORRUPT", 1),
+        ({"settings": "5,000"}, "not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s", 3),
+        (SLOW, "falls behind", "falls behind at 1,000/s: backlog grows by ", 1),
+        ({**SLOW, "failed": "ValueError: no\nmore"}, "failed", "the decoder fails at 1,000/s: ValueError: no", 1),
+        ({**SLOW, "failed": "no", "interrupted": True}, "interrupted", "interrupted at 1,000/s", 130),
+    ],
+)
+def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, verdict, words, code):
+    if "settings" in changes:
+        outcome.steps[0].rate = 5_000
+    else:
+        spoil(outcome, **changes)
+    found, text = report.headline(outcome)
+    assert (found, outcome.exit_code) == (verdict, code)
+    assert text.startswith(words) if verdict == "falls behind" else text == words
 
 
 def test_what_executors_have_not_told_is_not_known(outcome):
@@ -418,30 +391,25 @@ def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
     outcome.steps += [made(2_000, 100_000), made(4_000, 2_500), made(3_000, 2_500)]
     assert report.headline(outcome) == ("keeps up", "keeps up at up to 2,000/s")
     found = report.record(outcome)
-    assert [(one["rate"], one["keeps_up"]) for one in found["search"]] == [
-        (1000, True),
-        (2000, True),
-        (4000, False),
-        (3000, False),
-    ]
+    search = [(one["rate"], one["keeps_up"]) for one in found["search"]]
+    assert search == [(1000, True), (2000, True), (4000, False), (3000, False)]
     assert found["rate"] == 2_000
     outcome.steps = [made(1_000, 10), made(500, 10)]
     assert report.headline(outcome)[1] == "falls behind at every rate tried, down to 500/s"
     assert outcome.exit_code == 1
 
 
-def test_the_record_has_the_figures_and_is_json(outcome):
-    found = json.loads(json.dumps(report.record(outcome)))
-    assert found["verdict"] == "keeps up"
-    figures = found["figures"]
-    assert figures["decoded"] == 10_000
-    assert figures["lag_s"]["p50"] == pytest.approx(0.75, abs=0.05)
-    assert figures["lag_s"]["p50"] <= figures["lag_s"]["p95"] <= figures["lag_s"]["p99"] <= figures["lag_s"]["max"]
-    assert figures["batch_s"]["max"] == 0.5
+def test_the_record_has_the_figures_and_is_json(outcome, tmp_path):
+    report.write(outcome, tmp_path / "new" / "folder")
+    found = json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))
+    assert (tmp_path / "new/folder/load.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    figures, lag, timeline = found["figures"], found["figures"]["lag_s"], found["timeline"]
+    assert (found["verdict"], figures["decoded"], figures["batch_s"]["max"]) == ("keeps up", 10_000, 0.5)
+    assert lag["p50"] == pytest.approx(0.75, abs=0.05)
+    assert lag["p50"] <= lag["p95"] <= lag["p99"] <= lag["max"]
     assert figures["decoded_per_busy_second"] == 1_000
-    assert sum(point["in"] for point in found["timeline"]) == 10_000
-    assert sum(point["out"] for point in found["timeline"]) == pytest.approx(10_000, rel=0.01)
-    assert found["timeline"][-1]["backlog"] == 0
+    assert (sum(point["in"] for point in timeline), timeline[-1]["backlog"]) == (10_000, 0)
+    assert sum(point["out"] for point in timeline) == pytest.approx(10_000, rel=0.01)
 
 
 def test_of_a_long_load_few_points_are_drawn_and_the_longest_batch_stays(outcome):
@@ -474,45 +442,25 @@ HOSTILE = "</title><script>alert('x')</script>\x1b[2J|`"
 
 
 def test_the_page_is_one_file_without_scripts_and_escapes_what_it_is_told(outcome):
-    sample = sampled({})
-    finding = replace(sample.failures[0].finding, actual=HOSTILE, expected=HOSTILE)
-    outcome.sample.failures = [replace(sample.failures[0], finding=finding)]
-    outcome.settings = replace(outcome.settings, decoder=HOSTILE)
-    outcome.failed = HOSTILE
+    failure = sampled({}).failures[0]
+    outcome.sample.failures = [replace(failure, finding=replace(failure.finding, actual=HOSTILE, expected=HOSTILE))]
+    outcome.settings, outcome.failed = replace(outcome.settings, decoder=HOSTILE), HOSTILE
     page = report.html(report.record(outcome))
-    assert "<script" not in page
-    assert page.count("&lt;script&gt;") >= 4
-    assert not any(word in page for word in ("src=", "href=", "url(", "@import", "<link", "javascript:"))
-    assert page.count("<svg") == 4
-    assert "prefers-color-scheme: dark" in page
-    assert "width=device-width" in page
-
-
-def test_a_page_without_figures_says_why(outcome):
-    outcome.steps.clear()
-    outcome.interrupted = True
+    assert not any(word in page for word in ("<script", "src=", "href=", "url(", "@import", "<link", "javascript:"))
+    assert (page.count("&lt;script&gt;") >= 4, page.count("<svg")) == (True, 4)
+    assert "prefers-color-scheme: dark" in page and "width=device-width" in page
+    outcome.steps, outcome.interrupted = [], True
     page = report.html(report.record(outcome))
-    assert "interrupted before the load began" in page
-    assert "<svg" not in page
-
-
-def test_the_report_is_written_as_json_and_as_a_page(outcome, tmp_path):
-    report.write(outcome, tmp_path / "new" / "folder")
-    assert json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))["headline"] == "keeps up at 1,000/s"
-    assert (tmp_path / "new/folder/load.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert "interrupted before the load began" in page and "<svg" not in page
 
 
 def test_a_terminal_gets_findings_figures_and_the_verdict_last(outcome):
-    sample = sampled({})
-    outcome.sample = sample
-    outcome.settings = replace(outcome.settings, decoder=HOSTILE)
+    outcome.sample, outcome.settings = sampled({}), replace(outcome.settings, decoder=HOSTILE)
     console = Console(width=150, force_terminal=False)
     with console.capture() as capture:
         console.print(report.render(outcome))
     text = capture.get()
-    assert "no output row" in text
-    assert "every one, once" in text
-    assert "\x1b[2J" not in text
+    assert "no output row" in text and "every one, once" in text and "\x1b[2J" not in text
     assert text.strip().endswith("keeps up at 1,000/s, but 2 findings in 2 sampled messages")
 
 
@@ -522,31 +470,6 @@ def test_markdown_has_the_same_figures(outcome):
     assert text.startswith("**ticdc-canal-json: keeps up at 1,000/s**")
     assert "| offsets accounted for | every one, once |" in text
     assert "<script" not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--rate", "0"], "--rate 0: more than 0"),
-        (["--rate", "-5"], "--rate -5: more than 0"),
-        (["--rate", "nan"], "--rate nan"),
-        (["--duration", "0"], "--duration 0"),
-        (["--duration", "inf"], "--duration inf"),
-        (["--partitions", "0"], "--partitions 0"),
-        (["--trigger", "-1"], "--trigger -1"),
-        (["--broker", "none"], "this needs one"),
-        (["--broker", "embeded"], "embedded"),
-        (["--writer-profile", "v7.1.7"], "v7.1.6"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused_before_anything_starts(arguments, told, monkeypatch):
-    def started(*_, **__):
-        raise AssertionError("something was started")
-
-    monkeypatch.setattr("conformance.engines.child.ChildEngine", started)
-    raised = CliRunner().invoke(cli, ["load", FORMAT, *arguments]).exception
-    assert isinstance(raised, UsageError)
-    assert told in str(raised)
 
 
 @pytest.mark.parametrize(("more", "cores", "wait"), [((), 2, None), (("--producers", "3"), 5, "0s")])
@@ -563,13 +486,11 @@ def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypat
 
 
 def test_a_broker_that_does_not_answer_is_an_error_of_the_environment(fake, monkeypatch):
-    make, _ = fake
-    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: make())
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: fake[0]())
     monkeypatch.setattr("generators.publishing.kafka.check_reachable.__defaults__", (1.0,))
     raised = CliRunner().invoke(cli, ["load", FORMAT, "--broker", "127.0.0.1:1"]).exception
     assert isinstance(raised, HarnessError)
-    assert raised.exit_code == 3
-    assert "127.0.0.1:1" in str(raised)
+    assert (raised.exit_code, "127.0.0.1:1" in str(raised)) == (3, True)
 
 
 def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
@@ -615,14 +536,7 @@ def decode_rows_by_batch(records, table, deployment):
     return ours.decode_rows(records, table, deployment=deployment)
 
 def decode_rows_losing(records, table, deployment):
-    return decode_rows(records, table, deployment).where("offset % 50 <> 7")
-
-def decode_rows_twice(records, table, deployment):
-    found = decode_rows(records, table, deployment)
-    return found.withColumn("again", F.explode(F.array(F.lit(1), F.lit(2)))).drop("again")
-
-def decode_rows_wrong(records, table, deployment):
-    return decode_rows(records, table, deployment).withColumn("op", F.lit("DELETE"))
+    return decode_rows(records, table, deployment).where("offset % 50 <> 7").withColumn("op", F.lit("DELETE"))
 
 def decode_rows_raising(records, table, deployment):
     found = decode_rows(records, table, deployment)
@@ -673,117 +587,90 @@ def topics(kafka):
     return [name for name in found if name.startswith("cdc-conformance")]
 
 
+def good(outcome, *verdicts):
+    assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
+    assert set(outcome.sample.verdicts) <= set(verdicts or (Verdict.PASS,)) and outcome.sample.messages > 0
+
+
 @pytest.mark.spark
 @pytest.mark.kafka
 @pytest.mark.slow
 class TestUnderLoad:
+    @pytest.fixture(autouse=True)
+    def no_topic_stays(self, kafka):
+        yield
+        assert topics(kafka) == []
+
     def test_a_topic_that_is_there_is_read_from_its_end_on(self, under_load, kafka):
         create_topic(kafka.bootstrap, "loaded", 2)
         there = [Message("", number % 2, None, b"not ours", timestamp_ms=1) for number in range(31)]
         publish(kafka.bootstrap, "loaded", there)
         outcome = under_load(at=Cluster(kafka.bootstrap, {"compression.type": "zstd"}, topic="loaded"))
-        assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
+        good(outcome)
         assert outcome.messages == outcome.kinds["ROW"] == 900
-        assert set(outcome.sample.verdicts) == {Verdict.PASS}
         assert records_in(kafka.bootstrap, "loaded") == 31 + 900
         delete_topic(kafka.bootstrap, "loaded")
 
-    def test_the_reference_accounts_for_every_offset_and_its_sample_passes(self, under_load, kafka):
-        outcome = under_load()
-        assert outcome.failed == ""
-        assert (outcome.mode, outcome.level) == ("stream", 2)
-        assert (outcome.accounted, outcome.missing, outcome.complete) == (True, 0, True)
+    @pytest.mark.parametrize(
+        ("producers", "mode", "name"), [(None, "stream", None), (1, "stream", None), (None, "batches", "by_batch")]
+    )
+    def test_every_offset_is_accounted_for_and_the_sample_passes(self, under_load, producers, mode, name):
+        """By a producer beside the session and by one on an executor; with a decoder that no stream takes, for each batch."""
+        outcome = under_load(name and f"decode_rows_{name}", producers=producers)
+        good(outcome)
+        assert (outcome.mode, outcome.level) == (mode, 2)
         assert outcome.owed == outcome.messages == outcome.kinds["ROW"] == 900
-        assert set(outcome.sample.verdicts) == {Verdict.PASS}
         assert 300 <= outcome.sample.messages <= 500
         step = outcome.steps[0]
         assert step.drained_s is not None
         assert sum(batch.taken for batch in step.batches) == 800
-        assert math.isfinite(quantile(step.lags(), 1.0))
-        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
-        assert topics(kafka) == []
-
-    def test_producers_on_executors_account_for_every_offset(self, under_load, kafka):
-        outcome = under_load(producers=1)
-        assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
-        assert outcome.owed == outcome.messages == 900
-        assert set(outcome.sample.verdicts) == {Verdict.PASS}
-        assert 300 <= outcome.sample.messages <= 500
-        step = outcome.steps[0]
         assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (800, 0, 800)
-        assert sum(weight for _, weight in step.lags()) == 800
         assert quantile(step.lags(), 1.0) < 60
-        assert topics(kafka) == []
+        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
 
-    def test_producers_leave_the_decoder_a_core(self, under_load):
-        with pytest.raises(UsageError, match="--producers 2: the session runs 2 tasks at once; the decoder needs one"):
-            under_load(producers=2)
+    @pytest.mark.parametrize(
+        ("name", "options", "error"),
+        [
+            (None, {"producers": 2}, "--producers 2: the session runs 2 tasks at once; the decoder needs one"),
+            ("decode_rows_bare", {}, "does not return row, kind"),
+            ("decode_rows", {"level": 1}, "has no level 1"),
+        ],
+    )
+    def test_what_cannot_be_loaded_is_a_mistake_of_its_author(self, under_load, name, options, error):
+        with pytest.raises(UsageError, match=error):
+            under_load(name, **options)
 
-    def test_a_format_with_several_messages_a_change_is_accounted_for_at_both_levels(self, under_load):
-        for level in (1, 2):
-            outcome = under_load(format="debezium-json", profile="3.5.0.Final", level=level)
-            assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
-            assert set(outcome.sample.verdicts) == {Verdict.PASS}
-            taken = sum(batch.taken for batch in outcome.steps[0].batches)
-            assert taken == 800
-            assert outcome.owed == 900 if level == 1 else 700 < outcome.owed < 900
+    def test_a_format_with_several_messages_a_change_is_accounted_for(self, under_load):
+        """At level two; at level one below, on several topics."""
+        outcome = under_load(format="debezium-json", profile="3.5.0.Final")
+        good(outcome)
+        assert sum(batch.taken for batch in outcome.steps[0].batches) == 800
+        assert 700 < outcome.owed < 900
 
-    def test_a_decoder_that_no_stream_takes_is_called_for_each_batch(self, under_load):
-        outcome = under_load("decode_rows_by_batch")
-        assert (outcome.mode, outcome.failed, outcome.complete, outcome.accounted) == ("batches", "", True, True)
-        assert set(outcome.sample.verdicts) == {Verdict.PASS}
-        assert outcome.sample.messages > 0
-
-    def test_only_what_is_committed_is_owed_in_each_of_several_topics(self, under_load, kafka, tmp_path):
-        own = two_tables(tmp_path)
-        asked = {"tables": own, "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
+    def test_only_what_is_committed_is_owed_in_each_of_several_topics(self, under_load, tmp_path):
+        asked = {"tables": two_tables(tmp_path), "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
         outcome = under_load(format="debezium-json", profile="3.5.0.Final", **asked)
-        assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
+        good(outcome, Verdict.PASS, Verdict.INFORMATIONAL)
         assert outcome.owed == outcome.messages == 900
         assert outcome.corrupt == 0
-        assert set(outcome.sample.verdicts) <= {Verdict.PASS, Verdict.INFORMATIONAL}
-        assert topics(kafka) == []
 
-    def test_lost_offsets_are_counted(self, under_load):
+    def test_lost_offsets_are_counted_and_wrong_rows_are_found_in_the_sample(self, under_load):
         outcome = under_load("decode_rows_losing")
         assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
         assert outcome.missing == outcome.owed - outcome.messages > 10
+        assert outcome.sample.bad and "op" in {one.finding.path for one in outcome.sample.failures}
 
-    def test_offsets_that_come_twice_are_counted(self, under_load):
-        outcome = under_load("decode_rows_twice")
-        assert (outcome.missing, outcome.exit_code) == (-900, 1)
-
-    def test_wrong_rows_are_found_in_the_sample(self, under_load):
-        outcome = under_load("decode_rows_wrong")
-        assert outcome.sample.bad
-        assert outcome.exit_code == 1
-        assert outcome.complete
-
-    def test_a_decoder_that_raises_is_a_verdict(self, under_load, kafka):
+    def test_a_decoder_that_raises_is_a_verdict(self, under_load):
         outcome = under_load("decode_rows_raising")
         assert "cannot go on" in outcome.failed
-        assert outcome.exit_code == 1
-        assert report.headline(outcome)[0] == "failed"
-        assert topics(kafka) == []
+        assert (outcome.exit_code, report.headline(outcome)[0]) == (1, "failed")
 
-    def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(self, under_load, monkeypatch, kafka):
+    def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(self, under_load, monkeypatch):
         monkeypatch.setattr(loading, "DRAIN_S", 2.0)
         began = time.monotonic()
         outcome = under_load("decode_rows_slow", warm_up=(), rate=400.0, duration_s=2.0)
         assert time.monotonic() - began < 90
-        assert outcome.failed == ""
-        assert not outcome.steps[0].judgement()[0]
-        assert (outcome.accounted, outcome.exit_code) == (False, 1)
-        assert topics(kafka) == []
-
-    def test_a_decoder_without_the_contracts_columns_is_a_mistake_of_its_author(self, under_load, kafka):
-        with pytest.raises(UsageError, match="does not return row, kind"):
-            under_load("decode_rows_bare")
-        assert topics(kafka) == []
-
-    def test_a_level_that_the_decoder_has_not_is_refused(self, under_load):
-        with pytest.raises(UsageError, match="has no level 1"):
-            under_load("decode_rows", level=1)
+        assert (outcome.failed, outcome.steps[0].judgement()[0], outcome.accounted, outcome.exit_code) == ("", False, False, 1)
 
     def test_ctrl_c_in_the_middle_gives_a_partial_summary_and_leaves_nothing(self, kafka, children, eventually, tmp_path):
         command = [sys.executable, "-c", TALKATIVE, "load", SMALL.format, "--rate", "50", "--duration", "300"]
@@ -810,4 +697,3 @@ class TestUnderLoad:
         assert "all started processes have been stopped" in err
         assert (tmp_path / "load.html").exists()
         eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))
-        assert topics(kafka) == []

@@ -5,11 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 
-from conformance.commands.cli import cli
 from conformance.load import watched
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from conformance.running.events import Broken
 from generators.errors import HarnessError
 
@@ -70,9 +68,3 @@ def test_a_mistake_that_breaks_no_rule_is_no_endless_loop(watching, tmp_path):
     watching(lambda _text, _listen: None)
     with pytest.raises(HarnessError, match="a decoder that loses DELETEs broke no rule"):
         watched.measure(None, NAME, tmp_path, 3, lambda _text: None)
-
-
-@pytest.mark.parametrize("option", [["--decoder", "x:y"], ["--save", "a.json"], ["--compare", "a.json"], ["--fail-below", "0.9"]])
-def test_watching_takes_no_option_of_a_ratio(option):
-    done = CliRunner().invoke(cli, ["--no-config", "bench", NAME, "--watch", *option])
-    assert f"--watch measures seconds with decoders of its own; leave out {option[0]}" in f"{done.output}{done.exception}"

@@ -8,7 +8,7 @@ from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
 from conformance.reducing.candidates import Hint, RecordedRecipe
 from conformance.reducing.reduce import _track, reduce
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from generators.model import Change, Kind, Written
 from generators.recorded import registry
 from generators.wire_format import get

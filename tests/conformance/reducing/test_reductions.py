@@ -19,7 +19,7 @@ from conformance.judging.results import Failure
 from conformance.reducing._plain_values import simpler, weight
 from conformance.reducing.candidates import Hint, Recipe, apart, candidates, fault_of, hint, measure, tables
 from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, propose, reduce
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import Refused
@@ -62,32 +62,24 @@ def shape(found: Scenario) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "plain"),
+    ("type", "value", "plain"),
     [
-        (mysql.integer("bigint", unsigned=True), 18446744073709551615, 0),
-        (mysql.integer("int"), -7, 0),
-        (mysql.decimal(10, 2), Decimal("-123.45"), Decimal(0)),
-        (mysql.real("double"), -2.5e300, 0.0),
-        (mysql.bit(64), 1 << 63, 0),
-        (mysql.text("varchar", 64), "汉字\n", ""),
-        (mysql.binary("varbinary", 16), b"\xff\x00", b""),
-        (mysql.temporal("date"), dt.date(2024, 2, 29), dt.date(1970, 1, 1)),
+        *((mysql.integer("bigint", unsigned=True), 18446744073709551615, 0), (mysql.integer("int"), -7, 0)),
+        *((mysql.decimal(10, 2), Decimal("-123.45"), Decimal(0)), (mysql.real("double"), -2.5e300, 0.0)),
+        *((mysql.bit(64), 1 << 63, 0), (mysql.text("varchar", 64), "汉字\n", "")),
+        *((mysql.binary("varbinary", 16), b"\xff\x00", b""), (mysql.temporal("date"), dt.date(2024, 2, 29), dt.date(1970, 1, 1))),
         (mysql.temporal("date"), ZeroDate(), dt.date(1970, 1, 1)),
         (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59.999999"), 0),
         (mysql.temporal("timestamp", 0), mysql.wall("2024-06-15 12:34:56"), 1_000_000),
-        (mysql.temporal("time", 3), -3_020_399_000_000, 0),
-        (mysql.year(), 2155, 0),
-        (mysql.enum_of("a", "b", "c"), 3, 0),
-        (mysql.set_of("a", "b", "c"), 0b101, 0),
-        (mysql.json(), Json({"a": [1, "x"]}), Json({})),
-        (postgresql.boolean(), 1, 0),
+        *((mysql.temporal("time", 3), -3_020_399_000_000, 0), (mysql.year(), 2155, 0), (mysql.enum_of("a", "b", "c"), 3, 0)),
+        *((mysql.set_of("a", "b", "c"), 0b101, 0), (mysql.json(), Json({"a": [1, "x"]}), Json({})), (postgresql.boolean(), 1, 0)),
         (postgresql.enum_of("sad", "ok"), "sad", "ok"),
         (postgresql.uuid(), "6f1c2a30-8b4e-4f7a-9d21-0c5e7a3b9f10", "00000000-0000-0000-0000-000000000000"),
         (postgresql.array("integer"), Json([1, None]), Json([])),
     ],
 )
-def test_the_plainest_value_of_a_type_comes_first(kind: SourceType, value: Value, plain: Value) -> None:
-    assert simpler(kind, value)[0] == plain
+def test_the_plainest_value_of_a_type_comes_first(type: SourceType, value: Value, plain: Value) -> None:
+    assert simpler(type, value)[0] == plain
 
 
 @pytest.mark.parametrize("source", sources.SOURCES)
@@ -114,8 +106,7 @@ def test_a_boundary_is_among_the_simpler_values_of_what_lies_beyond_it() -> None
 
 
 def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
-    assert weight(mysql.json(), None) == 0
-    assert simpler(mysql.json(), None) == []
+    assert (weight(mysql.json(), None), simpler(mysql.json(), None)) == (0, [])
 
 
 # ---- scenarios
@@ -144,8 +135,7 @@ def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
 def test_a_cell_is_reduced_to_the_key_and_its_column_at_once(name: str) -> None:
     first, second, *_ = candidates(scenario("s", insert(COMPOSITE, ROW), level=2), Hint(column=name))
     assert {c.name for c in changes(second)[0].table.columns} == {*COMPOSITE.primary_key, name}
-    assert [c.name for c in changes(first)[0].table.columns] == ["c", "c1", "c2"]
-    assert changes(first)[0].table.name == "t"
+    assert ([c.name for c in changes(first)[0].table.columns], changes(first)[0].table.name) == (["c", "c1", "c2"], "t")
     assert changes(first)[0].table.database == "pool"
 
 
@@ -228,8 +218,7 @@ def track_of(found: Scenario, finding: Callable[[Scenario, Any], Finding | None]
     case = as_case(CANAL, PROFILE, found)
     first = finding(found, case)
     assert first is not None
-    result = CaseResult(case, Verdict.FAIL, (first,))
-    rule = next(rule for rule in rules(CANAL.name) if rule.id == first.rule)
+    result, rule = CaseResult(case, Verdict.FAIL, (first,)), next(rule for rule in rules(CANAL.name) if rule.id == first.rule)
     size = measure(found, sum(w.message.size for w in case.written))
     return Track(Failure(rule, first, result, 1), Recipe(CANAL, PROFILE), found, case, first, result, size, size)
 
@@ -283,25 +272,21 @@ def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(fo
     reduce([one], oracle(fails, asked), Limits(rounds=100))
     assert len(asked) < 60
     (event,) = changes(one.scenario)
-    assert one.scenario.history.events == (event,)
-    assert len(event.rows) == 1
+    assert (one.scenario.history.events, len(event.rows)) == ((event,), 1)
     assert len([c for c in event.table.columns if c.name not in event.table.handle_key]) <= 1
     assert len(event.table.columns) <= 2
-    assert fails(one.scenario, one.case) == one.finding
-    assert one.case.id == "ticdc-canal-json/v7.1.6/drawn"
+    assert (fails(one.scenario, one.case), one.case.id) == (one.finding, "ticdc-canal-json/v7.1.6/drawn")
 
 
 @QUICK
 @given(DRAWN)
 def test_reduction_ends_whether_everything_fails_or_nothing_does(found: Scenario) -> None:
     assume(as_case(CANAL, PROFILE, found).written)
-    always = track_of(found, cell_fails(lambda _k, _v: True))
-    never = track_of(found, cell_fails(lambda _k, _v: True))
+    always, never = track_of(found, cell_fails(lambda _k, _v: True)), track_of(found, cell_fails(lambda _k, _v: True))
     reduce([always], oracle(cell_fails(lambda _k, _v: True)), Limits(rounds=200))
     asked: list[list[Batch]] = []
     reduce([never], oracle(lambda _s, _c: None, asked), Limits(rounds=200))
-    assert shape(always.scenario) == (1, 1, 1)
-    assert propose([always]) == []
+    assert (shape(always.scenario), propose([always])) == ((1, 1, 1), [])
     assert never.scenario is found
     assert len(asked) < 200
     assert propose([never]) == []
@@ -348,8 +333,7 @@ def test_a_smaller_case_that_breaks_another_rule_does_not_count() -> None:
 
 
 def test_candidates_of_one_call_never_share_a_table_at_level_one_and_always_at_level_two() -> None:
-    fails = cell_fails(lambda k, v: v is not None)
-    rows = [(None, {"a": i, "b": "x" * i, "c": None}) for i in range(4)]
+    fails, rows = cell_fails(lambda k, v: v is not None), [(None, {"a": i, "b": "x" * i, "c": None}) for i in range(4)]
     ones = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),))), fails) for _ in range(3)]
     twos = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),)), 2), fails) for _ in range(3)]
     (one, *more) = propose([*ones, *twos])
@@ -371,8 +355,7 @@ def test_a_round_has_no_more_calls_than_it_may_and_the_rest_has_its_turn() -> No
         for i, (kind, value) in enumerate(zip(kinds, values, strict=True))
     ]
     few = Limits(rounds=50, round_calls=2)
-    assert len(propose(found, few)) == 2
-    assert [track.deferred for track in found[2:]] == [True, True]
+    assert (len(propose(found, few)), [track.deferred for track in found[2:]]) == (2, [True, True])
     for track in found:
         track.tried.clear()
     reduce(found, oracle(fails), few)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import strategies as st
 
 from conformance.cases.catalogue import Budget, named_cases
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure
 from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from conformance.running.prepared import Settings
 from generators.drawing import strategies
 from generators.drawing.cases import as_case
@@ -30,7 +30,6 @@ from generators.wire_format import get
 NAME = "ticdc-canal-json"
 CANAL = get(NAME)
 PROFILE = CANAL.profile("v7.1.6")
-SETTINGS = Settings((NAME,), Budget("none", 0, 0), 1)
 MISSING = f"{NAME}/change/missing"
 RETURNS = f"{NAME}/law/returns"
 PATIENT = Limits(seconds=600)
@@ -132,8 +131,7 @@ def test_failures_are_reduced_together_in_one_call_a_round(fake) -> None:
     alone, together = fake(), fake()
     shrunk(alone, failed())
     found = shrunk(together, *(failed() for _ in range(5)))
-    assert [size(one) for one in found] == [(1, 1)] * 5
-    assert len(together.asked) == len(alone.asked)
+    assert ([size(one) for one in found], len(together.asked)) == ([(1, 1)] * 5, len(alone.asked))
     assert len({tuple(values(one)) for one in found}) == 5
 
 
@@ -152,21 +150,15 @@ def test_what_cannot_be_written_again_stays_as_it_is(fake) -> None:
     foreign = failed()
     foreign = replace(foreign, result=replace(foreign.result, case=replace(foreign.result.case, origin=Origin.FOREIGN)))
     ended = failed(rule=RETURNS)
-    kept = (
-        foreign,
-        replace(failed(), rule=law),
-        replace(ended, result=replace(ended.result, verdict=Verdict.TIMEOUT)),
-    )
+    kept = (foreign, replace(failed(), rule=law), replace(ended, result=replace(ended.result, verdict=Verdict.TIMEOUT)))
     assert shrunk(engine, *kept) == list(kept)
     unknown = failed()
-    assert shrunk(engine, unknown, scenario_of=lambda _case: None) == [unknown]
-    assert engine.asked == []
+    assert (shrunk(engine, unknown, scenario_of=lambda _case: None), engine.asked) == ([unknown], [])
 
 
 def test_a_fault_is_reduced_as_its_catalogue_has_it(fake) -> None:
     wanted = f"{NAME}/v7.1.6/fault/trailing-brace/update"
-    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == wanted)
-    rule = f"{NAME}/fault/trailing-content"
+    case, rule = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == wanted), f"{NAME}/fault/trailing-content"
     finding = Finding(case.id, rule, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
     failure = Failure(next(r for r in rules(NAME) if r.id == rule), finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None)
@@ -198,8 +190,7 @@ def test_a_smaller_case_keeps_what_the_failure_is_caused_by(fake, rule) -> None:
 
 
 def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fake) -> None:
-    plain = next(r for r in rules(NAME) if r.id == f"{NAME}/change/corrupt")
-    first = failed()
+    plain, first = next(r for r in rules(NAME) if r.id == f"{NAME}/change/corrupt"), failed()
     failure = replace(first, rule=plain, finding=replace(first.finding, rule=plain.id, instead=MISSING))
     (small,) = shrunk(fake(), failure)
     assert (size(small), small.finding.rule) == ((1, 1), plain.id)
@@ -209,24 +200,19 @@ def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:
     engine = fake(lambda found: DecodeRaised("whole") if len(engine.asked) == 1 else None)
     (small,) = shrunk(engine, failed(), limits=Limits(rounds=1))
     whole, *halves = (found for _, found in engine.asked)
-    assert len(halves) == 2
-    assert sorted(halves[0] + halves[1]) == sorted(whole)
-    assert size(small) == (1, 1)
+    assert (len(halves), sorted(halves[0] + halves[1]), size(small)) == (2, sorted(whole), (1, 1))
 
 
 @pytest.mark.parametrize("error", [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")])
 def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error) -> None:
-    engine = fake(lambda _found: error)
-    failure = failed()
-    assert shrunk(engine, failure) == [failure]
-    assert len(engine.asked) == 1
+    engine, failure = fake(lambda _found: error), failed()
+    assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
 def test_the_best_so_far_is_kept_when_the_calls_are_used_up(fake) -> None:
     engine, notes = fake(), []
     (small,) = shrunk(engine, failed(), limits=Limits(calls=1, candidates=2), notes=notes)
-    assert len(engine.asked) == 1
-    assert size(small) == (1, 1)
+    assert (len(engine.asked), size(small)) == (1, (1, 1))
     assert "reduced from" in small.reduced
     assert notes[-1] == f"{NAME}: reduction stopped: 1 decode calls made"
 
@@ -265,23 +251,20 @@ def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_
 
     kept, small = shrunk(fake(fails), crashing, other, fmt=fmt, scenario_of=scenario_of, notes=notes)
     why = f"not reduced: a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}"
-    assert kept == replace(crashing, reduced=why)
-    assert notes.count(f"{rule}: {why}") == 1
+    assert (kept, notes.count(f"{rule}: {why}")) == (replace(crashing, reduced=why), 1)
     assert rule == RETURNS or size(small) == (1, 1)
 
 
 def test_no_call_is_made_when_the_time_is_over(fake) -> None:
     engine, notes, failure = fake(), [], failed()
-    assert shrunk(engine, failure, limits=Limits(seconds=-1), notes=notes) == [failure]
-    assert engine.asked == []
+    assert (shrunk(engine, failure, limits=Limits(seconds=-1), notes=notes), engine.asked) == ([failure], [])
     assert notes[-1] == f"{NAME}: reduction stopped: -1 s are over"
 
 
 def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
     engine = fake()
     engine.decode = lambda _request: Future()
-    decoding = Decoding(engine, "mine", {}, Judge(rules(NAME)), Limits(seconds=0.1))
-    case = as_case(CANAL, PROFILE, BIG)
+    decoding, case = Decoding(engine, "mine", {}, Judge(rules(NAME)), Limits(seconds=0.1)), as_case(CANAL, PROFILE, BIG)
     batch = Batch(case.deployment, 1, None, [Candidate(None, BIG, case, (0, 0, 0, 0, 0))])
     with pytest.raises(OutOfTime), contextlib.closing(decoding([batch])) as answers:
         next(answers)
@@ -307,10 +290,30 @@ def test_a_decoder_that_raises_is_reduced_by_decoding_alone(fake) -> None:
     assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns")
 
 
+def test_a_raising_case_keeps_the_findings_of_the_rule_on_returning_alone(fake) -> None:
+    """Once for each that there was: the others' are of rows that nobody has."""
+    failure = failed(rule=RETURNS, path="decoding")
+    other = replace(failure.finding, rule=MISSING, path="row 0")
+    failure = replace(failure, result=replace(failure.result, findings=(other, failure.finding, failure.finding)))
+    (small,) = shrunk(fake(lambda _values: DecodeRaised("always")), failure)
+    assert (size(small), small.result.findings) == ((1, 1), (small.finding, small.finding))
+    assert (small.finding.rule, small.finding.path, small.finding.actual) == (RETURNS, "decoding", "always")
+
+
+def test_the_smallest_of_all_calls_that_raise_is_taken(fake) -> None:
+    """At level two candidates of several tables are decoded in calls of their own."""
+    table = replace(KEYLESS, database="pool")
+    found = Scenario("shape/big", History((change(table, Op.INSERT, *ROWS),)), level=2)
+    engine = fake(lambda _values: DecodeRaised("always"))
+    (small,) = shrunk(engine, failed(found, RETURNS), scenario_of=lambda _case: found, limits=Limits(rounds=1))
+    calls = {request.table for request, _ in engine.asked}
+    assert len(calls) > 2
+    assert len(values(small)[0]) == min(len(value) for _, asked in engine.asked for value in asked)
+
+
 def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> None:
     engine = fake(lambda found: DecodeRaised("cannot read y") if any(b'"y"' in value for value in found) else None)
-    decoding = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS)
-    texts = ["x", "y", "x", "y", "x", "x", "y", "x"]
+    decoding, texts = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS), ["x", "y", "x", "y", "x", "x", "y", "x"]
     cases = [
         as_case(CANAL, PROFILE, scenario(f"s{i}", insert(KEYLESS, {"a": i, "b": text, "c": None})))
         for i, text in enumerate(texts)
@@ -325,8 +328,7 @@ def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> 
 
 def test_a_decoder_that_ends_its_process_is_left_as_it_is(fake) -> None:
     engine, failure = fake(lambda _found: ChildDied("gone")), failed(rule=RETURNS)
-    assert shrunk(engine, failure) == [failure]
-    assert len(engine.asked) == 1
+    assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
 # ---- seeded faults of real decoders, each from a large drawn case
@@ -357,35 +359,42 @@ def seeded(fmt, profile, kind, level, value):
     return max(found, key=lambda one: sum(w.message.size for w in as_case(fmt, profile, one).written))
 
 
+WRONG = """
+from spark_checks.decoders import {module} as reference
+from spark_checks.liars.liar import on_cells, on_columns
+
+SQL = {sql!r}
+decode = on_columns(reference.decode, **{{{where!r}: SQL}})
+decode_rows = on_cells(reference.decode_rows, lambda kind: kind.key == {where!r}, lambda x, kind: SQL.format(x=x, kind=kind))
+"""
+
+
+DEBEZIUM, SIMPLE = ("debezium-json", "3.5.0.Final+schemaless"), ("ticdc-simple-json", "v8.5.7")
+SIGNED = ("bigint unsigned", "CAST({x} - 18446744073709551616 AS {kind.spark})")
+UNWRAPPED = ("after", "transform_values(after, (k, v) -> coalesce(get_json_object(v, '$.value'), v))")
+MILLIS = ("datetime", "CAST(date_trunc('MILLISECOND', {x}) AS {kind.spark})")
+SEEDED = [
+    (NAME, "v7.1.6", SIGNED, "value/unsigned-bigint", 2, "unsigned-bigint", (1 << 64) - 7),
+    (*DEBEZIUM, MILLIS, "value/datetime-micros", 2, "datetime-6", 123_456_789_012_345),
+    (*DEBEZIUM, ("before", "CAST(NULL AS map<string, string>)"), "image/sides", 1, "int", None),
+    (*SIMPLE, ("blob", "CAST(base64({x}) AS binary)"), "value/base64", 2, "blob", bytes(range(250))),
+    (*SIMPLE, UNWRAPPED, "value/timestamp-object", 1, "timestamp-6", 1_718_454_896_999_999),
+]
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("name", "profile", "liar", "rule", "level", "kind", "value"),
-    [
-        (NAME, "v7.1.6", "unsigned-wraps", "value/unsigned-bigint", 2, "unsigned-bigint", (1 << 64) - 7),
-        (
-            "debezium-json",
-            "3.5.0.Final+schemaless",
-            "micros-as-millis",
-            "value/datetime-micros",
-            2,
-            "datetime-6",
-            123_456_789_012_345,
-        ),
-        ("debezium-json", "3.5.0.Final+schemaless", "before-lost", "image/sides", 1, "int", None),
-        ("ticdc-simple-json", "v8.5.7", "base64-as-latin-1", "value/base64", 2, "blob", bytes(range(250))),
-        ("ticdc-simple-json", "v8.5.7", "timestamp-flattened", "value/timestamp-object", 1, "timestamp-6", 1_718_454_896_999_999),
-    ],
-)
+@pytest.mark.parametrize(("name", "profile", "wrong", "rule", "level", "kind", "value"), SEEDED)
 def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_columns(
-    engine, name, profile, liar, rule, level, kind, value
+    engine, tmp_path, name, profile, wrong, rule, level, kind, value
 ) -> None:
-    fmt, spec = get(name), f"liar:{name}/{liar}"
+    where, sql = wrong
+    (tmp_path / "wrong.py").write_text(WRONG.format(module=name.replace("-", "_"), where=where, sql=sql), "utf-8")
+    fmt, spec = get(name), f"{tmp_path / 'wrong.py'}:{'decode' if level == 1 else 'decode_rows'}"
     drawn = seeded(fmt, fmt.profile(profile), kind, level, value)
     case = as_case(fmt, fmt.profile(profile), drawn)
     assert sum(len(event.rows) for event in drawn.history.events) > 3 - level
     assert len(case.tables[0].columns) == 10
-    found = next(r for r in rules(name) if r.id == f"{name}/{rule}")
-    result = decoded(engine, spec, case)
+    found, result = next(r for r in rules(name) if r.id == f"{name}/{rule}"), decoded(engine, spec, case)
     failure = Failure(found, next(f for f in result.findings if f.rule == found.id), result, 1)
     settings = Settings((name,), Budget("none", 0, 0), 1, decoder=spec)
 

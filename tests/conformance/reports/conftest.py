@@ -7,7 +7,7 @@ import pytest
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
+from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators.model import Case, Column, Deployment, Message, Table, Written
 from generators.model import State as CellState
 from generators.sources import mysql
@@ -50,18 +50,12 @@ def hostile():
 def full():
     """A run that does not conform: broken, soft, known, kept and unreached rules, and a record with each kind of entry."""
     cases = (
-        CaseResult(case("good"), Verdict.PASS),
-        bad("bad", UNSIGNED),
-        bad("bad-too", UNSIGNED),
-        bad("soft", SHOULD, Verdict.NON_STRICT),
-        bad("old", KNOWN, known=(KNOWN,), profile="v2"),
+        *(CaseResult(case("good"), Verdict.PASS), bad("bad", UNSIGNED), bad("bad-too", UNSIGNED)),
+        *(bad("soft", SHOULD, Verdict.NON_STRICT), bad("old", KNOWN, known=(KNOWN,), profile="v2")),
         CaseResult(case("no", "v3"), Verdict.UNSUPPORTED, note="profile not claimed"),
     )
     rules = (
-        RuleResult(UNSIGNED, 9, 2),
-        RuleResult(SHOULD, 4, 1),
-        RuleResult(KNOWN, 4, 1),
-        RuleResult(KEPT, 3, 0),
+        *(RuleResult(UNSIGNED, 9, 2), RuleResult(SHOULD, 4, 1), RuleResult(KNOWN, 4, 1), RuleResult(KEPT, 3, 0)),
         RuleResult(OUT, 0, 0, reachable=False),
     )
     calls = (
@@ -105,10 +99,8 @@ def with_finding(full):
 
     def change(value=VALUE, **changes):
         first = full.failures[0]
-        made = replace(first.finding, **changes)
-        result = bad("bad", UNSIGNED, value=value)
-        result = replace(result, case=replace(result.case, id=made.case), findings=(made,))
-        fmt = full.formats[0]
+        made, result = replace(first.finding, **changes), bad("bad", UNSIGNED, value=value)
+        result, fmt = replace(result, case=replace(result.case, id=made.case), findings=(made,)), full.formats[0]
         cases = (fmt.cases[0], result, *fmt.cases[2:])
         return replace(
             full, formats=(replace(fmt, cases=cases),), failures=(replace(first, finding=made, result=result), *full.failures[1:])
@@ -125,8 +117,7 @@ def many(full):
         results, failures = [], []
         for number in range(formats):
             name = f"x{number}-json"
-            broken = [rule(f"value/r{n}", fmt=name) for n in range(rules)]
-            cases = []
+            broken, cases = [rule(f"value/r{n}", fmt=name) for n in range(rules)], []
             for one in broken:
                 made = case(one.id.rpartition("/")[2], value=b'{"data":[{"c":"' + b"y" * size + b'"}]}', fmt=name)
                 cases.append(CaseResult(made, Verdict.FAIL, (finding(made, one),)))

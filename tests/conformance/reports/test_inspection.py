@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conformance.inspecting.inspector import UNTOLD, YES, as_json, inspect
-from conformance.inspecting.opening import Record
+from conformance.inspecting.opening import ReadRecord
 from conformance.reports import inspection
 from conformance.text import printable
 from generators.recorded import store
@@ -18,7 +18,8 @@ RECORDED = {one.name: one for product in store.PRODUCTS for one in store.recordi
 def found_in(name):
     messages = store.messages(RECORDED[name])
     return inspect(
-        Record(one.value, one.key, one.topic, one.partition, place=f"{one.topic}@{number}") for number, one in enumerate(messages)
+        ReadRecord(one.value, one.key, one.topic, one.partition, place=f"{one.topic}@{number}")
+        for number, one in enumerate(messages)
     )
 
 
@@ -53,8 +54,7 @@ def test_the_page_of_a_recording_says_what_inspect_says(name):
 
 def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
     found = found_in("canal-json-ext-lz4")
-    tally = found.tallies["ticdc-canal-json"]
-    text = inspection.page(found)
+    tally, text = found.tallies["ticdc-canal-json"], inspection.page(found)
     assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (YES, "no", UNTOLD)
     anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[1]
     for option in ("lz4", "snappy"):
@@ -72,7 +72,7 @@ def test_a_binary_message_is_dumped_and_a_long_one_cut():
     avro = inspection.page(found_in("simple-avro-main"))
     assert re.search(r'<pre class="rigid">000000  16 00 00', avro)
     long = b'{"a":"' + b"x" * 10_000 + b'"}'
-    text = inspection.page(inspect([Record(long, place="here")]))
+    text = inspection.page(inspect([ReadRecord(long, place="here")]))
     assert 'here <span class="soft">(the first 4,000 of 10,008 bytes)</span>' in text
     assert "x" * 3_900 in text and "x" * 4_001 not in text
 
@@ -83,7 +83,9 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
         b'"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
         b'"table":"t","ts":1700000000120,"type":"INSERT"}'
     )
-    read = words(inspection.page(inspect([Record(insert), Record(b'{"a":1}', place="m:2"), Record(b'{"a":2}', place="m:3")])))
+    read = words(
+        inspection.page(inspect([ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]))
+    )
     assert "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json." in read
     assert "A message of which one of these is true is not of alibaba-canal-json:" in read
     assert "2 messages: no known format has these members: a" in read
@@ -92,7 +94,7 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
 
 def test_messages_are_never_obeyed(hostile):
     value = json.dumps({hostile: hostile}).encode("utf-8", "surrogatepass")
-    text = inspection.page(inspect([Record(value, place=hostile), Record(hostile.encode("utf-8", "backslashreplace"))]))
+    text = inspection.page(inspect([ReadRecord(value, place=hostile), ReadRecord(hostile.encode("utf-8", "backslashreplace"))]))
     assert "<script" not in text
     assert not set(text) & set("\x00\x07\x1b\u202e\ud800")
     assert "default-src &#39;none&#39;" in text
@@ -102,5 +104,4 @@ def test_files_are_written_beside_each_other(tmp_path):
     found = found_in("canal-json-ext-lz4")
     made = inspection.write(found, tmp_path / "report")
     assert [path.name for path in made] == ["inspection.html", "inspection.json"]
-    assert json.loads(made[1].read_text()) == as_json(found)
-    assert made[0].read_text() == inspection.page(found)
+    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(found), inspection.page(found))

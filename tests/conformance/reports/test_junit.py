@@ -54,9 +54,7 @@ def test_a_failure_says_what_the_console_says(full):
     assert failure.get("type") == "WRONG_SIGN"
     assert failure.get("message") == "2 cases: at after['c']: expected 9223372036854775808, actual -9223372036854775808"
     for words in (
-        "The statement of value/unsigned.",
-        "[harness#every-offset]",
-        "replay    cdc-conformance replay out/failures/u.json",
+        *("The statement of value/unsigned.", "[harness#every-offset]", "replay    cdc-conformance replay out/failures/u.json"),
         '"c":"9',
     ):
         assert words in failure.text
@@ -94,10 +92,7 @@ def test_an_unexpected_pass_and_a_rule_not_exercised_are_failures(full):
     root = ET.fromstring(junit.render(replace(full, formats=(idle,))))
     check(root)
     assert {one.get("type") for one in root.iter("failure")} == {
-        "WRONG_SIGN",
-        "NOT_EXERCISED",
-        "UNEXPECTED_PASS",
-        "MATCHES_NOTHING",
+        *("WRONG_SIGN", "NOT_EXERCISED", "UNEXPECTED_PASS", "MATCHES_NOTHING"),
     }
 
 

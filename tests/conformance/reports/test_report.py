@@ -16,11 +16,11 @@ from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult
 from conformance.reports import console, markdown, page, records
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
+from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators.errors import HarnessError
 from generators.model import Case, Column, Deployment, Message, State, Table, Written
 from generators.sources import mysql
-from generators.tables.base import Note
+from generators.tables.schema import Note
 
 RULE = Rule(
     "x-json/value/unsigned",
@@ -40,18 +40,9 @@ def case(name, profile="v1", value=b'{"c":"9223372036854775808"}', level=1):
 
 
 GOOD = CaseResult(case("good"), Verdict.PASS)
-FINDING = Finding(
-    "x-json/v1/bad",
-    RULE.id,
-    0,
-    0,
-    Aspect.VALUE,
-    "after['c']",
-    "9223372036854775808 (bigint unsigned)",
-    "-9223372036854775808 (int)",
-    "after",
-    "c",
-)
+LONG = "9223372036854775808"
+WRONG = (Aspect.VALUE, "after['c']", f"{LONG} (bigint unsigned)", f"-{LONG} (int)", "after", "c")
+FINDING = Finding("x-json/v1/bad", RULE.id, 0, 0, *WRONG)
 BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
 RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
 RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
@@ -68,26 +59,11 @@ FORMAT = FormatResult(
     {State.VALUE: 97, State.NULL: 1, State.ANY: 2},
     ("x-json UTC level 2 t: the decoder raised",),
 )
-CAUSE = Cause(
-    Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", "'9223372036854775808'", "differs by 2^64"
-)
-FAILURE = Failure(
-    RULE,
-    FINDING,
-    BAD,
-    2,
-    "out/failures/x-json-value-unsigned-12345678.json",
-    cause=CAUSE,
-    profiles=("v1", "v2+option"),
-    judged=3,
-    faults=("cell-date",),
-)
-RUN = RunResult(
-    Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json")),
-    (FORMAT,),
-    (FAILURE,),
-    12.345,
-)
+CAUSE = Cause(Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", f"'{LONG}'", "differs by 2^64")
+FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE)
+FAILURE = replace(FAILURE, profiles=("v1", "v2+option"), judged=3, faults=("cell-date",))
+HEADER = Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json"))
+RUN = RunResult(HEADER, (FORMAT,), (FAILURE,), 12.345)
 KNOWN = replace(FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file="")
 ENTRIES = (
     EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
@@ -113,7 +89,9 @@ def lines(result):
 
 def rendered(result, width=100):
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None, force_terminal=False, highlight=False).print(console.render(result))
+    Console(file=out, width=width, color_system=None, force_terminal=False, highlight=False).print(
+        console.render(result, details=True)
+    )
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
@@ -127,11 +105,9 @@ def validator():
 @pytest.mark.parametrize(
     "result",
     [
-        RUN,
-        replace(RUN, formats=(), failures=()),
+        *(RUN, replace(RUN, formats=(), failures=())),
         replace(RUN, failures=(KNOWN, replace(FAILURE, on_record=1, reduced="reduced from 9 rows to 1")), entries=ENTRIES),
-        replace(RUN, header=replace(RUN.header, topic="", broker="none")),
-        WITH_TABLES,
+        *(replace(RUN, header=replace(RUN.header, topic="", broker="none")), WITH_TABLES),
         with_finding(actual=HOSTILE, expected="", path=HOSTILE),
         replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)),
         replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=b"\xff\x00"))),)),
@@ -141,8 +117,7 @@ def test_every_line_is_valid(validator, result):
     found = lines(result)
     for line in found:
         validator.validate(json.loads(json.dumps(line)))
-    assert [found[0]["type"], found[-1]["type"]] == ["header", "footer"]
-    assert sum(line["type"] == "footer" for line in found) == 1
+    assert ([found[0]["type"], found[-1]["type"]], sum(line["type"] == "footer" for line in found)) == (["header", "footer"], 1)
 
 
 @pytest.mark.parametrize("index", range(12))
@@ -178,25 +153,11 @@ def test_what_the_lines_say():
     assert (failure["profiles"], failure["faults"], failure["other_causes"]) == (["v1", "v2+option"], ["cell-date"], 0)
     assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
     assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
-    assert found[10] == {
-        "type": "footer",
-        "exit_code": 1,
-        "seconds": 12.345,
-        "stopped_early": False,
-        "ended": None,
-        "unjudged": [],
-        "formats": {
-            "x-json": {
-                "cases": 3,
-                "drawn": 1,
-                "rules": 3,
-                "rules_exercised": 2,
-                "verdicts": {"errored": 1, "fail": 1, "pass": 1},
-                "certain_cells": 0.98,
-                "cells": {"VALUE": 97, "NULL": 1, "ANY": 2},
-            }
-        },
-    }
+    verdicts = {"errored": 1, "fail": 1, "pass": 1}
+    counts = {"cases": 3, "drawn": 1, "rules": 3, "rules_exercised": 2, "verdicts": verdicts}
+    told = counts | {"certain_cells": 0.98, "cells": {"VALUE": 97, "NULL": 1, "ANY": 2}}
+    ended = {"exit_code": 1, "seconds": 12.345, "stopped_early": False, "ended": None, "unjudged": []}
+    assert found[10] == {"type": "footer", **ended, "formats": {"x-json": told}}
 
 
 def test_what_the_lines_say_of_the_record():
@@ -219,8 +180,7 @@ def test_what_the_lines_say_of_the_record():
 def test_a_report_is_written_whole(tmp_path, validator):
     path = records.write(RUN, tmp_path / "new" / "report")
     written = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    assert written == json.loads(json.dumps(lines(RUN)))
-    assert [p.name for p in path.parent.iterdir()] == ["report.jsonl"]
+    assert (written, [p.name for p in path.parent.iterdir()]) == (json.loads(json.dumps(lines(RUN))), ["report.jsonl"])
     for line in written:
         validator.validate(line)
 
@@ -248,14 +208,22 @@ def test_a_directory_that_can_be_written_is_left_empty(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [(None, None), (b"", {"text": ""}), ("汉".encode(), {"text": "汉"}), (b"\xff\xfe", {"base64": "//4="})],
+    ("value", "expected"), [(None, None), (b"", {"text": ""}), ("汉".encode(), {"text": "汉"}), (b"\xff\xfe", {"base64": "//4="})]
 )
 def test_bytes_in_a_report(value, expected):
     assert records.as_bytes(value) == expected
 
 
 SNAPSHOT = """\
+x-json: 2 mistakes in 2 cases; repair first what stands first
+ 1. every value is wrong: 1 case
+    message   {"c":"9223372036854775808"}
+    expected  9223372036854775808 (bigint unsigned)
+    actual    -9223372036854775808 (int)  at after['c']
+    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json
+ 2. not kept: Decoding ends: 1 case
+    expected  an end
+    actual    ValueError: no  at decoding
 ╭─ x-json/value/unsigned WRONG_SIGN ───────────────────────────────────────────────────────────────╮
 │ An unsigned bigint keeps its value above the signed maximum.                                     │
 │ MUST, documented                                                                                 │
@@ -326,13 +294,12 @@ def test_hostile_text_is_shown_and_obeyed_nowhere(field):
 
 def test_a_hostile_message_and_a_hostile_record_are_shown_too():
     value = f'{{"c":"{HOSTILE}"}}'.encode()
-    bad = replace(BAD, case=case("bad", value=value))
-    known = replace(KNOWN, reason=HOSTILE, link=HOSTILE)
+    bad, known = replace(BAD, case=case("bad", value=value)), replace(KNOWN, reason=HOSTILE, link=HOSTILE)
     entry = replace(ENTRIES[2], hint=HOSTILE, entry=replace(ENTRIES[2].entry, rule=HOSTILE))
     noisy = replace(FAILURE, result=bad, reduced=HOSTILE)
     result = replace(RUN, formats=(replace(FORMAT, cases=(bad,)),), failures=(noisy, known), entries=(entry,))
     text = rendered(result, width=300)
-    assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 6
+    assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 7
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
 
 
@@ -386,12 +353,8 @@ def test_the_replay_command_can_be_pasted():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "no value: NULL"),
-        (b"", "an empty value: 0 bytes"),
-        (b"a\r\n", "a\\r\\n"),
-        ("汉\u2028".encode(), "汉\\u2028"),
-        (b"\xff\x00", "hex ff00"),
-        (b"x" * 700, "x" * 600 + "... (700 bytes)"),
+        *((None, "no value: NULL"), (b"", "an empty value: 0 bytes"), (b"a\r\n", "a\\r\\n"), ("汉\u2028".encode(), "汉\\u2028")),
+        *((b"\xff\x00", "hex ff00"), (b"x" * 700, "x" * 600 + "... (700 bytes)")),
     ],
 )
 def test_readable(value, shown):
@@ -401,16 +364,10 @@ def test_readable(value, shown):
 @pytest.mark.parametrize(
     ("verdicts", "strict", "code"),
     [
-        ([Verdict.PASS, Verdict.REJECTED], False, 0),
-        ([Verdict.PASS, Verdict.NON_STRICT, Verdict.INFORMATIONAL], False, 0),
-        ([Verdict.PASS, Verdict.NON_STRICT], True, 1),
-        ([Verdict.PASS, Verdict.UNSUPPORTED], True, 0),
-        ([Verdict.UNSUPPORTED], False, 4),
-        ([], False, 4),
-        ([Verdict.PASS, Verdict.FAIL], False, 1),
-        ([Verdict.ACCEPTED], False, 1),
-        ([Verdict.ERRORED], False, 1),
-        ([Verdict.TIMEOUT, Verdict.PASS], False, 1),
+        *(([Verdict.PASS, Verdict.REJECTED], False, 0), ([Verdict.PASS, Verdict.NON_STRICT, Verdict.INFORMATIONAL], False, 0)),
+        *(([Verdict.PASS, Verdict.NON_STRICT], True, 1), ([Verdict.PASS, Verdict.UNSUPPORTED], True, 0)),
+        *(([Verdict.UNSUPPORTED], False, 4), ([], False, 4), ([Verdict.PASS, Verdict.FAIL], False, 1)),
+        *(([Verdict.ACCEPTED], False, 1), ([Verdict.ERRORED], False, 1), ([Verdict.TIMEOUT, Verdict.PASS], False, 1)),
     ],
 )
 def test_exit_codes(verdicts, strict, code):

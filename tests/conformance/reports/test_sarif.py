@@ -20,13 +20,8 @@ def results(result):
 
 def test_a_broken_must_is_an_error_a_should_a_warning_and_a_known_failure_is_suppressed(full):
     assert [(one["ruleId"], one["level"], one.get("suppressions")) for one in results(full)] == [
-        ("x-json/value/unsigned", "error", None),
-        ("x-json/value/soft", "warning", None),
-        (
-            "x-json/value/known",
-            "error",
-            [{"kind": "external", "status": "accepted", "justification": "upstream 7"}],
-        ),
+        *(("x-json/value/unsigned", "error", None), ("x-json/value/soft", "warning", None)),
+        ("x-json/value/known", "error", [{"kind": "external", "status": "accepted", "justification": "upstream 7"}]),
     ]
 
 
@@ -39,8 +34,7 @@ def test_every_result_points_at_its_rule(full):
     rules = run["tool"]["driver"]["rules"]
     assert [one["id"] for one in rules] == [f"x-json/value/{name}" for name in ("unsigned", "soft", "known", "kept", "out")]
     assert all(rules[one["ruleIndex"]]["id"] == one["ruleId"] for one in run["results"])
-    assert rules[0]["name"] == "WrongSign"
-    assert rules[0]["shortDescription"] == {"text": "The statement of value/unsigned."}
+    assert (rules[0]["name"], rules[0]["shortDescription"]) == ("WrongSign", {"text": "The statement of value/unsigned."})
     assert "[harness#every-offset]" in rules[0]["help"]["text"]
 
 
@@ -59,8 +53,7 @@ def test_a_fingerprint_stays_for_a_cause_and_differs_between_causes(full):
             one["partialFingerprints"]["ruleAndCause/v1"] for one in results(replace(full, failures=failures))[: len(failures)]
         ]
 
-    assert prints(first, other)[0] == prints(replace(first, cases=7))[0]
-    assert len(set(prints(first, other))) == 2
+    assert (prints(first, other)[0], len(set(prints(first, other)))) == (prints(replace(first, cases=7))[0], 2)
 
 
 def test_a_rule_that_was_not_exercised_and_a_run_that_did_not_end_are_told(full):
@@ -94,17 +87,11 @@ def project(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("decoder", "place"),
     [
-        ("mine.py:decode", ("mine.py", 4)),
-        ("mine.py", ("mine.py", 4)),
-        ("mine:other", ("mine.py", 8)),
-        ("./mine.py:other", ("mine.py", 8)),
-        ("broken.py:decode", ("broken.py", 1)),
-        ("pack age/inner:decode", ("pack age/inner/__init__.py", 1)),
-        ("cmd:node decoder.js --fast", ("decoder.js", 1)),
-        ("cmd:decoder --fast", None),
-        (f"cmd:decoder '{'x' * 5_000}' decoder.js", ("decoder.js", 1)),
-        ("absent.py:decode", None),
-        ("json:loads", None),
+        *(("mine.py:decode", ("mine.py", 4)), ("mine.py", ("mine.py", 4)), ("mine:other", ("mine.py", 8))),
+        *(("./mine.py:other", ("mine.py", 8)), ("broken.py:decode", ("broken.py", 1))),
+        *(("pack age/inner:decode", ("pack age/inner/__init__.py", 1)), ("cmd:node decoder.js --fast", ("decoder.js", 1))),
+        *(("cmd:decoder --fast", None), (f"cmd:decoder '{'x' * 5_000}' decoder.js", ("decoder.js", 1))),
+        *(("absent.py:decode", None), ("json:loads", None)),
     ],
 )
 def test_the_place_of_a_decoder(project, decoder, place):

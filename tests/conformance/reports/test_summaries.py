@@ -29,8 +29,7 @@ def test_badges(full, good, recorded):
         "schemaVersion": 1, "label": "cdc conformance", "message": "x-json: 1/1 rules", "color": "brightgreen",
     }  # fmt: skip
     for run, message, colour in (
-        (full, "x-json: 1/5 rules, 1 known", "red"),
-        (recorded, "x-json: 1/5 rules, 3 known", "yellow"),
+        *((full, "x-json: 1/5 rules, 1 known", "red"), (recorded, "x-json: 1/5 rules, 3 known", "yellow")),
         (replace(recorded, entries=full.entries), "x-json: 1/5 rules, 3 known, record out of date", "orange"),
         (replace(good, formats=good.formats * 2), "2 formats: 2/2 rules", "brightgreen"),
         (replace(good, formats=()), "nothing judged", "lightgrey"),
@@ -43,8 +42,7 @@ def test_badges(full, good, recorded):
 def test_a_badge_of_a_broken_should_is_green_but_not_bright(full, recorded):
     fmt = full.formats[0]
     soft = replace(recorded, formats=(replace(fmt, cases=(fmt.cases[0], fmt.cases[3])),), failures=full.failures[1:2])
-    assert soft.exit_code == 0
-    assert badge.badge(soft)["color"] == "green"
+    assert (soft.exit_code, badge.badge(soft)["color"]) == (0, "green")
 
 
 def test_markdown_says_what_changed(full):
@@ -52,18 +50,14 @@ def test_markdown_says_what_changed(full):
     lines = text.splitlines()
     assert lines[0] == "### ❌ <code>decoder mine.py&#58;decode</code> does NOT conform, 1 rule and 1 case not judged"
     assert lines[2:5] == [
-        "| format | rules kept | cases | pass | non-strict | unsupp. | fail |",
-        "|---|---|---|---|---|---|---|",
+        *("| format | rules kept | cases | pass | non-strict | unsupp. | fail |", "|---|---|---|---|---|---|---|"),
         "| ✗ x-json | 1/5 | 6 | 1 | 1 | 1 | 3 |",
     ]
     heads = [line for line in lines if line.startswith("####") or "<summary>" in line]
     assert heads == [
-        "#### New failures: 1",
-        "#### Fixed: remove from the record of known failures: 1",
-        "#### Entries that match nothing: 1",
-        "<details><summary>Broken, does not count: 1</summary>",
-        "<details><summary>Known failures: 1</summary>",
-        "<details><summary>By profile</summary>",
+        *("#### New failures: 1", "#### Fixed: remove from the record of known failures: 1"),
+        *("#### Entries that match nothing: 1", "<details><summary>Broken, does not count: 1</summary>"),
+        *("<details><summary>Known failures: 1</summary>", "<details><summary>By profile</summary>"),
     ]
     new = lines[lines.index("#### New failures: 1") + 4]
     assert new.startswith(
@@ -124,13 +118,10 @@ def written(run):
 
 
 def test_the_picture_has_a_square_for_each_profile(full):
-    root = ET.fromstring(picture.svg(*picture.read(written(full))))
-    space = {"s": "http://www.w3.org/2000/svg"}
+    root, space = ET.fromstring(picture.svg(*picture.read(written(full)))), {"s": "http://www.w3.org/2000/svg"}
     squares = [(one.find("s:title", space), one.find("s:rect", space).get("class")) for one in root.iterfind("s:g", space)]
     assert [(title.text, tone) for title, tone in squares if title is not None] == [
-        ("v1: 2 fail, 1 pass, 1 pass-non-strict", "bad"),
-        ("v2: 1 fail", "warn"),
-        ("v3: 1 unsupported", "none"),
+        *(("v1: 2 fail, 1 pass, 1 pass-non-strict", "bad"), ("v2: 1 fail", "warn"), ("v3: 1 unsupported", "none")),
     ]
     words = [one.text for one in root.iterfind("s:text", space)]
     assert words[:2] == ["decoder mine.py:decode: does NOT conform", "1 format, 3 profiles, 6 cases, 1 of 5 rules kept"]
@@ -162,11 +153,8 @@ def test_a_hostile_decoder_in_a_picture(good, hostile):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "no footer"),
-        ([b'{"type":"header","decoder":"x"}'], "no footer"),
-        ([b"nonsense"], "line 1 is no line"),
-        ([b'{"type":"header"}'], "line 1 is no line"),
-        ([b"[]"], "line 1 is no line"),
+        *(([], "no footer"), ([b'{"type":"header","decoder":"x"}'], "no footer"), ([b"nonsense"], "line 1 is no line")),
+        *(([b'{"type":"header"}'], "line 1 is no line"), ([b"[]"], "line 1 is no line")),
         ([b'{"type":"case","format":"x"}'], "line 1 is no line"),
     ],
 )
@@ -186,12 +174,7 @@ def test_the_picture_is_made_of_a_file(full, tmp_path):
 def test_a_report_is_six_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
     assert [path.name for path in paths] == [
-        "report.jsonl",
-        "report.html",
-        "junit.xml",
-        "report.sarif",
-        "report.md",
-        "badge.json",
+        *("report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"),
     ]
     assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(path.name for path in paths)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"

@@ -1,22 +1,30 @@
 """The rules of every format, as a catalogue: complete, cited, and closed by rules that own whatever is left."""
 
-import importlib
-from fnmatch import fnmatchcase
+import fnmatch
+import hashlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conformance.judging.output import ENVELOPE
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, Subject, owner, rules
-from generators.errors import UnknownName
-from generators.model import Kind, Logical, Op, State
-from generators.sources import mysql
+from conformance.rules import streams
+from conformance.rules.rules import (
+    FIELDS,
+    Aspect,
+    Citation,
+    Effect,
+    Obligation,
+    Provenance,
+    Rule,
+    Selector,
+    Subject,
+    owner,
+    rules,
+)
+from generators.model import Kind
 from generators.sources.registry import source
-from generators.wire_format import FORMATS, get, module_name
+from generators.wire_format import FORMATS, get
 
 LAWS = ["batch", "environment", "places", "returns", "row-shape"]
-ALL = [rule for name in FORMATS for rule in rules(name)]
 
 CHANGE = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.ACCEPTED, Aspect.KIND, Aspect.OP)
 PLACES = [
@@ -26,90 +34,53 @@ PLACES = [
     *(("cell", aspect, side) for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE) for side in ("before", "after")),
 ]
 """Every (field, aspect, side) that the judge compares."""
-CLASSES = sorted(
-    {mysql.value_class(mysql.TYPES[name], value) for name in mysql.TYPES for value in mysql.boundary_values(name).values()}
-)
+
+
+IDS = {
+    "ticdc-canal-json": (100, "432d12e58d68"),
+    "alibaba-canal-json": (79, "c806dd846281"),
+    "cloudcanal-json": (83, "078755d66c13"),
+    "cloudcanal-canal-json": (77, "2c9b6d8c90fd"),
+    "cloudcanal-debezium": (62, "49ee3e6d3541"),
+    "aliyun-dts-avro": (112, "eaf0f59f261b"),
+    "ticdc-simple-json": (116, "6a10fc7b55a8"),
+    "ticdc-simple-avro": (119, "68d0601069cc"),
+    "tencent-dts-json": (87, "49a68850a46b"),
+    "huawei-cdl-json": (53, "73964be3f504"),
+    "huawei-cdl-debezium": (55, "b432ba5abacb"),
+    "debezium-json": (126, "4d4a25a88c6f"),
+}
+"""By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_rules_of_a_format_and_their_order_stay(name):
+    """Ids are kept for good: users write them into their records of known failures."""
+    found = [*rules(name), *streams.rules(name)]
+    text = "\n".join(f"{rule.id} {rule.obligation} {rule.effect}" for rule in found)
+    assert (len(found), hashlib.sha256(text.encode()).hexdigest()[:12]) == IDS[name]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_ids_are_unique_and_begin_with_the_format(name):
-    ids = [rule.id for rule in rules(name)]
-    assert len(set(ids)) == len(ids) >= 20
-    for rule_id in ids:
-        fmt, area, *rest = rule_id.split("/")
-        assert fmt == name
-        assert area
-        assert len(rest) == 1
-        assert rule_id == rule_id.lower()
-        assert " " not in rule_id
-
-
-def test_there_are_enough_rules():
-    assert len(ALL) >= 40
-
-
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
-def test_a_rule_says_what_is_owed_and_who_says_so(rule):
-    assert rule.statement.endswith(".")
-    assert rule.citations
-    assert all(citation.where.strip() for citation in rule.citations)
-    assert isinstance(rule.obligation, Obligation)
-    assert isinstance(rule.provenance, Provenance)
-    assert isinstance(rule.effect, Effect)
-    assert rule.law in ("", *LAWS)
-    assert not (rule.law and rule.selector != Selector())
-
-
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
-def test_a_selector_names_what_exists(rule):
-    selector = rule.selector
-    fmt = get(rule.id.partition("/")[0])
-    assert set(selector.fields) <= {field for field, _, _ in PLACES}
-    assert set(selector.kinds) <= {kind.value for kind in Kind}
-    assert set(selector.ops) <= {"", *(op.value for op in Op)}
-    assert set(selector.sides) <= {"", "before", "after"}
-    assert set(selector.logicals) <= {logical.value for logical in Logical}
-    assert set(selector.states) <= {state.value for state in State}
-    assert set(selector.levels) <= {1, 2}
-    for glob in selector.profiles:
-        assert any(fnmatchcase(profile.name, glob) for profile in fmt.profiles), glob
-    known = [kind.key for name in {p.source for p in fmt.profiles} for kind in source(name).types.values()]
-    for glob in selector.types:
-        assert any(fnmatchcase(key, glob) for key in known), glob
+def test_a_rule_is_a_sentence_and_only_laws_own_nothing_by_selector(name):
+    for rule in (*rules(name), *streams.rules(name)):
+        assert rule.statement.endswith("."), rule.id
+        assert rule.law in ("", "stream", *LAWS), rule.id
+        assert not rule.law or rule.selector == Selector(), rule.id
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_the_laws(name):
-    assert sorted(rule.law for rule in rules(name) if rule.law) == LAWS
-
-
-def subjects(name):
-    """Comparisons over everything that the judge may ask about, with or without tags."""
+def test_a_selector_s_globs_match_what_the_format_has(name):
     fmt = get(name)
-    tags = sorted({tag for rule in rules(name) for tag in rule.selector.tags})
-    return st.builds(
-        lambda place, kind, **more: Subject(field=place[0], aspect=place[1], side=place[2], kind=kind, **more),
-        st.sampled_from(PLACES),
-        st.sampled_from([kind.value for kind in Kind]),
-        profile=st.sampled_from([profile.name for profile in fmt.profiles]),
-        level=st.sampled_from((1, 2)),
-        op=st.sampled_from(["", *(op.value for op in Op)]),
-        type=st.sampled_from(["", *(kind.key for kind in mysql.TYPES.values())]),
-        logical=st.sampled_from(["", *(logical.value for logical in Logical)]),
-        cls=st.sampled_from(["", *CLASSES]),
-        state=st.sampled_from(["", *(state.value for state in State)]),
-        tags=st.frozensets(st.sampled_from(["boundary", "drawn", *tags]), max_size=3),
-    )
+    profiles = [profile.name for profile in fmt.profiles]
+    types = [kind.key for origin in {p.source for p in fmt.profiles} for kind in source(origin).types.values()]
+    for rule in rules(name):
+        assert [glob for glob in rule.selector.profiles if not fnmatch.filter(profiles, glob)] == [], rule.id
+        assert [glob for glob in rule.selector.types if not fnmatch.filter(types, glob)] == [], rule.id
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@given(data=st.data())
-def test_every_comparison_has_an_owner(name, data):
-    subject = data.draw(subjects(name))
-    found = owner(rules(name), subject)
-    assert found is not None
-    assert found.selector.matches(subject)
-    assert not found.law
+def test_what_selectors_may_name_is_what_is_compared():
+    assert set(FIELDS) == {field for field, _, _ in PLACES}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -119,7 +90,8 @@ def test_the_closing_rules_ask_for_an_aspect_and_nothing_else(name):
         for field, aspect, side in PLACES:
             for level in (1, 2):
                 subject = Subject("no such profile", level, kind.value, "", field, aspect, side)
-                assert owner(rules(name), subject) is not None, subject
+                found = owner(rules(name), subject)
+                assert found is not None and not found.law, subject
 
 
 def test_a_list_that_is_not_closed_is_seen():
@@ -127,21 +99,6 @@ def test_a_list_that_is_not_closed_is_seen():
     subject = Subject("v7.1.6", 1, "ROW", "INSERT", "cell", Aspect.PRESENCE, "after", "int", "int", "plain", "VALUE")
     assert owner(open_ended, subject) is None
     assert owner(rules(FORMATS[0]), subject) is not None
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_liars_name_existing_rules(name):
-    ids = {rule.id for rule in rules(name)}
-    found = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS
-    assert found
-    assert [liar.name for liar in found if liar.convicts not in ids] == []
-    assert len({liar.name for liar in found}) == len(found)
-    assert all(liar.format == name and liar.level in (1, 2) and liar.why for liar in found)
-
-
-def test_an_unknown_format_has_no_rules():
-    with pytest.raises(UnknownName, match="Did you mean 'ticdc-canal-json'"):
-        rules("tidb-canal-json")
 
 
 SUBJECT = Subject(
@@ -153,23 +110,13 @@ SUBJECT = Subject(
 @pytest.mark.parametrize(
     ("conditions", "matches"),
     [
-        ({}, True),
-        ({"profiles": ("v7.1.6*",)}, True),
-        ({"profiles": ("v7.1.6",)}, False),
-        ({"profiles": ("v5*", "*+extension")}, True),
-        ({"types": ("* unsigned",)}, True),
-        ({"types": ("bigint",)}, False),
-        ({"classes": ("pla?n",)}, True),
-        ({"tags": ("ddl:*",)}, True),
-        ({"tags": ("ddl:drop*", "fault:*")}, False),
+        *(({}, True), ({"profiles": ("v7.1.6*",)}, True), ({"profiles": ("v7.1.6",)}, False)),
+        *(({"profiles": ("v5*", "*+extension")}, True), ({"types": ("* unsigned",)}, True), ({"types": ("bigint",)}, False)),
+        *(({"classes": ("pla?n",)}, True), ({"tags": ("ddl:*",)}, True), ({"tags": ("ddl:drop*", "fault:*")}, False)),
         ({"fields": ("image", "cell"), "aspects": (Aspect.VALUE,)}, True),
-        ({"fields": ("cell",), "aspects": (Aspect.NULL,)}, False),
-        ({"kinds": ("DDL",)}, False),
-        ({"ops": ("UPDATE",), "sides": ("before",)}, True),
-        ({"sides": ("after",)}, False),
-        ({"levels": (2,)}, False),
-        ({"logicals": ("int",), "states": ("VALUE",)}, True),
-        ({"states": ("NULL",)}, False),
+        *(({"fields": ("cell",), "aspects": (Aspect.NULL,)}, False), ({"kinds": ("DDL",)}, False)),
+        *(({"ops": ("UPDATE",), "sides": ("before",)}, True), ({"sides": ("after",)}, False), ({"levels": (2,)}, False)),
+        *(({"logicals": ("int",), "states": ("VALUE",)}, True), ({"states": ("NULL",)}, False)),
     ],
 )
 def test_every_given_condition_must_hold(conditions, matches):

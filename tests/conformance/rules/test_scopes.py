@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.rules.base import Aspect, Subject, owner, rules
+from conformance.rules.rules import Aspect, Subject, owner, rules
 from generators.drawing.cases import LAYOUT
 from generators.model import Op
 from generators.sources import boundaries

@@ -7,12 +7,11 @@ import pytest
 from conformance.engines.child import liars
 from conformance.judging.exercise import exercised
 from conformance.rules import streams
-from conformance.rules.base import Provenance, rules
+from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS, get
 
-ALL = [rule for name in FORMATS for rule in (*rules(name), *streams.rules(name))]
 KINDS = {
     Provenance.DOCUMENTED: {"document"},
     Provenance.OBSERVED: {"source", "issue", "recorded", "run"},
@@ -21,12 +20,12 @@ KINDS = {
 """Evidence of which a rule of that provenance has at least one."""
 
 
-@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
-def test_every_citation_opens_and_fits_the_provenance(rule):
-    assert rule.citations
-    facts = [fact(citation.where) for citation in rule.citations]
-    kinds = {one.kind for each in facts for one in each.evidence}
-    assert kinds & KINDS[rule.provenance], f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_citation_opens_and_fits_the_provenance(name):
+    for rule in (*rules(name), *streams.rules(name)):
+        facts = [fact(citation.where) for citation in rule.citations]
+        kinds = {one.kind for each in facts for one in each.evidence}
+        assert kinds & KINDS[rule.provenance], f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -77,8 +76,7 @@ evidence = [%s]
         ),
         ('{repository = "r", issue = 7}', "issue", "o/r#7", "https://github.com/o/r/issues/7"),
         ('{recorded = "X 1", message = "{}"}', "recorded", "recorded: X 1", ""),
-        ('{run = "a:b:1", result = "2"}', "run", "run: a:b:1", ""),
-        ('{reason = "because"}', "reason", "because", ""),
+        *(('{run = "a:b:1", result = "2"}', "run", "run: a:b:1", ""), ('{reason = "because"}', "reason", "because", "")),
     ],
 )
 def test_each_kind_of_evidence(evidence, kind, text, address):

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.spark
 
 NAME = "ticdc-canal-json"
 SETTINGS = Settings((NAME,), Budget("tiny", 0, 0), 7, writer_profile="v7.1.6", level="changes", reduce=False)
-REFERENCE = "spark_checks.decoders.ticdc_canal_json"
 WRONG = """
 from pyspark.sql import functions as F
 from spark_checks.decoders import ticdc_canal_json as reference
@@ -34,52 +33,43 @@ def decode(records, *, deployment=None):
 def judged(tmp_path, engine):
     """A function that runs a decoder: its result, and the events by name."""
 
-    def judge(text="", **changed):
+    def judge(text, **changed):
         path = tmp_path / "mine.py"
         path.write_text(text, "utf-8")
         events = []
-        result = run(replace(SETTINGS, decoder=f"{path}:decode" if text else REFERENCE, **changed), engine, events.append)
+        result = run(replace(SETTINGS, decoder=f"{path}:decode", **changed), engine, events.append)
         return result, events
 
     return judge
 
 
-def test_a_wrong_decoder_is_told_before_its_calls_are_judged(judged):
+def first(events):
+    """The first that tells of a broken rule or of a judged call."""
+    return next(type(event) for event in events if isinstance(event, Broken | Decoded))
+
+
+def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged):
     result, events = judged(WRONG)
-    order = [type(event) for event in events if isinstance(event, Broken | Decoded)]
-    assert order[0] is Broken
-    named = [event.rule.id for event in events if isinstance(event, Broken)]
+    assert first(events) is Broken
+    wrong = [event for event in events if isinstance(event, Broken)]
+    named = [event.rule.id for event in wrong]
     assert len(named) == len(set(named))
     assert set(named) >= {rule.rule.id for rule in result.formats[0].rules if rule.broken}
     cases = [case.case.id for case in result.formats[0].cases]
     assert len(cases) == len(set(cases))
-
-
-def test_a_right_decoder_breaks_nothing(judged):
-    result, events = judged()
-    assert result.exit_code == 0
-    assert not [event for event in events if isinstance(event, Broken)]
+    lines = []
+    tell = FirstBroken(lines.append)
+    for event in (replace(wrong[0], result=replace(wrong[0].result, verdict=Verdict.PASS)), Started(None, ()), *wrong):
+        tell(event)
+    assert lines == [f"✗ {wrong[0].rule.id}: {wrong[0].rule.statement} (the first broken rule; all follow)"]
 
 
 def test_a_decoder_that_raises_is_told_by_its_own_calls(judged):
     result, events = judged(RAISES)
     assert [rule.rule.law for rule in result.formats[0].rules if rule.broken] == ["returns"]
-    order = [type(event) for event in events if isinstance(event, Broken | Decoded)]
-    assert order[0] is Decoded
+    assert first(events) is Decoded
 
 
 def test_a_selection_has_no_first_cases(judged):
     _, events = judged(WRONG, select=(f"{NAME}/v7.1.6/shape/*",))
-    order = [type(event) for event in events if isinstance(event, Broken | Decoded)]
-    assert order[0] is Decoded
-
-
-def test_one_line_for_the_first_broken_rule_that_counts(judged):
-    lines = []
-    first = FirstBroken(lines.append)
-    _, events = judged(WRONG)
-    wrong = [event for event in events if isinstance(event, Broken)]
-    first(replace(wrong[0], result=replace(wrong[0].result, verdict=Verdict.PASS)))
-    for event in (Started(None, ()), *wrong):
-        first(event)
-    assert lines == [f"✗ {wrong[0].rule.id}: {wrong[0].rule.statement} (the first broken rule; all follow)"]
+    assert first(events) is Decoded

@@ -8,7 +8,7 @@ import pytest
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import INTERRUPTED, CallResult, Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.reports import badge, console, facts, junit, markdown, page, records
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from conformance.running.events import (
     Broken,
     Collected,
@@ -59,8 +59,7 @@ def test_what_is_known_of_an_unfinished_run_is_its_result():
     left = seen.unfinished(INTERRUPTED)
     assert left is not None
     assert (left.header, left.formats, left.unjudged, left.strict) == (HEAD, (BAD,), (NAMES[1],), True)
-    assert [(f.rule, f.finding) for f in left.failures] == [(RULE, FINDING)]
-    assert (left.exit_code, left.verdict) == (130, 1)
+    assert ([(f.rule, f.finding) for f in left.failures], left.exit_code, left.verdict) == ([(RULE, FINDING)], 130, 1)
     assert seen.unfinished("the disk is full").exit_code == 3
 
 
@@ -70,13 +69,11 @@ def test_a_rule_that_is_broken_before_its_format_is_judged_is_known():
     seen(Broken(NAMES[0], RULE, FINDING, BAD.cases[0]))
     left = seen.unfinished(INTERRUPTED)
     assert left is not None
-    assert (left.formats, left.unjudged) == ((), NAMES)
-    assert left.failures[0].finding == FINDING
+    assert (left.formats, left.unjudged, left.failures[0].finding) == ((), NAMES, FINDING)
 
 
 def test_a_reduced_failure_takes_the_place_of_the_first_case():
-    seen = Collected()
-    small = replace(FAILURE, cases=9, reduced="from 9 rows")
+    seen, small = Collected(), replace(FAILURE, cases=9, reduced="from 9 rows")
     for event in (Started(HEAD, NAMES), Broken(NAMES[0], RULE, FINDING, BAD.cases[0]), Judged(BAD), Reduced(small)):
         seen(event)
     assert seen.unfinished(INTERRUPTED).failures == (small,)
@@ -104,8 +101,7 @@ def test_every_report_of_an_unfinished_run_says_so(why, words):
 
 def test_lines_are_streamed_as_formats_are_judged_and_equal_the_whole_report():
     lines = []
-    stream = records.Stream(lines.append)
-    result = RunResult(HEAD, (BAD, judged(NAMES[1])), (FAILURE,), 1.0)
+    stream, result = records.Stream(lines.append), RunResult(HEAD, (BAD, judged(NAMES[1])), (FAILURE,), 1.0)
     stream(Started(HEAD, NAMES))
     assert lines == []
     stream(Judged(BAD))
@@ -117,8 +113,7 @@ def test_lines_are_streamed_as_formats_are_judged_and_equal_the_whole_report():
 
 
 def test_a_stream_that_saw_nothing_gives_the_whole_report():
-    lines = []
-    result = RunResult(HEAD, (BAD,), (), 1.0)
+    lines, result = [], RunResult(HEAD, (BAD,), (), 1.0)
     records.Stream(lines.append).close(result)
     assert lines == list(records.records(result))
 
@@ -131,9 +126,6 @@ def test_events_as_words():
         listen(event)
     listen(Finished(RunResult(HEAD, (), (), 0.0)))
     assert words == [
-        "starting",
-        "f: 2,000 messages of 1,234 cases; 3 decode calls",
-        "f: level 1 judged",
-        "f: level 1 judged: raised",
+        *("starting", "f: 2,000 messages of 1,234 cases; 3 decode calls", "f: level 1 judged", "f: level 1 judged: raised"),
         f"{NAMES[0]}: 1 cases judged",
     ]

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from conformance.cases.catalogue import Budget
 from conformance.commands.cli import cli
-from conformance.engines.base import DecodeRaised, DecodeTimeout
 from conformance.engines.command import CommandEngine
+from conformance.engines.engine import DecodeRaised, DecodeTimeout
 from conformance.judging.judge import Verdict
 from conformance.running.hangs import HANGS, guilty
 from conformance.running.prepared import Settings
@@ -44,19 +44,9 @@ for line in sys.stdin:
 @pytest.mark.parametrize(("fail", "verdict"), [("time.sleep(600)", Verdict.TIMEOUT), ("os._exit(3)", Verdict.ERRORED)])
 def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, fail, verdict):
     (tmp_path / "mine.py").write_text(COMMAND.replace("FAIL", fail), "utf-8")
-    spec = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py"
-    limit_s = 4
-    settings = Settings(
-        (NAME,),
-        Budget("tiny", 0, 300),
-        7,
-        decoder=spec,
-        level="changes",
-        writer_profile="v7.1.6",
-        select=("*/int/*", f"{NAME}/law/*"),
-        timeout_s=limit_s,
-    )
-    began = time.monotonic()
+    spec, limit_s = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py", 4
+    chosen = {"writer_profile": "v7.1.6", "select": ("*/int/*", f"{NAME}/law/*"), "timeout_s": limit_s}
+    settings, began = Settings((NAME,), Budget("tiny", 0, 300), 7, decoder=spec, level="changes", **chosen), time.monotonic()
     with CommandEngine(fmt=NAME, timeout_s=limit_s) as started:
         result = run(settings, started)
     assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + SLACK_S
@@ -93,16 +83,14 @@ def test_a_spark_decoder_that_fails_on_one_message_costs_the_budget_and_no_more(
     monkeypatch.chdir(tmp_path)
     limit_s = 20
     arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
-    began = time.monotonic()
-    chosen = [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
+    began, chosen = time.monotonic(), [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
     result = CliRunner().invoke(cli, ["run", *arguments, *chosen, "--format", "json"])
     assert result.exit_code == 1, result.output
     # Each hang costs a start of Spark besides, on a machine that may be busy.
     assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + 20 * SLACK_S
     (path,) = (tmp_path / ".cdc-conformance" / "failures").glob("*law-returns*.json")
     crash = json.loads(path.read_text("utf-8"))
-    assert crash["case"]["id"] == GUILTY
-    assert len(crash["case"]["written"]) == 1
+    assert (crash["case"]["id"], len(crash["case"]["written"])) == (GUILTY, 1)
     lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     (broken,) = [line for line in lines if line["type"] == "failure"]
     assert (broken["rule"], broken["verdict"]) == (f"{NAME}/law/returns", verdict)
@@ -116,9 +104,7 @@ def test_the_items_to_blame_are_found_among_many():
         if {3, 41} & set(items):
             raise DecodeTimeout("late")
 
-    assert list(guilty(ask, range(64), 120)) == [3, 41]
-    assert set(asked) == {(8, 15.0), (1, 0.0)}
-    assert len(asked) == 8 + 2 * 8
+    assert (list(guilty(ask, range(64), 120)), set(asked), len(asked)) == ([3, 41], {(8, 15.0), (1, 0.0)}, 8 + 2 * 8)
 
 
 def test_an_item_that_raises_is_not_searched_further():

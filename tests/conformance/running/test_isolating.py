@@ -1,15 +1,15 @@
 """Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
-from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
+from remembered import Memory
 
 from conformance.cases.catalogue import BUDGETS, Call
-from conformance.engines.base import ChildDied, DecodeTimeout, Loaded
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded
 from conformance.judging.judge import Capabilities, Judge, Verdict
 from conformance.judging.output import OutputRow
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from conformance.running import isolating
 from conformance.running.prepared import Prepared, Settings
 from generators.model import Case, Deployment, Message, Written
@@ -25,22 +25,21 @@ PLACES = {id(m): ("cdc", 0, i) for i, m in enumerate(MESSAGES)}
 CALL = Call(NAME, Deployment(), 1, CASES)
 
 
-class Memory:
+def memory(fail=lambda offsets: None, stray=None):
     """Gives a row for each message; `fail` gives the error of some offsets, `stray` the offset of a row of no message."""
 
-    def __init__(self, fail=lambda offsets: None, stray=None):
-        self.fail, self.stray, self.limits = fail, stray, []
+    def answer(_request, places):
+        offsets = [offset for _, _, offset in places]
+        if (error := fail(offsets)) is not None:
+            raise error
+        return {place: [ROW] for place in places} | ({(None, 0, 5): [ROW]} if stray in offsets else {})
 
-    def decode(self, request):
-        offsets = [offset for _, _, low, high in request.ranges for offset in range(low, high + 1)]
-        self.limits.append((len(offsets), request.limit_s))
-        future = Future()
-        if (error := self.fail(offsets)) is not None:
-            future.set_exception(error)
-        else:
-            rows = {("cdc", 0, offset): [ROW] for offset in offsets}
-            future.set_result(rows | ({(None, 0, 5): [ROW]} if self.stray in offsets else {}))
-        return future
+    return Memory(answer)
+
+
+def limits(engine):
+    """Of each call the number of its messages and its limit."""
+    return [(sum(high - low + 1 for _, _, low, high in one.ranges), one.limit_s) for one in engine.asked]
 
 
 @pytest.fixture(autouse=True)
@@ -50,16 +49,15 @@ def no_arrow(monkeypatch):
 
 
 def prepared():
-    return Prepared(get(NAME), "d", Loaded((1,), Capabilities()), [CALL], PLACES, "h", [], 0, [], 0.0, frozenset())
+    return Prepared(SETTINGS, get(NAME), "d", Loaded((1,), Capabilities()), [CALL], PLACES, "h")
 
 
 @pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
 def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict):
-    engine = Memory(lambda offsets: error if 37 in offsets else None)
-    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, error)
+    engine = memory(lambda offsets: error if 37 in offsets else None)
+    outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
     assert [(one.case.id, one.verdict, one.why, one.alone) for one in blamed] == [("c37", verdict, str(error), True)]
-    assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i != 37]
-    assert len(engine.limits) == 16
+    assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 16)
 
 
 @pytest.mark.parametrize("guilty", [37, 32, None])
@@ -71,52 +69,56 @@ def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convi
         busy = offsets in ([32], list(range(32, 40))) and asked.count(offsets) == 1
         return late if busy or guilty in offsets else None
 
-    engine = Memory(fail)
-    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
+    engine = memory(fail)
+    outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
     assert [(one.case.id, one.why, one.alone) for one in blamed] == ([] if guilty is None else [(f"c{guilty}", "late", True)])
-    assert len(outputs) == COUNT - len(blamed)
-    assert asked.count([32]) == 2
+    assert (len(outputs), asked.count([32])) == (COUNT - len(blamed), 2)
 
 
 def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
     late = DecodeTimeout("late")
-    engine = Memory(lambda _offsets: late)
-    _, blamed = isolating.isolate(SETTINGS, engine, prepared(), replace(CALL, cases=CASES[:1]), late)
-    assert [(one.case.id, one.why) for one in blamed] == [("c0", "late")]
-    assert engine.limits == [(1, 0.0), (1, 0.0)]
+    engine = memory(lambda _offsets: late)
+    _, blamed = isolating.isolate(engine, prepared(), replace(CALL, cases=CASES[:1]), late)
+    assert ([(one.case.id, one.why) for one in blamed], limits(engine)) == ([("c0", "late")], [(1, 0.0), (1, 0.0)])
 
 
 def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
     late = DecodeTimeout("late")
-    engine = Memory(lambda offsets: late if 37 in offsets else None)
-    isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
-    assert set(engine.limits) == {(8, 15.0), (1, 0.0)}
+    engine = memory(lambda offsets: late if 37 in offsets else None)
+    isolating.isolate(engine, prepared(), CALL, late)
+    assert set(limits(engine)) == {(8, 15.0), (1, 0.0)}
 
 
 def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     clock = iter(range(0, 100_000, 100))
     monkeypatch.setattr(isolating.time, "monotonic", lambda: next(clock))
     late = DecodeTimeout("late")
-    engine = Memory(lambda _offsets: late)
-    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
-    assert outputs == {}
-    assert len(engine.limits) == 4
-    assert [one.case.id for one in blamed if one.alone] == ["c0", "c1", "c2"]
-    assert {one.why for one in blamed if one.alone} == {f"late, {isolating.COLD}"}
-    assert len(blamed) == COUNT
+    engine = memory(lambda _offsets: late)
+    outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
+    assert (outputs, len(limits(engine)), [one.case.id for one in blamed if one.alone]) == ({}, 4, ["c0", "c1", "c2"])
+    assert ({one.why for one in blamed if one.alone}, len(blamed)) == ({f"late, {isolating.COLD}"}, COUNT)
     assert all("not isolated within 4 calls" in one.why for one in blamed if not one.alone)
 
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
-    engine = Memory(stray=37)
-    outputs = {("cdc", 0, i): [ROW] for i in range(COUNT)} | {(None, 0, 5): [ROW]}
-    (finding,) = isolating.strays(SETTINGS, engine, prepared(), CALL, outputs, Judge(rules(NAME)))
+    engine, outputs = memory(stray=37), {("cdc", 0, i): [ROW] for i in range(COUNT)} | {(None, 0, 5): [ROW]}
+    (finding,) = isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))
     assert (finding.case, finding.rule) == ("c37", f"{NAME}/law/places")
     assert finding.actual == "1 of 2 rows, the first at NULL/0/5: ROW INSERT"
 
 
 def test_rows_of_the_messages_alone_are_no_finding():
-    engine = Memory()
-    outputs = {("cdc", 0, i): [ROW] for i in range(COUNT)}
-    assert list(isolating.strays(SETTINGS, engine, prepared(), CALL, outputs, Judge(rules(NAME)))) == []
-    assert engine.limits == []
+    engine, outputs = memory(), {("cdc", 0, i): [ROW] for i in range(COUNT)}
+    assert (list(isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))), limits(engine)) == ([], [])
+
+
+@pytest.mark.parametrize("fine", [(), (0,), (COUNT - 1,), tuple(range(1, COUNT, 2))])
+def test_an_error_that_every_message_raises_is_not_searched_for(fine):
+    error = DecodeRaised("KeyError: 'old'\nat mine.py, line 7")
+    engine = memory(lambda offsets: error if set(offsets) - set(fine) else None)
+    outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
+    if fine:
+        assert not any("Each of" in one.why for one in blamed)
+        return
+    assert (outputs, len(limits(engine)), len(blamed)) == ({}, isolating.ALIKE, COUNT)
+    assert all(one.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for one in blamed)

@@ -4,11 +4,12 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
+from remembered import Memory
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from conformance.running import laws
 from generators.model import Case, Deployment
 
@@ -21,22 +22,10 @@ PLAIN = Request("handle", (("cdc", 0, 0, 5),), "d", 1, Deployment())
 ROW = OutputRow(0, "ROW", "INSERT", {"table": "t", "types": {"a": "int"}, "schema_version": "1"}, None, {"a": "1"})
 
 
-class Memory:
+def memory(lie=lambda request, rows: rows):
     """An engine that gives one row a message; `lie` alters the rows of a request."""
-
-    def __init__(self, lie=lambda request, rows: rows):
-        self.lie, self.asked = lie, []
-        self.environments = {"Chatham": {"zone": "Pacific/Chatham"}, "Caracas": {"zone": "America/Caracas"}}
-
-    def decode(self, request):
-        self.asked.append(request)
-        future = Future()
-        try:
-            places = [(t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)]
-            future.set_result(self.lie(request, {place: [ROW] for place in places}))
-        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            future.set_exception(error)
-        return future
+    environments = {"Chatham": {"zone": "Pacific/Chatham"}, "Caracas": {"zone": "America/Caracas"}}
+    return Memory(lambda request, places: lie(request, {place: [ROW] for place in places}), environments)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +37,7 @@ def no_arrow(monkeypatch):
 def tried(lie=lambda request, rows: rows, alone=None):
     """The findings of the laws, tried one by one, and the judge that counted."""
     judge = Judge(rules(NAME))
-    return laws.again(Memory(lie), PLAIN, OWNERS, judge, alone), judge
+    return laws.again(memory(lie), PLAIN, OWNERS, judge, alone), judge
 
 
 def with_row(rows, **changed):
@@ -66,18 +55,15 @@ def test_a_decoder_that_always_answers_alike_breaks_no_law():
     ("changed", "want", "got"),
     [
         ({"after": {"a": "2"}}, "after['a'] = '1'", "after['a'] = '2'"),
-        ({"after": None}, "after = {'a': '1'}", "after = None"),
-        ({"before": {}}, "before = None", "before = {}"),
-        ({"op": "READ"}, "op = 'INSERT'", "op = 'READ'"),
-        ({"kind": "DDL"}, "kind = 'ROW'", "kind = 'DDL'"),
+        *(({"after": None}, "after = {'a': '1'}", "after = None"), ({"before": {}}, "before = None", "before = {}")),
+        *(({"op": "READ"}, "op = 'INSERT'", "op = 'READ'"), ({"kind": "DDL"}, "kind = 'ROW'", "kind = 'DDL'")),
         ({"fields": {"table": "u"}}, "fields['table'] = 't'", "fields['table'] = 'u'"),
     ],
 )
 def test_rows_that_differ_in_an_environment_break_its_law_message_by_message(changed, want, got):
     found, judge = tried(lambda request, rows: with_row(rows, **changed) if request.conf == {"zone": "Pacific/Chatham"} else rows)
     assert [(f.case, f.rule, f.message, f.aspect) for f in found] == [("c", ENVIRONMENT, n, Aspect.VALUE) for n in range(6)]
-    assert {(f.expected, f.actual) for f in found} == {(want, f"Chatham: {got}")}
-    assert judge.broken == {ENVIRONMENT: 6}
+    assert ({(f.expected, f.actual) for f in found}, judge.broken) == ({(want, f"Chatham: {got}")}, {ENVIRONMENT: 6})
 
 
 @pytest.mark.parametrize("changed", [{"error": "other words"}, {"fields": {**ROW.fields, "types": {}, "schema_version": "2"}}])
@@ -88,15 +74,13 @@ def test_texts_of_errors_and_what_only_the_whole_stream_tells_may_differ(changed
 @pytest.mark.parametrize(
     ("differs", "circumstances"),
     [
-        (lambda request, rows: len(rows) == 1, {"alone"}),
-        (lambda request, rows: len(rows) == 3, {"in other batches"}),
+        *((lambda request, rows: len(rows) == 1, {"alone"}), (lambda request, rows: len(rows) == 3, {"in other batches"})),
         (lambda request, rows: request.repartition, {"in 3 partitions"}),
     ],
 )
 def test_batches_and_partitions_are_tried_apart(differs, circumstances):
     found, _ = tried(lambda request, rows: with_row(rows, op="READ") if differs(request, rows) else rows)
-    assert {f.rule for f in found} == {BATCH}
-    assert {f.actual.partition(":")[0] for f in found} == circumstances
+    assert ({f.rule for f in found}, {f.actual.partition(":")[0] for f in found}) == ({BATCH}, circumstances)
     assert len(found) == len(PLACES)
 
 
@@ -124,8 +108,7 @@ def test_a_decoder_that_fails_in_a_circumstance_breaks_its_law_once(error):
 
     (found,), judge = tried(fails)
     assert (found.rule, found.message, found.expected) == (ENVIRONMENT, 0, "the same rows")
-    assert found.actual == f"Caracas: {str(error).splitlines()[0]}"
-    assert judge.broken == {ENVIRONMENT: 1}
+    assert (found.actual, judge.broken) == (f"Caracas: {str(error).splitlines()[0]}", {ENVIRONMENT: 1})
 
 
 def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with():
@@ -141,7 +124,7 @@ def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with(
 
 def sampled(lie, judged, failed=False):
     """The findings of the trials of a run whose call gave these rows, or failed and then gave these rows."""
-    engine, judge = Memory(lie), Judge(rules(NAME))
+    engine, judge = memory(lie), Judge(rules(NAME))
     asked = replace(PLAIN, conf={"zone": "Pacific/Chatham"}, repartition=3)
     trial = laws.Trial(("environment", "batch"), "Chatham, in 3 partitions", PLACES, (engine.decode(asked),))
     one = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
@@ -151,9 +134,7 @@ def sampled(lie, judged, failed=False):
 
 def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
     found, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES})
-    assert found == []
-    assert judge.compared == {ENVIRONMENT: 6, BATCH: 6}
-    assert len(engine.asked) == 1
+    assert (found, judge.compared, len(engine.asked)) == ([], {ENVIRONMENT: 6, BATCH: 6}, 1)
 
 
 def test_where_a_trial_differs_the_circumstances_are_tried_one_by_one():
@@ -198,7 +179,7 @@ def hanging(guilty, conf):
 
 
 def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_others():
-    engine, judge = Memory(hanging([PLACES[3]], {"zone": "America/Caracas"})), Judge(rules(NAME))
+    engine, judge = memory(hanging([PLACES[3]], {"zone": "America/Caracas"})), Judge(rules(NAME))
     found = laws.again(engine, PLAIN, OWNERS, judge)
     assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 3, "Caracas: no end")]
     hung = [request for request in engine.asked if request.conf == {"zone": "America/Caracas"}]
@@ -209,7 +190,7 @@ def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_oth
 
 
 def test_a_hang_on_every_message_of_a_circumstance_is_one_finding():
-    engine, judge = Memory(hanging(PLACES, {"zone": "America/Caracas"})), Judge(rules(NAME))
+    engine, judge = memory(hanging(PLACES, {"zone": "America/Caracas"})), Judge(rules(NAME))
     found = laws.again(engine, PLAIN, OWNERS, judge)
     assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 0, "Caracas: no end")]
 
@@ -221,8 +202,7 @@ def test_what_hangs_withdraws_what_has_not_begun(error):
     laws._ended_by_one([first, running, waiting])
     first.set_exception(error)
     assert (running.cancelled(), waiting.cancelled()) == (False, True)
-    trial = laws.Trial(("batch",), "alone", PLACES, (waiting,))
-    judge = Judge(rules(NAME))
+    trial, judge = laws.Trial(("batch",), "alone", PLACES, (waiting,)), Judge(rules(NAME))
     assert laws._compare(judge, trial, {}, 1, OWNERS) == []
     laws._count(judge, trial, [])
     assert not judge.compared

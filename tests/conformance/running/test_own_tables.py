@@ -1,7 +1,7 @@
 """What a run's header says of a user's tables; no Spark."""
 
 from conformance.cases.catalogue import Budget
-from conformance.commands.shell import read_tables
+from conformance.cases.tables import read_tables
 from conformance.running.prepared import Settings
 from conformance.running.run import _own_tables
 

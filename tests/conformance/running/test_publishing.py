@@ -30,11 +30,7 @@ def published(monkeypatch, placed, *errors):
 def test_places_are_the_broker_s_and_ranges_hold_them(monkeypatch):
     places, source = published(monkeypatch, [(0, 5), (2, 7), (2, 9)])
     assert [places[id(message)] for message in MESSAGES] == [("run-1", 0, 5), ("run-1", 2, 7), ("run-1", 2, 9)]
-    assert (source.ranges, source.bootstrap, source.topic) == (
-        (("run-1", 0, 5, 5), ("run-1", 2, 7, 9)),
-        "127.0.0.1:1",
-        "run-1",
-    )
+    assert (source.ranges, source.bootstrap, source.topic) == ((("run-1", 0, 5, 5), ("run-1", 2, 7, 9)), "127.0.0.1:1", "run-1")
 
 
 def test_a_message_that_is_not_delivered_ends_the_run(monkeypatch):
@@ -43,14 +39,11 @@ def test_a_message_that_is_not_delivered_ends_the_run(monkeypatch):
 
 
 def test_claimed_types_leave_tables_of_these_types_at_level_two():
-    settings = replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0))
-    claims = Capabilities(types=("int", "varchar"))
+    settings, claims = replace(SETTINGS, budget=replace(BUDGETS["smoke"], drawn=0)), Capabilities(types=("int", "varchar"))
     cases = job._claimed_rows(settings, get(NAME), claims, frozenset())
     assert {case.level for case in cases} == {2}
     # A format's own cases have tables of their own, which `claimed` leaves out.
     every = [case for case in cases if case.scenario.startswith("rows/every-type/")]
     assert {column.type.key for case in every for table in case.tables for column in table.columns} == {
-        "bigint",
-        "int",
-        "varchar",
+        *("bigint", "int", "varchar"),
     }

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from conformance.cases.catalogue import BUDGETS
-from conformance.engines.base import DecodeRaised, Loaded
+from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure, Header, RunResult
-from conformance.rules.base import Aspect, rules
+from conformance.rules.rules import Aspect, rules
 from conformance.running import replay
 from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
@@ -59,22 +59,10 @@ class Fake:
         if self.answer == "nothing":
             return told(NOTHING)
         change = CASE.written[0].changes[0]
-        row = {
-            "topic": request.ranges[0][0],
-            "partition": request.ranges[0][1],
-            "offset": request.ranges[0][2],
-            "row": 0,
-            "kind": "ROW",
-            "op": "INSERT",
-            "database": change.database,
-            "schema": None,
-            "table": change.table,
-            "keys": list(change.keys or ()),
-            "before": None,
-            "after": [(c, cell.text) for c, cell in change.after.items()],
-            "sql": None,
-            "error": None,
-        }
+        row = dict(zip(("topic", "partition", "offset"), request.ranges[0][:3], strict=True))
+        row |= {"row": 0, "kind": "ROW", "op": "INSERT", "database": change.database, "schema": None, "table": change.table}
+        row |= {"keys": list(change.keys or ()), "before": None, "after": [(c, cell.text) for c, cell in change.after.items()]}
+        row |= {"sql": None, "error": None}
         images = pa.map_(pa.string(), pa.string())
         kinds = {"row": pa.int32(), "before": images, "after": images, "keys": pa.list_(pa.string())}
         return told(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
@@ -100,11 +88,8 @@ def outcome(tmp_path, answer, claims=None, **about):
 @pytest.mark.parametrize(
     ("answer", "about", "wanted"),
     [
-        ("nothing", {}, ReplayOutcome.FAILED),
-        ("row", {}, ReplayOutcome.FIXED),
-        (DecodeRaised("no"), {}, ReplayOutcome.ERROR),
-        (DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED),
-        ("row", {"rule": RETURNS}, ReplayOutcome.FIXED),
+        *(("nothing", {}, ReplayOutcome.FAILED), ("row", {}, ReplayOutcome.FIXED), (DecodeRaised("no"), {}, ReplayOutcome.ERROR)),
+        *((DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED), ("row", {"rule": RETURNS}, ReplayOutcome.FIXED)),
         ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_REPRODUCED),
         ("nothing", {"rule": RETURNS, "alone": False}, ReplayOutcome.FAILED),
         ("row", {"rule": BATCH, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_REPRODUCED),
@@ -117,8 +102,7 @@ def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answ
 
 
 def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
-    rule = f"{NAME}/value/integer"
-    claims = Capabilities(types=("varchar",))
+    rule, claims = f"{NAME}/value/integer", Capabilities(types=("varchar",))
     assert outcome(tmp_path, "row", rule=rule)[0] is ReplayOutcome.FIXED
     found, findings, problem = outcome(tmp_path, "row", claims, rule=rule)
     assert (found, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
@@ -159,9 +143,7 @@ def test_a_rule_that_is_blamed_in_place_of_a_trait_fails_by_the_trait(tmp_path):
 @pytest.mark.parametrize(
     ("outcomes", "code"),
     [
-        ([], 0),
-        ([ReplayOutcome.FIXED], 0),
-        ([ReplayOutcome.FIXED, ReplayOutcome.NOT_REPRODUCED], 4),
+        *(([], 0), ([ReplayOutcome.FIXED], 0), ([ReplayOutcome.FIXED, ReplayOutcome.NOT_REPRODUCED], 4)),
         ([ReplayOutcome.NOT_REPRODUCED, ReplayOutcome.FAILED], 1),
         ([ReplayOutcome.ERROR, ReplayOutcome.FAILED, ReplayOutcome.NOT_REPRODUCED], 3),
     ],
@@ -199,8 +181,7 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     paths = [saved(tmp_path / spec, failure(), spec, "changes", {}, {"python": "0.0"}) for spec in ("one", "two")]
     notes, conf = [], {"spark.driver.memory": "4g"}
     replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf))
-    assert engines == [("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")]
-    assert notes == [f"replaying {CASE.id}"] * 2
+    assert (engines, notes) == ([("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")], [f"replaying {CASE.id}"] * 2)
     assert [one.outcome for one in replayed] == [ReplayOutcome.FAILED] * 2
     lines = replay.told(replayed[0], "pretty").splitlines()
     assert lines[0] == f"FAILED {MISSING} {CASE.id}"
@@ -213,10 +194,8 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 99}, "crash file version 99"),
-        ({"decoder": 7}, "must be texts"),
-        ({"alone": "yes"}, "alone must be true or false"),
-        ({"case": []}, "must be an object, not an array"),
+        *(({"version": 99}, "crash file version 99"), ({"decoder": 7}, "must be texts")),
+        *(({"alone": "yes"}, "alone must be true or false"), ({"case": []}, "must be an object, not an array")),
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, change, said):

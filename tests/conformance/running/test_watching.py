@@ -130,8 +130,9 @@ def test_a_module_that_the_decoder_imports_is_read_again(beside, tmp_path, class
     beside(right)
     changes = iter((wrong, right))
     settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=(CASE,))
+    # A child of its own: its working directory is the test's.
     with ChildEngine() as engine:
         seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
+    assert not [one.error for one in seen if one.result is None]
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
-    assert names == [False, True, False]
-    assert seen[-1].files == (tmp_path / "beside.py", tmp_path / "spark_mine.py")
+    assert (names, seen[-1].files) == ([False, True, False], (tmp_path / "beside.py", tmp_path / "spark_mine.py"))

@@ -7,7 +7,7 @@ import pytest
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Site
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect
+from conformance.rules.rules import Aspect
 from conformance.selftest.alter import alter
 
 ROW = OutputRow(0, "ROW", "UPDATE", {"table": "t", "keys": ["id"]}, {"a": None}, {"a": "x"})
@@ -18,8 +18,7 @@ def altered(aspect: Aspect, name: str = "", side: str = "", row: OutputRow = ROW
 
 
 def test_changes_are_dropped_added_and_refused() -> None:
-    assert altered(Aspect.MISSING) == []
-    assert [row.row for row in altered(Aspect.EXTRA)] == [0, 1]
+    assert (altered(Aspect.MISSING), [row.row for row in altered(Aspect.EXTRA)]) == ([], [0, 1])
     assert [row.kind for row in altered(Aspect.CORRUPT)] == ["CORRUPT"]
     assert [row.kind for row in altered(Aspect.ACCEPTED)] == ["ROW"]
 
@@ -27,15 +26,12 @@ def test_changes_are_dropped_added_and_refused() -> None:
 @pytest.mark.parametrize(
     ("aspect", "name", "side", "changed"),
     [
-        (Aspect.KIND, "", "", {"kind": "HEARTBEAT"}),
-        (Aspect.OP, "", "", {"op": "TRUNCATE"}),
+        *((Aspect.KIND, "", "", {"kind": "HEARTBEAT"}), (Aspect.OP, "", "", {"op": "TRUNCATE"})),
         (Aspect.FIELD, "table", "", {"fields": {"table": "tx", "keys": ["id"]}}),
         (Aspect.FIELD, "keys", "", {"fields": {"table": "t", "keys": ["id", "altered"]}}),
-        (Aspect.IMAGE, "before", "before", {"before": None}),
-        (Aspect.PRESENCE, "a", "after", {"after": {}}),
+        *((Aspect.IMAGE, "before", "before", {"before": None}), (Aspect.PRESENCE, "a", "after", {"after": {}})),
         (Aspect.PRESENCE, "b", "after", {"after": {"a": "x", "b": None}}),
-        (Aspect.NULL, "a", "before", {"before": {"a": "altered"}}),
-        (Aspect.NULL, "a", "after", {"after": {"a": None}}),
+        *((Aspect.NULL, "a", "before", {"before": {"a": "altered"}}), (Aspect.NULL, "a", "after", {"after": {"a": None}})),
         (Aspect.VALUE, "a", "after", {"after": {"a": "xx"}}),
     ],
 )

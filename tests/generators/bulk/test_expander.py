@@ -144,14 +144,7 @@ def test_shared_random_state_is_left_alone() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"rows": 0},
-        {"null_rate": 1.5},
-        {"boundary_rate": -1},
-        {"ops": ()},
-        {"ops": ((Op.READ, 1),)},
-        {"ops": ((Op.INSERT, 0),)},
-    ],
+    [{"rows": 0}, {"null_rate": 1.5}, {"boundary_rate": -1}, {"ops": ()}, {"ops": ((Op.READ, 1),)}, {"ops": ((Op.INSERT, 0),)}],
 )
 def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):

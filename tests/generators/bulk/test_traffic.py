@@ -45,15 +45,10 @@ def digest(name: str, options: LoadOptions, start: int, count: int) -> str:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"keys": "zipff"}, "Did you mean 'zipf'"),
-        ({"rows": 0}, "rows is 0; it must be between 1 and 1000"),
-        ({"transaction": 0}, "transaction is 0"),
-        ({"null_rate": 1.5}, "between 0 and 1"),
-        ({"payload": -1}, "payload is -1"),
-        ({"ops": ()}, "not all 0"),
-        ({"ops": ((Op.READ, 1),)}, "INSERT, UPDATE and DELETE"),
-        ({"ops": ((Op.INSERT, 0),)}, "not all 0"),
-        ({"ops": ((Op.INSERT, 1), (Op.INSERT, 2))}, "INSERT, UPDATE and DELETE"),
+        *(({"keys": "zipff"}, "Did you mean 'zipf'"), ({"rows": 0}, "rows is 0; it must be between 1 and 1000")),
+        *(({"transaction": 0}, "transaction is 0"), ({"null_rate": 1.5}, "between 0 and 1"), ({"payload": -1}, "payload is -1")),
+        *(({"ops": ()}, "not all 0"), ({"ops": ((Op.READ, 1),)}, "INSERT, UPDATE and DELETE")),
+        *(({"ops": ((Op.INSERT, 0),)}, "not all 0"), ({"ops": ((Op.INSERT, 1), (Op.INSERT, 2))}, "INSERT, UPDATE and DELETE")),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, Any], says: str) -> None:
@@ -130,12 +125,16 @@ def test_defaults_are_the_bytes_of_before() -> None:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("options", [orders.DEFAULT, ODD], ids=["default", "odd"])
+EACH = [(name, orders.DEFAULT) for name in FORMATS]
+SOME = [(name, ODD) for name in ("ticdc-canal-json", "aliyun-dts-avro", "huawei-cdl-debezium", "debezium-json")]
+"""What the columns of other options are written as: text, Avro, Connect's JSON with schemas, of both sources."""
+
+
+@pytest.mark.parametrize(("name", "options"), EACH + SOME)
 def test_load_of_every_format_is_what_its_writer_writes(name: str, options: LoadOptions) -> None:
     fmt = get(name)
     profile = fmt.profiles[0 if options is orders.DEFAULT else -1]
-    units = range(11_800, 12_100)
+    units = range(11_900, 12_050)
     assert list(load.messages(fmt, profile, 3, units.start, len(units), options=options)) == written(fmt, profile, units, options)
 
 
@@ -144,22 +143,16 @@ def test_messages_are_the_same_in_another_process_with_another_hash_seed_and_in_
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_traffic as t; "
         "print(*[t.digest(name, t.ODD, start, 40) for name in t.SAMPLE for start in (80, 0, 40)])"
     )
-    for seed in ("1", "77"):
-        run = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stdout.split() == [digest(name, ODD, start, 40) for name in SAMPLE for start in (80, 0, 40)]
+    env = {**os.environ, "PYTHONHASHSEED": "77"}
+    run = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [digest(name, ODD, start, 40) for name in SAMPLE for start in (80, 0, 40)]
     fmt = get(SAMPLE[0])
     whole = list(load.messages(fmt, fmt.profiles[0], 3, 0, 120, options=ODD))
     pieces = [list(load.messages(fmt, fmt.profiles[0], 3, start, 40, options=ODD)) for start in (80, 0, 40)]
     assert pieces[1] + pieces[2] + pieces[0] == whole
 
 
-SAMPLE = ("debezium-json", "huawei-cdl-json")
+SAMPLE = ("debezium-json",)
 
 UNLEARNED = {
     # The size in bytes before each block of an array follows every value in it.
@@ -172,9 +165,11 @@ UNLEARNED = {
 
 @pytest.mark.slow
 def test_profiles_are_learned_but_those_whose_bytes_follow_several_values() -> None:
-    """The first and the last of every format, and all that are known not to be; learning one takes seconds."""
-    ends = {f"{name}/{get(name).profiles[i].name}" for name in FORMATS for i in (0, -1)}
-    pairs = [(get(name), get(name).profile(profile)) for name, _, profile in (p.partition("/") for p in sorted(ends | UNLEARNED))]
+    """The first of every format, and all that are known not to be; learning one takes seconds."""
+    first = {f"{name}/{get(name).profiles[0].name}" for name in FORMATS}
+    pairs = [
+        (get(name), get(name).profile(profile)) for name, _, profile in (p.partition("/") for p in sorted(first | UNLEARNED))
+    ]
     assert {f"{fmt.name}/{profile.name}" for fmt, profile in pairs if not load.is_learned(fmt, profile)} == UNLEARNED
     summed = get("ticdc-simple-json")
     assert "bytes that answer to" in str(load.why_not_learned(summed, summed.profile("v8.5.7+tz+checksum")))

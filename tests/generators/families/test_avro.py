@@ -17,11 +17,7 @@ from generators.garbage.faults import MUST, NULL
 
 ARRAY = {"type": "array", "items": "long"}
 MAP = {"type": "map", "values": "string"}
-RECORD = {
-    "type": "record",
-    "name": "R",
-    "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}],
-}
+RECORD = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}, {"name": "b", "type": ["null", "long"]}]}
 VALUE = {"a": "text of some length", "b": 1_700_000_000}
 
 
@@ -36,12 +32,7 @@ def apache(schema: Any, value: bytes) -> Any:
 @pytest.mark.parametrize(
     ("number", "encoded"),
     [
-        (0, "00"),
-        (-1, "01"),
-        (1, "02"),
-        (-64, "7f"),
-        (64, "8001"),
-        ((1 << 63) - 1, "feffffffffffffffff01"),
+        *((0, "00"), (-1, "01"), (1, "02"), (-64, "7f"), (64, "8001"), ((1 << 63) - 1, "feffffffffffffffff01")),
         (-(1 << 63), "ff" * 9 + "01"),
     ],
 )

@@ -20,11 +20,7 @@ def test_default_dispatcher_takes_the_names(name, expected):
 @pytest.mark.parametrize(
     ("table", "a", "b", "expected"),
     [
-        (SINGLE, 11, 22, 2),
-        (SINGLE, 22, 22, 11),
-        (SINGLE, 11, 33, 2),
-        (COMPOSITE, 11, 22, 5),
-        (COMPOSITE, 11, 0, 14),
+        *((SINGLE, 11, 22, 2), (SINGLE, 22, 22, 11), (SINGLE, 11, 33, 2), (COMPOSITE, 11, 22, 5), (COMPOSITE, 11, 0, 14)),
         (COMPOSITE, 11, 33, 2),
     ],
 )

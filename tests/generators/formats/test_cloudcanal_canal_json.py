@@ -8,17 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from generators.drawing import strategies
-from generators.errors import UnknownName, UsageError
-from generators.formats.cloudcanal_canal_json import FORMAT, PROFILES, CanalJsonProfile, profile, write
+from generators.formats.cloudcanal_canal_json import PROFILES, CanalJsonProfile, write
 from generators.model import (
     Column,
     Event,
     History,
     Instant,
-    Kind,
     Layout,
     Op,
     Row,
@@ -76,19 +72,13 @@ def test_the_documents_row_message() -> None:
     event = change(DOCUMENTED, Op.UPDATE, (TWENTY_TWO, ELEVEN), at=Instant(1669790847000))
     (found,) = written(PLAIN, event)
     assert (found.message.value or b"").decode() == UPDATE.replace("1669790848072", "1669790848377")  # the time of sending
-    (row,) = found.changes
-    assert (row.kind, row.op, row.keys, row.position) == (Kind.ROW, Op.UPDATE, ("col_pk",), "0")
-    assert (row.database, row.schema, row.table, row.commit_time_us) == ("db_test", None, "table_test", 1669790847_000_000)
-    assert row.before is not None and {n: c.text for n, c in row.before.items()} == TWENTY_TWO
+    assert [(row.schema, row.commit_time_us) for row in found.changes] == [(None, 1669790847_000_000)]
 
 
 def test_the_documents_ddl_message() -> None:
     """[] and whole type maps where Canal has null; tableChanges is one object."""
     (found,) = written(PLAIN, alter())
     assert (found.message.value or b"").decode() == DDL.replace("1669790952584", "1669790952377")  # the time of sending
-    (ddl,) = found.changes
-    assert (ddl.kind, ddl.keys, ddl.sql) == (Kind.DDL, (), "alter table table_test add col2 varchar(22) null")
-    assert ddl.types == dict.fromkeys(("col1", "col2", "col_pk"), "varchar(22)")
 
 
 @pytest.mark.parametrize(("p", "old"), [(PLAIN, []), (NULL_OLD, None), (WITHOUT_OLD, "absent")])
@@ -133,12 +123,6 @@ def test_ddl_goes_to_partition_0() -> None:
     assert write(History((insert(DOCUMENTED, ELEVEN),)), PLAIN, Layout("topic", 64))[0].message.partition != 0
 
 
-def test_an_update_without_a_change_has_its_whole_old_row() -> None:
-    wired, found = one(PLAIN, change(DOCUMENTED, Op.UPDATE, (ELEVEN, ELEVEN), (TWENTY_TWO, ELEVEN)))
-    assert wired["old"] == [ELEVEN, TWENTY_TWO]
-    assert all(c.state is State.VALUE for row in found.changes for c in (row.before or {}).values())
-
-
 def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
     for p in PROFILES:
         for event in (insert(DOCUMENTED, ELEVEN), alter()):
@@ -160,10 +144,8 @@ def test_ids_are_0_or_numbered() -> None:
 def test_values_are_those_of_canal() -> None:
     """Assumed: the format is offered for readers of Canal."""
     columns = (
-        Column("e", mysql.enum_of("a", "b")),
-        Column("s", mysql.set_of("a", "b", "c")),
-        Column("v", mysql.binary("varbinary", 8)),
-        Column("n", mysql.integer("int")),
+        *(Column("e", mysql.enum_of("a", "b")), Column("s", mysql.set_of("a", "b", "c"))),
+        *(Column("v", mysql.binary("varbinary", 8)), Column("n", mysql.integer("int"))),
     )
     wired, _ = one(PLAIN, insert(Table("d", "t", columns), {"e": 2, "s": 5, "v": b"\x00\xff", "n": None}))
     assert wired["data"] == [{"e": "2", "s": "5", "v": "\x00ÿ", "n": None}]
@@ -174,43 +156,3 @@ def test_values_are_those_of_canal() -> None:
 def test_marks_and_statements_on_databases_have_no_message() -> None:
     assert written(PLAIN, TransactionMark(START, "COMMIT", "1")) == []
     assert written(PLAIN, SchemaChange(START, "drop database", "DROP DATABASE d", "d")) == []
-
-
-def test_profiles_are_checked() -> None:
-    assert [p.name for p in PROFILES] == [
-        "2022",
-        "2022+null-old",
-        "2022+without-old+numbered",
-        "2022+deleted-in-both+partial-old+milliseconds",
-    ]
-    with pytest.raises(UnknownName, match="null-old"):
-        profile("nul-old")
-    with pytest.raises(UsageError, match="exclude"):
-        profile("null-old", "without-old")
-    with pytest.raises(UsageError, match="once"):
-        profile("numbered", "numbered")
-
-
-@settings(deadline=None, max_examples=150)
-@given(strategies.messages(FORMAT))
-def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
-    """An independent reader of the JSON sees what level one expects."""
-    wired = json.loads(found.message.value or b"")
-    assert len(found.changes) == max(1, len(wired["data"]))
-    for i, row in enumerate(found.changes):
-        assert (row.row, row.database, row.table, row.position) == (i, wired["database"], wired["table"], str(wired["id"]))
-        assert list(row.keys or ()) == wired["pkNames"]
-        assert (row.types or {}) == wired["mysqlType"]
-        if row.kind is not Kind.ROW:
-            continue
-        pre, post = (
-            None if im is None else {n: c.text for n, c in im.items() if c.state is not State.ABSENT}
-            for im in (row.before, row.after)
-        )
-        match wired["type"]:
-            case "INSERT":
-                assert (pre, post) == (None, wired["data"][i])
-            case "UPDATE":
-                assert (pre, post) == (wired["old"][i], wired["data"][i])
-            case _:
-                assert (pre, post) == (wired["data"][i], None)

@@ -20,40 +20,27 @@ from generators.model import Cell, Json, SourceType, State, Value, ZeroDate
 from generators.sources import mysql, postgresql
 
 
-def of(kind: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Any:
+def of(type: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Any:
     """The JSON value on the wire."""
-    wire = _debezium_mysql.wire if kind.source == "mysql" else _debezium_postgresql.wire
-    return json.loads(wire(kind, value, modes or Modes(), **more).json)
+    wire = _debezium_mysql.wire if type.source == "mysql" else _debezium_postgresql.wire
+    return json.loads(wire(type, value, modes or Modes(), **more).json)
 
 
-def cell(kind: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Cell:
-    wire = _debezium_mysql.wire if kind.source == "mysql" else _debezium_postgresql.wire
-    return wire(kind, value, modes or Modes(), **more).cell
+def cell(type: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Cell:
+    wire = _debezium_mysql.wire if type.source == "mysql" else _debezium_postgresql.wire
+    return wire(type, value, modes or Modes(), **more).cell
 
 
 # Decimals
 
-BASE64 = {
-    0: "AA==",
-    1: "AQ==",
-    -1: "/w==",
-    127: "fw==",
-    128: "AIA=",
-    -128: "gA==",
-    -129: "/38=",
-    255: "AP8=",
-    10**38 - 1: "SztMqFqGxHoJiiI//////w==",
-    -(10**38 - 1): "tMSzV6V5O4X2dd3AAAAAAQ==",
-    (1 << 64) - 1: "AP//////////",
-    1 << 63: "AIAAAAAAAAAA",
-    10**65 - 1: "APMWJxx/w5CKi+9GTjlF73olNgn//////////w==",
-    -2658824: "1234",
-    -2663051: "1111",
-    -2929356: "0000",
-    -2757260: "1e10",
-    -303689: "+123",
-    37898298469234: "Infinity",
-}
+BASE64 = dict(
+    [
+        *((0, "AA=="), (1, "AQ=="), (-1, "/w=="), (127, "fw=="), (128, "AIA="), (-128, "gA=="), (-129, "/38="), (255, "AP8=")),
+        *((10**38 - 1, "SztMqFqGxHoJiiI//////w=="), (-(10**38 - 1), "tMSzV6V5O4X2dd3AAAAAAQ=="), ((1 << 64) - 1, "AP//////////")),
+        *((1 << 63, "AIAAAAAAAAAA"), (10**65 - 1, "APMWJxx/w5CKi+9GTjlF73olNgn//////////w=="), (-2658824, "1234")),
+        *((-2663051, "1111"), (-2929356, "0000"), (-2757260, "1e10"), (-303689, "+123"), (37898298469234, "Infinity")),
+    ]
+)
 
 
 @pytest.mark.parametrize("number", BASE64)
@@ -64,12 +51,8 @@ def test_base64_of_unscaled_values(number: int) -> None:
 @pytest.mark.parametrize(
     ("precision", "scale", "text", "wire"),
     [
-        (10, 2, "123.45", "MDk="),
-        (10, 2, "-123.45", "z8c="),
-        (10, 2, "3.14", "ATo="),
-        (10, 2, "7.90", "AxY="),
-        (10, 4, "10.2345", "AY/J"),
-        (10, 4, "101.2345", "D3J5"),
+        *((10, 2, "123.45", "MDk="), (10, 2, "-123.45", "z8c="), (10, 2, "3.14", "ATo="), (10, 2, "7.90", "AxY=")),
+        *((10, 4, "10.2345", "AY/J"), (10, 4, "101.2345", "D3J5")),
     ],
 )
 def test_decimals_of_a_scale(precision: int, scale: int, text: str, wire: str) -> None:
@@ -109,15 +92,11 @@ def test_variable_scale_decimals_lose_trailing_zeros() -> None:
     ("name", "srid", "wkb", "shown"),
     [
         (
-            "point",
-            4326,
-            "010100000000000000000024400000000000003440",
+            *("point", 4326, "010100000000000000000024400000000000003440"),
             '{"x":10.0,"y":20.0,"wkb":"AQEAAAAAAAAAAAAkQAAAAAAAADRA","srid":4326}',
         ),
         (
-            "linestring",
-            0,
-            "01020000000200000000000000000000000000000000000000000000000000f83f00000000000004c0",
+            *("linestring", 0, "01020000000200000000000000000000000000000000000000000000000000f83f00000000000004c0"),
             '{"wkb":"AQIAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPg/AAAAAAAABMA=","srid":null}',
         ),
     ],
@@ -152,13 +131,9 @@ def test_a_type_that_the_connector_does_not_know_is_bytes(name: str, text: str, 
 @pytest.mark.parametrize(
     ("digits", "text", "wire", "meant"),
     [
-        (2, "2.50", b"\x00\xfa", "2.50"),
-        (0, "2.50", b"\x03", "3"),
-        (0, "-2.50", b"\xfd", "-3"),
-        (0, "0.49", b"\x00", "0"),
+        *((2, "2.50", b"\x00\xfa", "2.50"), (0, "2.50", b"\x03", "3"), (0, "-2.50", b"\xfd", "-3"), (0, "0.49", b"\x00", "0")),
         (0, "92233720368547758.07", (92233720368547758).to_bytes(8, "big"), "92233720368547758"),
-        (4, "2.50", (25000).to_bytes(2, "big"), "2.50"),
-        (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01"),
+        *((4, "2.50", (25000).to_bytes(2, "big"), "2.50"), (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01")),
     ],
 )
 def test_money_is_rounded_half_up_to_its_fraction_digits(digits: int, text: str, wire: bytes, meant: str) -> None:
@@ -281,19 +256,13 @@ def test_intervals_and_zoned_times() -> None:
 
 
 def test_integers_and_floats_by_release() -> None:
-    expected = {
-        "tinyint": "int16",
-        "bool": "int16",
-        "unsigned-tinyint": "int16",
-        "smallint": "int16",
-        "unsigned-smallint": "int32",
-        "mediumint": "int32",
-        "unsigned-mediumint": "int32",
-        "int": "int32",
-        "unsigned-int": "int64",
-        "bigint": "int64",
-        "unsigned-bigint": "int64",
-    }
+    expected = dict(
+        [
+            *(("tinyint", "int16"), ("bool", "int16"), ("unsigned-tinyint", "int16"), ("smallint", "int16")),
+            *(("unsigned-smallint", "int32"), ("mediumint", "int32"), ("unsigned-mediumint", "int32"), ("int", "int32")),
+            *(("unsigned-int", "int64"), ("bigint", "int64"), ("unsigned-bigint", "int64")),
+        ]
+    )
     assert {name: _debezium_mysql.schema(mysql.TYPES[name], Modes()).type for name in expected} == expected
     number = mysql.to_float32(3.3)
     (new, old) = (_debezium_mysql.wire(mysql.real("float"), number, Modes(r)) for r in ((2, 0), (1, 9)))
@@ -307,26 +276,19 @@ def test_integers_and_floats_by_release() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "wire"),
+    ("type", "value", "wire"),
     [
-        (postgresql.bit(2), 0b11, "Aw=="),
-        (postgresql.bit(7), 0b1000000, "QA=="),
-        (postgresql.bit(24), 0b000000110000001000000001, "AQID"),
-        (postgresql.bit(64), 1 << 63, "AAAAAAAAAIA="),
-        (postgresql.bit(64), 1, "AQ=="),
-        (postgresql.bit(2), 0, ""),
-        (postgresql.bit(8), 0, ""),
+        *((postgresql.bit(2), 0b11, "Aw=="), (postgresql.bit(7), 0b1000000, "QA==")),
+        *((postgresql.bit(24), 0b000000110000001000000001, "AQID"), (postgresql.bit(64), 1 << 63, "AAAAAAAAAIA=")),
+        *((postgresql.bit(64), 1, "AQ=="), (postgresql.bit(2), 0, ""), (postgresql.bit(8), 0, "")),
         (postgresql.bit(3, varying=True), 0b101, "BQ=="),
         (postgresql.bit(33, varying=True), 0b111011010001000110000001000000001, "AQIj2gE="),
-        (mysql.bit(64), 1, "AQAAAAAAAAA="),
-        (mysql.bit(8), 0, "AA=="),
-        (mysql.bit(10), 0b0100000010, "AgE="),
-        (mysql.bit(1), 1, True),
-        (postgresql.boolean(), 0, False),
+        *((mysql.bit(64), 1, "AQAAAAAAAAA="), (mysql.bit(8), 0, "AA=="), (mysql.bit(10), 0b0100000010, "AgE=")),
+        *((mysql.bit(1), 1, True), (postgresql.boolean(), 0, False)),
     ],
 )
-def test_bits(kind: SourceType, value: int, wire: Any) -> None:
-    assert of(kind, value) == wire
+def test_bits(type: SourceType, value: int, wire: Any) -> None:
+    assert of(type, value) == wire
 
 
 # Texts, binaries, composites, the placeholder
@@ -406,11 +368,8 @@ def test_what_no_type_of_python_holds() -> None:
     negative = postgresql.numeric(5, -2)
     assert dict(_debezium_postgresql.schema(negative, Modes()).parameters) == {"scale": "2046", "connect.decimal.precision": "5"}
     assert of(negative, Decimal(0), Modes((1, 4), decimal="string")) == "0E-2046"
-    assert (negative.spark, postgresql.fits(negative, Decimal(1200)), postgresql.fits(negative, Decimal(1210))) == (
-        "decimal(7,0)",
-        True,
-        False,
-    )
+    assert negative.spark == "decimal(7,0)"
+    assert [postgresql.fits(negative, Decimal(number)) for number in (1200, 1210)] == [True, False]
     point = {"x": 1.5, "y": -2.0, "wkb": "AQEAAAAAAAAAAAD4PwAAAAAAAADA", "srid": None}
     assert of(postgresql.point(), Json({"x": 1.5, "y": -2.0})) == point
     assert (of(postgresql.bit(1, varying=True), ""), of(postgresql.bit(None, varying=True), "")) == (None, "")
@@ -451,8 +410,8 @@ NEW = Modes()
 def test_what_the_statement_spells_while_it_is_streamed() -> None:
     """debezium#declared-types."""
 
-    def shown(kind: SourceType, declared: str, value: Value, modes: Modes = NEW, snapshot: bool = False) -> Any:
-        return json.loads(_debezium_mysql.wire(kind, value, modes, snapshot=snapshot, declared=declared).json)
+    def shown(type: SourceType, declared: str, value: Value, modes: Modes = NEW, snapshot: bool = False) -> Any:
+        return json.loads(_debezium_mysql.wire(type, value, modes, snapshot=snapshot, declared=declared).json)
 
     old, double, single = Modes((1, 4)), mysql.real("double"), mysql.real("float")
     zerofill = mysql.integer("int", zerofill=True)
@@ -488,14 +447,8 @@ def test_a_decoder_may_refuse_what_nanoseconds_made_of_a_datetime_beyond_64_bits
 @pytest.mark.parametrize(
     ("fsp", "value", "wrong"),
     [
-        (0, -3600, -3843000000),
-        (1, -3600, -3845147483),
-        (6, -3600, -3844048576),
-        (0, -3723, -3723000000),
-        (4, -3723, -3724147483),
-        (5, -3723, -3723048576),
-        (3, -1, -2147483),
-        (6, 3600, 3600000000),
+        *((0, -3600, -3843000000), (1, -3600, -3845147483), (6, -3600, -3844048576), (0, -3723, -3723000000)),
+        *((4, -3723, -3724147483), (5, -3723, -3723048576), (3, -1, -2147483), (6, 3600, 3600000000)),
     ],
 )
 def test_negative_times_without_a_fraction_up_to_1_9(fsp: int, value: int, wrong: int) -> None:

@@ -1,6 +1,7 @@
 """Faults on literal messages, byte for byte, and what Python's json says about each."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from generators.errors import Refused
 from generators.garbage import faults
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
-from generators.model import Change, Kind, Message, Op, RowChange, Written
+from generators.model import Cell, Change, Kind, Message, Op, RowChange, State, Written
 from generators.sources import boundaries, mysql
 
 PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}],"type":"INSERT"}'
@@ -38,9 +39,7 @@ def written(value: bytes | None) -> Written:
         ("no-type", "no-such-message", PLAIN[:-17] + b"}", PLAIN[:-17] + b"}\r\n"),
         ("unknown-type", "no-such-message", PLAIN.replace(b"INSERT", b"UNHEARD"), PLAIN.replace(b"INSERT", b"UNHEARD") + b"\r\n"),
         (
-            "rows-reshaped",
-            "no-such-message",
-            b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}',
+            *("rows-reshaped", "no-such-message", b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}'),
             b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
         ),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
@@ -137,12 +136,8 @@ def test_strings_are_found_past_escapes_and_names() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("truncated", None),
-        ("truncated", b""),
-        ("truncated-last", b"{"),
-        ("raw-control", b'{"a":1}'),
-        ("duplicate-key", b"{}"),
-        ("duplicate-key", b"[]"),
+        *(("truncated", None), ("truncated", b""), ("truncated-last", b"{"), ("raw-control", b'{"a":1}')),
+        *(("duplicate-key", b"{}"), ("duplicate-key", b"[]")),
     ],
 )
 def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
@@ -186,6 +181,31 @@ def test_cell_fault_replaces_the_one_string() -> None:
     spoiled = faults.cell_fault(written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault)
     assert spoiled.message.value == b'{"es":1234567891,"data":[{"c":"12x4"}]}\r\n'
     assert spoiled.changes == (Change(0, Kind.CORRUPT),)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "value", "spoiled"),
+    [
+        ("cell-int", Cell(State.VALUE, mysql.integer("int"), 1234567891, "1234567891", json=True), b"1234567891", b'"12x4"'),
+        (
+            "cell-bigint-over",
+            Cell(State.VALUE, mysql.integer("bigint"), 1234567890123456789, "1234567890123456789", json=True),
+            b"1234567890123456789",
+            b"9223372036854775808",
+        ),
+        (
+            "cell-time",
+            Cell(State.VALUE, mysql.temporal("time"), 40_333_000_000, "11:12:13.000000"),
+            b'"11:12:13.000000"',
+            b'"99:99:99"',
+        ),
+    ],
+)
+def test_cell_fault_replaces_the_cell_s_own_json(name: str, cell: Cell, value: bytes, spoiled: bytes) -> None:
+    fault = next(fault for fault in CELL_FAULTS if fault.name == name)
+    other = Change(0, Kind.ROW, Op.INSERT, after={fault.column: Cell(State.NULL, cell.type)})
+    sent = Written(Message("cdc", 0, None, b'{"c":' + value + b"}"), (other, replace(other, after={fault.column: cell})))
+    assert faults.cell_fault(sent, fault).message.value == b'{"c":' + spoiled + b"}"
 
 
 @pytest.mark.parametrize("value", [b"{}", b'{"a":"1234567891","b":"1234567891"}', None])

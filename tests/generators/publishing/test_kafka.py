@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
-from conformance.brokers.embedded import EmbeddedKafka, free_ports
+from conformance.brokers.embedded import free_ports
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
@@ -31,12 +31,6 @@ from generators.publishing.kafka import (
 pytestmark = pytest.mark.kafka
 
 YEAR_2100_MS = 4_102_444_800_000
-
-
-@pytest.fixture
-def topic(kafka):
-    with run_topic(kafka.bootstrap, 3) as name:
-        yield name
 
 
 def consume(bootstrap, topic, count, timeout_s=30):
@@ -84,11 +78,7 @@ def test_round_trip(kafka, topic):
     result = publish(kafka.bootstrap, topic, messages)
     assert (result.acknowledged, result.failed, result.errors) == (5, 0, ())
     assert result.placed == [
-        Placed(topic, 0, 0),
-        Placed(topic, 1, 0),
-        Placed(topic, 2, 0),
-        Placed(topic, 1, 1),
-        Placed(topic, 0, 1),
+        *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1)),
     ]
     assert 0 < result.p50_ms <= result.p99_ms <= result.seconds * 1000
     records = consume(kafka.bootstrap, topic, 5)
@@ -125,10 +115,8 @@ def test_timestamp_zero_is_the_time_of_publishing(kafka, topic):
 
 def test_what_cannot_be_delivered_is_counted_and_the_rest_goes_on(kafka, topic):
     messages = [
-        Message("cdc", 0, None, b"a"),
-        Message("cdc", 0, None, b"x" * (LARGEST_MESSAGE + 1)),
-        Message("cdc", 7, None, b"no such partition"),
-        Message("cdc", 0, None, b"b"),
+        *(Message("cdc", 0, None, b"a"), Message("cdc", 0, None, b"x" * (LARGEST_MESSAGE + 1))),
+        *(Message("cdc", 7, None, b"no such partition"), Message("cdc", 0, None, b"b")),
         Message("cdc", 7, None, b"no such partition"),
     ]
     result = publish(kafka.bootstrap, topic, messages)
@@ -223,23 +211,9 @@ def endless(pause_s=0.0):
         yield Message("cdc", i % 3, None, b"%d" % i, timestamp_ms=int(time.time() * 1000))
 
 
-@pytest.fixture(scope="module")
-def stoppable():
-    with EmbeddedKafka(lambda line: None) as started:
-        yield started
-
-
-@pytest.fixture
-def own(stoppable):
-    """A broker that tests may stop; it runs again for the next."""
-    if stoppable.pid is None:
-        stoppable.start()
-    return stoppable
-
-
 @pytest.mark.slow
 def test_broker_restarted_while_publishing_loses_nothing_and_repeats_nothing(own):
-    create_topic(own.bootstrap, "restarted", 3)
+    create_topic(own.bootstrap, "restarted-kafka", 3)
 
     def restart():
         own.kill()
@@ -249,10 +223,10 @@ def test_broker_restarted_while_publishing_loses_nothing_and_repeats_nothing(own
     restarter.start()
     # They take a second and a half at least, so that the broker goes away among them.
     count = 15_000
-    result = publish(own.bootstrap, "restarted", itertools.islice(endless(pause_s=0.01), count), timeout_s=60)
+    result = publish(own.bootstrap, "restarted-kafka", itertools.islice(endless(pause_s=0.01), count), timeout_s=60)
     restarter.join()
     assert (result.acknowledged, result.failed) == (count, 0)
-    records = consume(own.bootstrap, "restarted", count)
+    records = consume(own.bootstrap, "restarted-kafka", count)
     assert sorted(int(record.value()) for record in records.values()) == list(range(count))
     assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
 
@@ -316,13 +290,8 @@ UNKNOWN = -1001
 @pytest.mark.parametrize(
     ("reported", "expected"),
     [
-        ([], []),
-        ([4, 5, 6], [4, 5, 6]),
-        ([4, UNKNOWN, UNKNOWN, 7], [4, 5, 6, 7]),
-        ([UNKNOWN, UNKNOWN, 9], [7, 8, 9]),
-        ([3, UNKNOWN], [3, 4]),
-        ([3, -1, UNKNOWN, 5], [3, -1, 4, 5]),
-        ([UNKNOWN], [UNKNOWN]),
+        *(([], []), ([4, 5, 6], [4, 5, 6]), ([4, UNKNOWN, UNKNOWN, 7], [4, 5, 6, 7]), ([UNKNOWN, UNKNOWN, 9], [7, 8, 9])),
+        *(([3, UNKNOWN], [3, 4]), ([3, -1, UNKNOWN, 5], [3, -1, 4, 5]), ([UNKNOWN], [UNKNOWN])),
     ],
 )
 def test_offsets_that_the_broker_no_longer_knew(reported, expected):

@@ -24,12 +24,11 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from conformance.brokers import embedded as _embedded
 from conformance.brokers.embedded import free_ports
 from generators.errors import UsageError
 from generators.model import Message
 from generators.publishing import pacing
-from generators.publishing.kafka import create_topic, delete_topic, run_topic, run_topic_name
+from generators.publishing.kafka import create_topic, delete_topic, run_topic_name
 from generators.publishing.pacing import Delivered, Histogram, PublishInterrupted, PublishStopped, publish_paced
 
 OLD_MS = 1_700_000_000_000
@@ -39,12 +38,6 @@ def numbered(count: int | None = None) -> Iterator[Message]:
     """Messages in three partitions, of a time long ago."""
     for i in itertools.count() if count is None else range(count):
         yield Message("cdc", i % 3, b"k", b"%d" % i, timestamp_ms=OLD_MS)
-
-
-@pytest.fixture
-def topic(kafka):
-    with run_topic(kafka.bootstrap, 3) as name:
-        yield name
 
 
 def test_quantiles_are_within_one_percent_and_the_longest_is_exact() -> None:
@@ -193,16 +186,6 @@ def test_a_topic_that_takes_no_large_messages_fails_those_and_tells_what_lies_th
         delete_topic(kafka.bootstrap, name)
 
 
-@pytest.fixture(scope="module")
-def own():
-    """A broker that tests may stop, with access control that allows what it does not forbid."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(_embedded.PROPERTIES, "authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
-        patch.setitem(_embedded.PROPERTIES, "allow.everyone.if.no.acl.found", "true")
-        with _embedded.EmbeddedKafka(lambda _line: None) as started:
-            yield started
-
-
 @pytest.mark.kafka
 def test_a_topic_without_rights_is_told_at_once(own) -> None:
     create_topic(own.bootstrap, "secret", 3)
@@ -256,7 +239,7 @@ def test_a_broker_that_pauses_shows_as_latency_and_one_that_stays_stuck_ends_it(
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_a_broker_killed_and_restarted_loses_nothing_acknowledged(own) -> None:
-    create_topic(own.bootstrap, "restarted", 3)
+    create_topic(own.bootstrap, "restarted-pacing", 3)
 
     def restart() -> None:
         own.kill()
@@ -266,12 +249,14 @@ def test_a_broker_killed_and_restarted_loses_nothing_acknowledged(own) -> None:
     restarter.start()
     told: list[Delivered] = []
     done = publish_paced(
-        own.bootstrap, "restarted", numbered(), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
+        own.bootstrap, "restarted-pacing", numbered(), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
     )
     restarter.join()
     assert (done.sent, done.acknowledged, done.failed) == (2_000, 2_000, 0)
     assert done.max_ms > 500
-    places = {(record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, "restarted")}
+    places = {
+        (record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, "restarted-pacing")
+    }
     assert {one.number for one in told} == set(range(2_000))
     assert set(places.values()) == set(range(2_000))
     # Record times are those of now, so that the broker recognises what was sent twice.

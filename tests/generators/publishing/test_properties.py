@@ -12,10 +12,7 @@ SCRAM = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-256
 
 def test_a_cluster_shows_no_value_and_travels_whole():
     cluster = Cluster("kafka:9092", {**SCRAM, "sasl.password": SECRET})
-    assert (str(cluster), repr(cluster)) == (
-        "kafka:9092",
-        "Cluster(bootstrap='kafka:9092', prefix='cdc-conformance', topic='')",
-    )
+    assert (str(cluster), repr(cluster)) == ("kafka:9092", "Cluster(bootstrap='kafka:9092', prefix='cdc-conformance', topic='')")
     assert settings(cluster)["sasl.password"] == SECRET
     assert Cluster(**fields(cluster)) == cluster
     assert {cluster: 1}[of(cluster)] == 1
@@ -38,16 +35,9 @@ def test_the_name_that_a_broker_knows_a_client_by(given, principal):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("sasl.password", True),
-        ("ssl.key.password", True),
-        ("ssl.keystore.password", True),
-        ("ssl.key.pem", True),
-        ("sasl.oauthbearer.client.secret", True),
-        ("sasl.jaas.config", True),
-        ("ssl.key.location", False),
-        ("ssl.certificate.pem", False),
-        ("sasl.username", False),
-        ("sasl.oauthbearer.token.endpoint.url", False),
+        *(("sasl.password", True), ("ssl.key.password", True), ("ssl.keystore.password", True), ("ssl.key.pem", True)),
+        *(("sasl.oauthbearer.client.secret", True), ("sasl.jaas.config", True), ("ssl.key.location", False)),
+        *(("ssl.certificate.pem", False), ("sasl.username", False), ("sasl.oauthbearer.token.endpoint.url", False)),
         ("security.protocol", False),
     ],
 )

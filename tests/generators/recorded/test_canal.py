@@ -8,8 +8,8 @@ import pytest
 
 from generators.model import Kind, Op, Origin, RowChange, State
 from generators.recorded import registry
-from generators.recorded.base import cases
 from generators.recorded.canal_ddl import Spellings, apply, parse
+from generators.recorded.episodes import cases
 from generators.wire_format import get
 
 FMT = get("alibaba-canal-json")

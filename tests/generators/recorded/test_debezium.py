@@ -9,7 +9,7 @@ import pytest
 
 from generators.model import Cell, Json, Logical, Op, State
 from generators.recorded import debezium, postgresql_truth
-from generators.recorded.base import Agreement, audit
+from generators.recorded.episodes import Agreement, audit
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import postgresql
 from generators.wire_format import get

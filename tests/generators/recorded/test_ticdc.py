@@ -8,7 +8,7 @@ import pytest
 
 from generators.model import Op, RowChange, SchemaChange
 from generators.recorded import store, ticdc
-from generators.recorded.base import Agreement, audit, cases, written
+from generators.recorded.episodes import Agreement, audit, cases, written
 from generators.wire_format import get
 
 RECORDINGS = [recording.name for recording in store.recordings("ticdc")]

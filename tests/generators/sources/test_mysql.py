@@ -14,7 +14,7 @@ D = Decimal
 
 
 @pytest.mark.parametrize(
-    ("kind", "inside", "outside"),
+    ("type", "inside", "outside"),
     [
         (mysql.integer("tinyint"), [-128, 0, 127], [-129, 128, True, 1.0, "1"]),
         (mysql.integer("mediumint"), [-8388608, 8388607], [-8388609, 8388608]),
@@ -54,10 +54,10 @@ D = Decimal
     ],
     ids=lambda value: f"{value.key}({value.length or value.precision or value.fsp})" if isinstance(value, SourceType) else "",
 )
-def test_fits(kind: SourceType, inside: list[Any], outside: list[Any]) -> None:
-    assert mysql.fits(kind, None)
-    assert [value for value in inside if not mysql.fits(kind, value)] == []
-    assert [value for value in outside if mysql.fits(kind, value)] == []
+def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
+    assert mysql.fits(type, None)
+    assert [value for value in inside if not mysql.fits(type, value)] == []
+    assert [value for value in outside if mysql.fits(type, value)] == []
 
 
 @pytest.mark.parametrize("slug", list(mysql.TYPES))
@@ -89,11 +89,8 @@ def test_boundary_values(slug: str, expected: dict[str, Any]) -> None:
 
 def test_unsigned_bigint_crosses_the_signed_half() -> None:
     found = mysql.boundary_values("unsigned-bigint")
-    assert (found["signed-max"], found["one-over-signed-max"], found["max"]) == (
-        9223372036854775807,
-        9223372036854775808,
-        18446744073709551615,
-    )
+    shown = [found[label] for label in ("signed-max", "one-over-signed-max", "max")]
+    assert shown == [9223372036854775807, 9223372036854775808, 18446744073709551615]
 
 
 def test_boundary_values_of_an_unknown_type() -> None:
@@ -102,7 +99,7 @@ def test_boundary_values_of_an_unknown_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "classes"),
+    ("type", "classes"),
     [
         (mysql.integer("bigint"), {0: "zero", -1: "negative", 1: "plain", 2**53: "plain", 2**53 + 1: "beyond-double"}),
         (mysql.integer("tinyint", unsigned=True), {0: "zero", 127: "plain", 128: "over-signed"}),
@@ -119,17 +116,12 @@ def test_boundary_values_of_an_unknown_type() -> None:
         (mysql.year(), {0: "zero", 1999: "plain"}),
         (
             mysql.text(),
-            {
-                "": "empty",
-                "null": "literal-null",
-                "a": "plain",
-                "😀<": "astral",
-                "\u2028": "separator",
-                "\x7f": "control",
-                "<": "html",
-                '"': "quote",
-                "é": "non-ascii",
-            },
+            dict(
+                [
+                    *(("", "empty"), ("null", "literal-null"), ("a", "plain"), ("😀<", "astral"), ("\u2028", "separator")),
+                    *(("\x7f", "control"), ("<", "html"), ('"', "quote"), ("é", "non-ascii")),
+                ]
+            ),
         ),
         (
             mysql.binary(),
@@ -148,8 +140,8 @@ def test_boundary_values_of_an_unknown_type() -> None:
     ],
     ids=lambda value: value.key if isinstance(value, SourceType) else "",
 )
-def test_value_class(kind: SourceType, classes: dict[Any, str]) -> None:
-    assert {value: mysql.value_class(kind, value) for value in classes} == classes
+def test_value_class(type: SourceType, classes: dict[Any, str]) -> None:
+    assert {value: mysql.value_class(type, value) for value in classes} == classes
 
 
 def test_value_class_of_negative_zero() -> None:
@@ -183,12 +175,8 @@ def test_datetime_text(value: int | ZeroDate, fsp: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "fsp", "text"),
     [
-        (0, 0, "00:00:00"),
-        (mysql.TIME_LIMIT, 0, "838:59:59"),
-        (-mysql.TIME_LIMIT, 6, "-838:59:59.000000"),
-        (-1, 6, "-00:00:00.000001"),
-        (37_230_120_000, 3, "10:20:30.120"),
-        (360_062_000_000, 0, "100:01:02"),
+        *((0, 0, "00:00:00"), (mysql.TIME_LIMIT, 0, "838:59:59"), (-mysql.TIME_LIMIT, 6, "-838:59:59.000000")),
+        *((-1, 6, "-00:00:00.000001"), (37_230_120_000, 3, "10:20:30.120"), (360_062_000_000, 0, "100:01:02")),
     ],
 )
 def test_time_text(value: int, fsp: int, text: str) -> None:
@@ -205,10 +193,8 @@ def test_date_text_and_quote() -> None:
     ("make", "message"),
     [
         (lambda: mysql.decimal(66, 0), r"decimal\(66,0\): precision is 1 to 65"),
-        (lambda: mysql.decimal(5, 6), r"decimal\(5,6\)"),
-        (lambda: mysql.decimal(40, 31), r"decimal\(40,31\)"),
-        (lambda: mysql.bit(0), r"bit\(0\): length is 1 to 64"),
-        (lambda: mysql.bit(65), r"bit\(65\)"),
+        *((lambda: mysql.decimal(5, 6), r"decimal\(5,6\)"), (lambda: mysql.decimal(40, 31), r"decimal\(40,31\)")),
+        *((lambda: mysql.bit(0), r"bit\(0\): length is 1 to 64"), (lambda: mysql.bit(65), r"bit\(65\)")),
         (lambda: mysql.temporal("time", 7), r"time\(7\): fractional digits are 0 to 6"),
     ],
 )

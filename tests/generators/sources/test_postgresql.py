@@ -18,7 +18,7 @@ DOUBLE = postgresql.real("double precision")
 
 
 @pytest.mark.parametrize(
-    ("kind", "inside", "outside"),
+    ("type", "inside", "outside"),
     [
         (postgresql.integer("smallint"), [-32768, 0, 32767], [-32769, 32768, True, 1.0, "1"]),
         (postgresql.integer(), [-(2**31), 2**31 - 1], [2**31]),
@@ -78,10 +78,10 @@ DOUBLE = postgresql.real("double precision")
     ],
     ids=lambda value: value.name if isinstance(value, SourceType) else "",
 )
-def test_fits(kind: SourceType, inside: list[Any], outside: list[Any]) -> None:
-    assert postgresql.fits(kind, None)
-    assert [value for value in inside if not postgresql.fits(kind, value)] == []
-    assert [value for value in outside if postgresql.fits(kind, value)] == []
+def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
+    assert postgresql.fits(type, None)
+    assert [value for value in inside if not postgresql.fits(type, value)] == []
+    assert [value for value in outside if postgresql.fits(type, value)] == []
 
 
 @pytest.mark.parametrize("slug", list(postgresql.TYPES))
@@ -120,17 +120,12 @@ def test_boundary_values(slug: str, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("slug", "label", "value"),
     [
-        ("bigint", "two-to-53-plus-one", 9007199254740993),
-        ("double-precision", "negative-infinity", -math.inf),
+        *(("bigint", "two-to-53-plus-one", 9007199254740993), ("double-precision", "negative-infinity", -math.inf)),
         ("text", "unavailable-text", "__debezium_unavailable_value"),
-        ("bytea", "unavailable-text", b"__debezium_unavailable_value"),
-        ("char", "empty", " " * 16),
-        ("timestamp-6", "before-epoch", -1),
-        ("timestamp-3", "pre-1970-fraction", -1047174587392000),
-        ("timestamp-6", "max", wall("9999-12-31 23:59:59.999999")),
-        ("timestamptz-0", "min", wall("0001-01-02 00:00:00")),
-        ("time-3", "end-of-day", 86_400_000_000),
-        ("date", "min", dt.date(1, 1, 1)),
+        *(("bytea", "unavailable-text", b"__debezium_unavailable_value"), ("char", "empty", " " * 16)),
+        *(("timestamp-6", "before-epoch", -1), ("timestamp-3", "pre-1970-fraction", -1047174587392000)),
+        *(("timestamp-6", "max", wall("9999-12-31 23:59:59.999999")), ("timestamptz-0", "min", wall("0001-01-02 00:00:00"))),
+        *(("time-3", "end-of-day", 86_400_000_000), ("date", "min", dt.date(1, 1, 1))),
     ],
 )
 def test_named_boundaries(slug: str, label: str, value: Any) -> None:
@@ -150,49 +145,34 @@ def test_boundary_values_of_an_unknown_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "cls"),
+    ("type", "value", "cls"),
     [
-        (DOUBLE, math.nan, "not-finite"),
-        (postgresql.real(), -math.inf, "not-finite"),
-        (DOUBLE, 1.5, "fraction"),
-        (postgresql.boolean(), 1, "plain"),
-        (postgresql.numeric(), D(1), "wide"),
-        (postgresql.numeric(10, 2), D(1), "plain"),
-        (postgresql.uuid(), "00000000-0000-0000-0000-000000000000", "plain"),
-        (postgresql.temporal("timestamp"), 1, "micros"),
+        *((DOUBLE, math.nan, "not-finite"), (postgresql.real(), -math.inf, "not-finite"), (DOUBLE, 1.5, "fraction")),
+        *((postgresql.boolean(), 1, "plain"), (postgresql.numeric(), D(1), "wide"), (postgresql.numeric(10, 2), D(1), "plain")),
+        *((postgresql.uuid(), "00000000-0000-0000-0000-000000000000", "plain"), (postgresql.temporal("timestamp"), 1, "micros")),
         (postgresql.array(), Json([]), "array"),
     ],
 )
-def test_value_class(kind: SourceType, value: Any, cls: str) -> None:
-    assert postgresql.value_class(kind, value) == cls
+def test_value_class(type: SourceType, value: Any, cls: str) -> None:
+    assert postgresql.value_class(type, value) == cls
 
 
 @pytest.mark.parametrize(
     ("slug", "spark", "declared", "catalog"),
     [
-        ("smallint", "smallint", "smallint", "int2"),
-        ("bigint", "bigint", "bigint", "int8"),
+        *(("smallint", "smallint", "smallint", "int2"), ("bigint", "bigint", "bigint", "int8")),
         ("numeric-20-0", "decimal(20,0)", "numeric(20,0)", "numeric"),
-        ("numeric-65-30", "string", "numeric(65,30)", "numeric"),
-        ("numeric", "string", "numeric", "numeric"),
-        ("money", "decimal(19,2)", "money", "money"),
-        ("real", "float", "real", "float4"),
-        ("double-precision", "double", "double precision", "float8"),
-        ("boolean", "boolean", "boolean", "bool"),
-        ("bit-1", "boolean", "bit(1)", "bit"),
-        ("bit-64", "decimal(20,0)", "bit(64)", "bit"),
-        ("varbit-63", "bigint", "bit varying(63)", "varbit"),
-        ("char", "string", "character(16)", "bpchar"),
-        ("varchar", "string", "character varying(255)", "varchar"),
-        ("bytea", "binary", "bytea", "bytea"),
-        ("time-3", "string", "time(3) without time zone", "time"),
-        ("timetz", "string", "time with time zone", "timetz"),
+        *(("numeric-65-30", "string", "numeric(65,30)", "numeric"), ("numeric", "string", "numeric", "numeric")),
+        *(("money", "decimal(19,2)", "money", "money"), ("real", "float", "real", "float4")),
+        *(("double-precision", "double", "double precision", "float8"), ("boolean", "boolean", "boolean", "bool")),
+        *(("bit-1", "boolean", "bit(1)", "bit"), ("bit-64", "decimal(20,0)", "bit(64)", "bit")),
+        *(("varbit-63", "bigint", "bit varying(63)", "varbit"), ("char", "string", "character(16)", "bpchar")),
+        *(("varchar", "string", "character varying(255)", "varchar"), ("bytea", "binary", "bytea", "bytea")),
+        *(("time-3", "string", "time(3) without time zone", "time"), ("timetz", "string", "time with time zone", "timetz")),
         ("timestamp-6", "timestamp_ntz", "timestamp without time zone", "timestamp"),
         ("timestamptz-0", "timestamp", "timestamp(0) with time zone", "timestamptz"),
-        ("interval", "string", "interval", "interval"),
-        ("jsonb", "string", "jsonb", "jsonb"),
-        ("integer-array", "string", "integer[]", "_int4"),
-        ("text-array", "string", "text[]", "_text"),
+        *(("interval", "string", "interval", "interval"), ("jsonb", "string", "jsonb", "jsonb")),
+        *(("integer-array", "string", "integer[]", "_int4"), ("text-array", "string", "text[]", "_text")),
     ],
 )
 def test_names_of_types(slug: str, spark: str, declared: str, catalog: str) -> None:
@@ -212,13 +192,9 @@ def test_every_type_is_postgresqls_and_survives_a_file() -> None:
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
-        ((0, 0, 0), "00:00:00"),
-        ((14, 3, 14_706_780_000), "1 year 2 mons 3 days 04:05:06.78"),
-        ((-14, 3, -14_706_000_000), "-1 years -2 mons +3 days -04:05:06"),
-        ((12, 0, 0), "1 year"),
-        ((1, -1, 1), "1 mon -1 days +00:00:00.000001"),
-        ((0, 1, 0), "1 day"),
-        ((0, 0, 360_062_000_000), "100:01:02"),
+        *(((0, 0, 0), "00:00:00"), ((14, 3, 14_706_780_000), "1 year 2 mons 3 days 04:05:06.78")),
+        *(((-14, 3, -14_706_000_000), "-1 years -2 mons +3 days -04:05:06"), ((12, 0, 0), "1 year")),
+        *(((1, -1, 1), "1 mon -1 days +00:00:00.000001"), ((0, 1, 0), "1 day"), ((0, 0, 360_062_000_000), "100:01:02")),
         ((-25, 0, 0), "-2 years -1 mons"),
     ],
 )
@@ -230,10 +206,8 @@ def test_interval(parts: tuple[int, int, int], text: str) -> None:
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
-        ((0, 0), "00:00:00+00"),
-        ((49_890_123_789, 7200), "13:51:30.123789+02"),
-        ((37_230_120_000, 19_800), "10:20:30.12+05:30"),
-        ((86_399_000_000, -28_800), "23:59:59-08"),
+        *(((0, 0), "00:00:00+00"), ((49_890_123_789, 7200), "13:51:30.123789+02")),
+        *(((37_230_120_000, 19_800), "10:20:30.12+05:30"), ((86_399_000_000, -28_800), "23:59:59-08")),
         ((0, -1), "00:00:00-00:00:01"),
     ],
 )
@@ -275,20 +249,10 @@ def test_date_and_time_texts() -> None:
 @pytest.mark.parametrize(
     ("value", "double", "single"),
     [
-        (0.0, "0", "0"),
-        (-0.0, "-0", "-0"),
-        (1.5, "1.5", "1.5"),
-        (100.0, "100", "100"),
-        (1e5, "100000", "100000"),
-        (1e6, "1000000", "1e+06"),
-        (1e14, "100000000000000", "1e+14"),
-        (1e15, "1e+15", "1e+15"),
-        (1e-4, "0.0001", "0.0001"),
-        (1e-5, "1e-05", "1e-05"),
-        (0.1 + 0.2, "0.30000000000000004", "0.3"),
-        (math.inf, "Infinity", "Infinity"),
-        (-math.inf, "-Infinity", "-Infinity"),
-        (math.nan, "NaN", "NaN"),
+        *((0.0, "0", "0"), (-0.0, "-0", "-0"), (1.5, "1.5", "1.5"), (100.0, "100", "100"), (1e5, "100000", "100000")),
+        *((1e6, "1000000", "1e+06"), (1e14, "100000000000000", "1e+14"), (1e15, "1e+15", "1e+15"), (1e-4, "0.0001", "0.0001")),
+        *((1e-5, "1e-05", "1e-05"), (0.1 + 0.2, "0.30000000000000004", "0.3"), (math.inf, "Infinity", "Infinity")),
+        *((-math.inf, "-Infinity", "-Infinity"), (math.nan, "NaN", "NaN")),
     ],
 )
 def test_real_text(value: float, double: str, single: str) -> None:
@@ -313,11 +277,11 @@ def test_json_text() -> None:
     assert postgresql.json_text(postgresql.json("jsonb"), document) == '{"a": [1, "汉\\n", null], "bb": 100000000000000000000}'
 
 
-@pytest.mark.parametrize("kind", [kind for kind in postgresql.TYPES.values() if spelled(kind)], ids=lambda kind: kind.name)
-def test_texts_of_numbers_fit(kind: SourceType) -> None:
+@pytest.mark.parametrize("type", [kind for kind in postgresql.TYPES.values() if spelled(kind)], ids=lambda kind: kind.name)
+def test_texts_of_numbers_fit(type: SourceType) -> None:
     numbers = [0, 1, 2, 3, 7, (1 << 128) - 1, *(3**n % (1 << 128) for n in range(200))]
-    texts = [text_at(kind, number) for number in numbers]
-    assert [text for text in texts if not postgresql.fits(kind, text)] == []
+    texts = [text_at(type, number) for number in numbers]
+    assert [text for text in texts if not postgresql.fits(type, text)] == []
     assert len(set(texts)) > 2
 
 

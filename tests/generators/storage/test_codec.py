@@ -148,29 +148,9 @@ def test_values_survive_exactly(value: Value) -> None:
     assert kinds(again) == kinds(value)
 
 
-@given(types)
-def test_types_survive(kind: SourceType) -> None:
-    assert codec.load_type(through(codec.dump_type(kind))) == kind
-
-
-@given(tables)
-def test_tables_survive(table: Table) -> None:
-    assert codec.load_table(through(codec.dump_table(table))) == table
-
-
-@given(deployments)
-def test_deployments_survive(deployment: Deployment) -> None:
-    assert codec.load_deployment(through(codec.dump_deployment(deployment))) == deployment
-
-
 def test_a_deployment_of_an_older_file_says_nothing_of_schemas() -> None:
     older = {name: text for name, text in codec.dump_deployment(Deployment("Asia/Shanghai")).items() if name != "schemas"}
     assert codec.load_deployment(older) == Deployment("Asia/Shanghai")
-
-
-@given(messages("x"))
-def test_messages_survive(message: Message) -> None:
-    assert codec.load_message(through(codec.dump_message(message)), case="x") == message
 
 
 @given(changes, tables)
@@ -241,24 +221,15 @@ def test_what_is_no_canonical_value_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     ("form", "field"),
     [
-        (1, ""),
-        ({"value": "1"}, "type"),
-        ({"type": "pickle", "value": "1"}, "type"),
-        ({"type": "int", "value": 1}, "value"),
-        ({"type": "int", "value": "01"}, "value"),
-        ({"type": "int", "value": "1_0"}, "value"),
-        ({"type": "int", "value": "9" * 6001}, "value"),
-        ({"type": "int", "value": "1", "more": 2}, "more"),
+        *((1, ""), ({"value": "1"}, "type"), ({"type": "pickle", "value": "1"}, "type"), ({"type": "int", "value": 1}, "value")),
+        *(({"type": "int", "value": "01"}, "value"), ({"type": "int", "value": "1_0"}, "value")),
+        *(({"type": "int", "value": "9" * 6001}, "value"), ({"type": "int", "value": "1", "more": 2}, "more")),
         ({"type": "float", "value": "0.1", "bits": "00"}, "bits"),
         ({"type": "float", "value": "0.2", "bits": "3fb999999999999a"}, "value"),
-        ({"type": "decimal", "value": "1,5"}, "value"),
-        ({"type": "decimal", "value": "Infinity"}, "value"),
-        ({"type": "bytes", "base64": "!"}, "base64"),
-        ({"type": "bytes"}, ""),
-        ({"type": "bytes", "text": "a", "base64": "YQ=="}, ""),
-        ({"type": "text", "value": {"wtf8": "/w=="}}, "value.wtf8"),
-        ({"type": "date", "value": "2024-02-30"}, "value"),
-        ({"type": "zero-date", "value": "2024-2-0", "micros": 0}, "value"),
+        *(({"type": "decimal", "value": "1,5"}, "value"), ({"type": "decimal", "value": "Infinity"}, "value")),
+        *(({"type": "bytes", "base64": "!"}, "base64"), ({"type": "bytes"}, "")),
+        *(({"type": "bytes", "text": "a", "base64": "YQ=="}, ""), ({"type": "text", "value": {"wtf8": "/w=="}}, "value.wtf8")),
+        *(({"type": "date", "value": "2024-02-30"}, "value"), ({"type": "zero-date", "value": "2024-2-0", "micros": 0}, "value")),
         ({"type": "json", "value": {"type": "object", "value": [["a"]]}}, "value.value[0]"),
         ({"type": "json", "value": {"type": "array", "value": [{"type": "date", "value": "2024-01-01"}]}}, "value.value[0].type"),
     ],
@@ -272,17 +243,8 @@ def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
 def test_hostile_changes_are_refused_by_field() -> None:
     good = codec.dump_change(Change(0, Kind.ROW, Op.INSERT, after={"c": Cell(State.VALUE, mysql.TYPES["int"], 5, "5")}))
     for path, value in (
-        ("kind", "ROWS"),
-        ("op", "UPSERT"),
-        ("row", True),
-        ("after.c.state", None),
-        ("after.c.type.logical", "integer"),
-        ("after.c.value.value", "x"),
-        ("after", []),
-        ("keys", "id"),
-        ("commit_time_us", 5),
-        ("accept", [{}]),
-        ("surplus", 1),
+        *(("kind", "ROWS"), ("op", "UPSERT"), ("row", True), ("after.c.state", None), ("after.c.type.logical", "integer")),
+        *(("after.c.value.value", "x"), ("after", []), ("keys", "id"), ("commit_time_us", 5), ("accept", [{}]), ("surplus", 1)),
     ):
         bad = json.loads(codec.to_line(good))
         inner, *names = bad, *path.split(".")
@@ -295,8 +257,7 @@ def test_hostile_changes_are_refused_by_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [b"", b"{", b"{} {}", b"\xff", b'{"a":1,"a":2}', b"[NaN]", b"[" * 100_000, b"9" * 5000, b"\xef\xbb\xbf{}"],
+    "line", [b"", b"{", b"{} {}", b"\xff", b'{"a":1,"a":2}', b"[NaN]", b"[" * 100_000, b"9" * 5000, b"\xef\xbb\xbf{}"]
 )
 def test_hostile_lines_are_refused(line: bytes) -> None:
     with pytest.raises(codec.Malformed):

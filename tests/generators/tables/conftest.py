@@ -9,8 +9,9 @@ import pytest
 
 from generators.model import Column, Default, Index, RowChange, SchemaChange, Table
 from generators.sources import mysql
-from generators.tables.base import Check, ForeignKey, Schema, UserTable, place
-from generators.tables.values import Values
+from generators.tables.reading import read
+from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
+from generators.tables.user_values import Values
 
 CUSTOMERS = Table(
     "shop",
@@ -29,12 +30,9 @@ ORDERS = Table(
     "shop",
     "orders",
     (
-        Column("id", mysql.integer("int"), False),
-        Column("customer_id", mysql.integer("bigint", unsigned=True), False),
-        Column("amount", mysql.decimal(12, 2), False),
-        Column("quantity", mysql.integer("int"), False),
-        Column("total", mysql.decimal(14, 2), generated="stored"),
-        Column("replaces", mysql.integer("int")),
+        *(Column("id", mysql.integer("int"), False), Column("customer_id", mysql.integer("bigint", unsigned=True), False)),
+        *(Column("amount", mysql.decimal(12, 2), False), Column("quantity", mysql.integer("int"), False)),
+        *(Column("total", mysql.decimal(14, 2), generated="stored"), Column("replaces", mysql.integer("int"))),
         Column("note", mysql.text("text")),
     ),
     ("id",),
@@ -44,10 +42,8 @@ ITEMS = Table(
     "shop",
     "items",
     (
-        Column("order_id", mysql.integer("int"), False),
-        Column("line", mysql.integer("tinyint", unsigned=True), False),
-        Column("code", mysql.text("char", 8), False),
-        Column("price", mysql.decimal(10, 2, unsigned=True)),
+        *(Column("order_id", mysql.integer("int"), False), Column("line", mysql.integer("tinyint", unsigned=True), False)),
+        *(Column("code", mysql.text("char", 8), False), Column("price", mysql.decimal(10, 2, unsigned=True))),
     ),
     ("order_id", "line"),
 )
@@ -148,3 +144,21 @@ def shop():
     return SimpleNamespace(
         schema=SCHEMA, values=Values(SCHEMA), items=items, orders=orders, customers=customers, database=Database
     )
+
+
+@pytest.fixture
+def reads(tmp_path):
+    """Reads a text as the file a.sql."""
+
+    def run(text, **options):
+        path = tmp_path / "a.sql"
+        path.write_text(text, encoding="utf-8")
+        return read([str(path)], **options)
+
+    return run
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The notes of a schema, without the folder of their file."""
+    return lambda schema: [str(note).replace(f"{tmp_path}/", "") for note in schema.notes]

@@ -10,7 +10,7 @@ from generators.model import Op, RowChange
 from generators.sources.boundaries import START
 from generators.tables import scenarios
 from generators.tables.histories import histories
-from generators.tables.values import Values
+from generators.tables.user_values import Values
 
 
 @given(st.data())

@@ -8,9 +8,9 @@ import pytest
 from generators.errors import UsageError
 from generators.model import Column, Table
 from generators.sources import mysql
-from generators.tables.base import Schema, UserTable
 from generators.tables.overrides import load, parse
-from generators.tables.values import Values
+from generators.tables.schema import Schema, UserTable
+from generators.tables.user_values import Values
 
 
 @pytest.fixture

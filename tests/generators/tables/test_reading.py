@@ -1,8 +1,8 @@
 import pytest
 
 from generators.errors import UnknownName, UsageError
-from generators.tables.base import Note
 from generators.tables.reading import read, told
+from generators.tables.schema import Note
 
 PLAIN = "CREATE TABLE t (id integer, v varchar(10));"
 

@@ -7,9 +7,9 @@ import pytest
 from generators.model import Column, Op, RowChange, SchemaChange, Table
 from generators.sources import mysql, postgresql
 from generators.tables import streams
-from generators.tables.base import Schema, UserTable, place
 from generators.tables.histories import ADDED
-from generators.tables.values import Values, identity, unique_keys
+from generators.tables.schema import Schema, UserTable, place
+from generators.tables.user_values import Values, identity, unique_keys
 from generators.wire_format import get
 
 CANAL = get("ticdc-canal-json")

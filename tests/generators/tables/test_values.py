@@ -9,9 +9,9 @@ from generators.model import Column, Json, Op, RowChange, Table, ZeroDate
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change
 from generators.tables import scenarios
-from generators.tables.base import Check, ForeignKey, Schema, UserTable, place
 from generators.tables.overrides import Overrides
-from generators.tables.values import Values, encodable
+from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
+from generators.tables.user_values import Values, encodable
 
 
 def named(values, user, column):
@@ -62,13 +62,7 @@ def test_null_only_where_the_column_may_be_null(shop):
 
 @pytest.mark.parametrize(
     ("charset", "held", "refused"),
-    [
-        ("latin1", "é€", "汉"),
-        ("ascii", "abc", "é"),
-        ("utf8mb3", "汉", "😀"),
-        ("gbk", "汉", "😀"),
-        ("koi8r", "abc", "я"),
-    ],
+    [("latin1", "é€", "汉"), ("ascii", "abc", "é"), ("utf8mb3", "汉", "😀"), ("gbk", "汉", "😀"), ("koi8r", "abc", "я")],
 )
 def test_a_character_set_decides(charset, held, refused):
     values, user = one(mysql.text("varchar", 20), charset=charset)

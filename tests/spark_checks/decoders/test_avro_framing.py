@@ -83,21 +83,18 @@ def test_a_symbol_beyond_an_int_is_cut_to_one_and_a_negative_count_has_its_size_
     messages: Callable[..., list[Any]],
 ) -> None:
     cut, counted = messages(spoiled(2**31)["symbol"], spoiled(-1)["items"])
-    assert (cut.kind, cut.numbers) == ("A", [1, 2])
-    assert (counted.kind, counted.numbers) == ("B", [2])
+    assert (cut.kind, cut.numbers, counted.kind, counted.numbers) == ("A", [1, 2], "B", [2])
 
 
 def test_branches_and_symbols_out_of_range_are_no_record(messages: Callable[..., list[Any]]) -> None:
     branch = [WHOLE[:5] + bytes([2 * i]) + WHOLE[6:] for i in (3, 4, 20)]
-    symbol = [WHOLE[:8] + bytes([2 * i]) + WHOLE[9:] for i in (2, 3, 20)]
-    wrong = WHOLE[:5] + b"\x04" + WHOLE[6:]
+    symbol, wrong = [WHOLE[:8] + bytes([2 * i]) + WHOLE[9:] for i in (2, 3, 20)], WHOLE[:5] + b"\x04" + WHOLE[6:]
     assert messages(*branch, *symbol, wrong) == [None] * 7
 
 
 def test_long_spellings_of_numbers_are_read_and_too_long_ones_are_not(messages: Callable[..., list[Any]]) -> None:
     """The specification wants no shortest spelling; a varint of an int ends with five bytes."""
-    two = WHOLE[:10] + b"\x82\x80\x00" + WHOLE[11:]
-    eleven = WHOLE[:10] + b"\x82" + b"\x80" * 9 + b"\x00" + WHOLE[11:]
+    two, eleven = WHOLE[:10] + b"\x82\x80\x00" + WHOLE[11:], WHOLE[:10] + b"\x82" + b"\x80" * 9 + b"\x00" + WHOLE[11:]
     found = messages(two, eleven)
     assert (found[0].numbers, found[1]) == ([1, 2], None)
 
@@ -113,11 +110,9 @@ def test_text_that_is_not_utf_8_is_passed_on_as_it_is(messages: Callable[..., li
 
 def test_fields_that_are_not_wanted_are_skipped_and_still_must_fit(messages: Callable[..., list[Any]]) -> None:
     wanted = _avro.record("Probe", kind=_avro.enum("Kind", "A", "B"))
-    cut = [WHOLE[:i] for i in range(len(WHOLE))]
-    branch = WHOLE[:5] + b"\x06" + WHOLE[6:]
+    cut, branch = [WHOLE[:i] for i in range(len(WHOLE))], WHOLE[:5] + b"\x06" + WHOLE[6:]
     whole, *others = messages(WHOLE, *cut, WHOLE + b"\x00", branch, wanted=wanted)
-    assert whole.asDict() == {"kind": "B"}
-    assert others == [None] * (len(cut) + 2)
+    assert (whole.asDict(), others) == ({"kind": "B"}, [None] * (len(cut) + 2))
 
 
 @pytest.mark.parametrize("last", [b"\x00", b"\x02", b"\xb0\xb5\xaf\xd2\x0c", b"\x80" * 9 + b"\x01", LONGEST])
@@ -127,6 +122,5 @@ def test_a_last_long_may_be_there_or_not(messages: Callable[..., list[Any]], las
     assert without is not None
     assert without == with_it
     cut = [WHOLE + last[:i] for i in range(1, len(last))]
-    behind = [WHOLE + last + tail for tail in (b"\x00", b"\xff", last, WHOLE)]
-    short = [WHOLE[:i] for i in range(len(WHOLE))]
+    behind, short = [WHOLE + last + tail for tail in (b"\x00", b"\xff", last, WHOLE)], [WHOLE[:i] for i in range(len(WHOLE))]
     assert messages(*cut, *behind, *short, newer_long=True) == [None] * (len(cut) + len(behind) + len(short))

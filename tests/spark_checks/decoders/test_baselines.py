@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -22,37 +23,11 @@ TABLE = Table(
 OLD, NEW = {"id": "1", "a": "0.50", "b": None}, {"id": "1", "a": "1.25", "b": "y"}
 
 
-def _canal(**names: str) -> dict[str, Any]:
-    place = {names.get("db", "database"): "db", "table": "t"}
-    return {names.get("op", "type"): "UPDATE", **place, names.get("old", "old"): [OLD] * 2, "data": [NEW] * 2}
-
-
 def _connect(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": {"type": "struct", "fields": []}, "payload": payload}
 
 
 _ENVELOPE = _connect({"before": OLD, "after": NEW, "source": {"db": "db", "schema": "s", "table": "t", "ts_ms": 1}, "op": "u"})
-_POSITIONAL = {
-    "messageType": "UPDATE",
-    "schemaName": "db",
-    "tableName": "t",
-    "columns": [{"name": name, "isKey": name == "id"} for name in NEW],
-    "oldColumns": list(OLD.values()),
-    "newColumns": list(NEW.values()),
-}
-MESSAGES: Mapping[str, Mapping[str, Any]] = {
-    "ticdc-canal-json": _canal(),
-    "alibaba-canal-json": _canal(),
-    "cloudcanal-canal-json": _canal(),
-    "cloudcanal-json": _canal(op="action", db="db", old="before"),
-    "cloudcanal-debezium": _ENVELOPE,
-    "huawei-cdl-debezium": _ENVELOPE,
-    "debezium-json": _ENVELOPE,
-    "huawei-cdl-json": _connect({"SEG_OWNER": "s", "TABLE_NAME": "t", "OPERATION": "UPDATE", "data": NEW, "before": OLD}),
-    "ticdc-simple-json": {"database": "db", "table": "t", "type": "UPDATE", "data": NEW, "old": OLD},
-    "tencent-dts-json": _POSITIONAL,
-}
-"""A message of each format with every member that its baseline looks for in an image's surroundings."""
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +52,7 @@ def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(spark: Spar
     decoder = load(baseline(name, one.message))
     for level in (1, 2):
         (row,) = decoder(level, frame, table, Deployment()).collect()
+        assert row.before["s"] == "was"
         assert (row.kind, row.op, row.after["id"], row.after["s"]) == ("ROW", "UPDATE", "7" if level == 1 else 7, "is")
 
 
@@ -84,23 +60,16 @@ def _message(value: str) -> Message:
     return Message("cdc", 0, None, value.encode())
 
 
-@pytest.mark.parametrize("name", MESSAGES)
-def test_a_baseline_reads_its_format_at_both_levels(records: Callable[..., DataFrame], name: str) -> None:
-    value = json.dumps(MESSAGES[name], separators=(",", ":"))
-    decoder, frame = load(baseline(name, _message(value))), records(value)
-    count = 2 if isinstance(MESSAGES[name].get("data"), list) else 1
-    changes = decoder(1, frame, None, Deployment()).collect()
-    typed = decoder(2, frame, TABLE, Deployment()).collect()
-    assert [r.row for r in changes] == [r.row for r in typed] == list(range(count))
+def test_a_baseline_reads_every_row_of_a_message_at_both_levels(records: Callable[..., DataFrame]) -> None:
+    rows = {"type": "UPDATE", "database": "db", "table": "t", "old": [OLD] * 2, "data": [NEW] * 2}
+    value = json.dumps(rows, separators=(",", ":"))
+    decoder, frame = load(baseline("ticdc-canal-json", _message(value))), records(value)
+    changes, typed = decoder(1, frame, None, Deployment()).collect(), decoder(2, frame, TABLE, Deployment()).collect()
+    assert [r.row for r in changes] == [r.row for r in typed] == [0, 1]
     for change, row in zip(changes, typed, strict=True):
-        assert change.kind == row.kind == "ROW"
-        assert change.op == row.op == ("UPDATE")
-        assert (change.database, change.table) == (None if name == "huawei-cdl-json" else "db", "t")
-        assert (change.before, change.after) == (OLD, NEW)
-        assert [[None if v is None else str(v) for v in side] for side in (row.before, row.after)] == [
-            ["1", "0.50", None],
-            ["1", "1.25", "y"],
-        ]
+        assert (change.kind, change.op, change.database, change.table) == ("ROW", "UPDATE", "db", "t")
+        assert (row.kind, row.op, change.before, change.after) == ("ROW", "UPDATE", OLD, NEW)
+        assert (tuple(row.before), tuple(row.after)) == ((1, Decimal("0.50"), None), (1, Decimal("1.25"), "y"))
 
 
 def test_a_message_without_connects_schema_is_read_by_the_bare_one(records: Callable[..., DataFrame]) -> None:
@@ -115,8 +84,7 @@ def test_a_message_without_connects_schema_is_read_by_the_bare_one(records: Call
     ("name", "message"),
     [
         ("cloudcanal-debezium", _connect({"ddl": "drop table t", "databaseName": "db"})),
-        ("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}),
-        ("tencent-dts-json", {"messageType": "BEGIN"}),
+        *(("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}), ("tencent-dts-json", {"messageType": "BEGIN"})),
     ],
 )
 def test_messages_without_a_row_operation_count_as_no_row(

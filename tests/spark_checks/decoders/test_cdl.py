@@ -5,22 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from decoded import DOCUMENT_004, MISFIT, Records, assert_typed, by_offset
+from grouped import cells
+from pyspark.sql import SparkSession
 
-from generators.model import Column, SourceType, Table
-from generators.sources import boundaries, postgresql
+from generators.model import Column, Deployment, Table
+from generators.sources import postgresql
 from spark_checks.decoders import huawei_cdl_debezium, huawei_cdl_json
 
-RECORDS = (
-    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
-    "headers array<struct<key: string, value: binary>>"
-)
 OWN, DEBEZIUM = huawei_cdl_json, huawei_cdl_debezium
 PG = postgresql
 
@@ -46,44 +43,13 @@ SAMPLE_OWN = (
     '"time1":null,"decimalNum":null},"before":null,"message_version":"1.0","message_type":"0","HEARTBEAT_IDENTIFIER":"279fb'
     '050-0143-45c1-b184-50bc48c2461c"}}'
 )
-SAMPLE_DEBEZIUM = (
-    '{"schema":{"type":"struct","fields":[{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"ty'
-    'pe":"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp","field'
-    '":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,"'
-    'name":"before","field":"before"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":'
-    '"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp","field":"t'
-    'ime1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,"name'
-    '":"data","field":"after"},{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},{"type":"str'
-    'ing","optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},{"type":"int64","optional'
-    '":false,"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,"parameters":{"al'
-    'lowed":"true,last,false"},"default":"false","field":"snapshot"},{"type":"string","optional":false,"field":"db"},{"type'
-    '":"string","optional":false,"field":"schema"},{"type":"string","optional":false,"field":"table"},{"type":"int64","opti'
-    'onal":true,"field":"txId"},{"type":"int64","optional":true,"field":"lsn"}],"optional":false,"name":"io.debezium.connec'
-    'tor.postgresql.Source","field":"source"},{"type":"string","optional":false,"field":"op"},{"type":"int64","optional":fa'
-    'lse,"field":"ts_ms"},{"type":"string","optional":false,"field":"message_version"},{"type":"string","optional":false,"f'
-    'ield":"message_type"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":[{"type":"int3'
-    '2","optional":false,"field":"id"}],"optional":true,"name":"unique","field":"unique"}],"optional":false,"name":"public.'
-    'ct_pg2hudi"},"payload":{"before":null,"after":{"count1":14,"id":35,"time1":null,"decimalNum":null},"source":{"version"'
-    ':"1.4.0.Final","connector":"postgresql","name":"cdl","ts_ms":1707048891235,"snapshot":"false","db":"cdl","schema":"pub'
-    'lic","table":"ct_pg2hudi","txId":57227663,"lsn":163955586912},"op":"c","ts_ms":1707048984208,"message_version":"2.0","'
-    'message_type":"0","LOB_COLUMNS":null,"unique":{"id":35}}}'
-)
+SAMPLE_DEBEZIUM = DOCUMENT_004
 """Document 004, the two examples as they stand there."""
 SAMPLES = pytest.mark.parametrize(("module", "sample"), [(OWN, SAMPLE_OWN), (DEBEZIUM, SAMPLE_DEBEZIUM)], ids=["1.0", "2.0"])
 EACH = pytest.mark.parametrize("module", [OWN, DEBEZIUM], ids=["1.0", "2.0"])
 
-SAMPLE_TABLE = Table(
-    None,
-    "ct_pg2hudi",
-    (
-        Column("count1", PG.integer("bigint")),
-        Column("id", PG.integer()),
-        Column("time1", PG.temporal("timestamp")),
-        Column("decimalNum", PG.numeric(10, 2)),
-    ),
-    ("id",),
-    schema="public",
-)
+SAMPLE_COLUMNS = (Column("count1", PG.integer("bigint")), Column("id", PG.integer()), Column("time1", PG.temporal("timestamp")))
+SAMPLE_TABLE = Table(None, "ct_pg2hudi", (*SAMPLE_COLUMNS, Column("decimalNum", PG.numeric(10, 2))), ("id",), schema="public")
 
 Field = Mapping[str, object]
 DECIMAL: Field = {"type": "string", "name": "com.xxx.cdc.data.Decimal"}
@@ -107,48 +73,17 @@ def message(
     """A message of public.t in database db; `fields` are those of the rows' schema, without which there is none. `more` are
     members that replace others, or are left out if they are `...`."""
     own = module is OWN
-    properties = [{"name": "lsn", "value": 163955221008}, {"name": "txId", "value": 57227595}]
-    source = {
-        "version": "1.4.0.Final",
-        "connector": "postgresql",
-        "name": "cdl",
-        "ts_ms": 1707048891235,
-        "snapshot": "false",
-        "db": "db",
-        "schema": "public",
-        "table": "t",
-        "txId": 57227663,
-        "lsn": 163955586912,
-    }
-    payload: dict[str, object] = (
-        {
-            "DATA_STORE": "POSTGRESQL",
-            "SEG_OWNER": "public",
-            "TABLE_NAME": "t",
-            "TIMESTAMP": 1707047996013,
-            "OPERATION": {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}.get(op, op),
-            "LOB_COLUMNS": None,
-            "transaction": {"properties": properties},
-            "unique": {"id": 1},
-            "data": after,
-            "before": before,
-            "message_version": "1.0",
-            "message_type": "0",
-            "HEARTBEAT_IDENTIFIER": "279fb050-0143-45c1-b184-50bc48c2461c",
-        }
-        if own
-        else {
-            "before": before,
-            "after": after,
-            "source": source,
-            "op": op,
-            "ts_ms": 1707048984208,
-            "message_version": "2.0",
-            "message_type": "0",
-            "LOB_COLUMNS": None,
-            "unique": {"id": 1},
-        }
-    )
+    payload: dict[str, object] = {"message_version": "1.0" if own else "2.0", "message_type": "0", "LOB_COLUMNS": None}
+    payload |= {"unique": {"id": 1}, "before": before}
+    if own:
+        operation, lsn = {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}.get(op, op), {"name": "lsn", "value": 163955221008}
+        payload |= {"DATA_STORE": "POSTGRESQL", "SEG_OWNER": "public", "TABLE_NAME": "t", "TIMESTAMP": 1707047996013}
+        payload |= {"OPERATION": operation, "transaction": {"properties": [lsn, {"name": "txId", "value": 57227595}]}}
+        payload |= {"data": after, "HEARTBEAT_IDENTIFIER": "279fb050-0143-45c1-b184-50bc48c2461c"}
+    else:
+        source = {"version": "1.4.0.Final", "connector": "postgresql", "name": "cdl", "ts_ms": 1707048891235, "snapshot": "false"}
+        source |= {"db": "db", "schema": "public", "table": "t", "txId": 57227663, "lsn": 163955586912}
+        payload |= {"after": after, "source": source, "op": op, "ts_ms": 1707048984208}
     payload = {name: value for name, value in (payload | more).items() if value is not ...}
     if fields is None:
         return json.dumps(payload, ensure_ascii=False)
@@ -158,41 +93,14 @@ def message(
     return json.dumps({"schema": schema, "payload": payload}, ensure_ascii=False)
 
 
-@pytest.fixture(scope="module")
-def records(spark: SparkSession) -> Callable[..., DataFrame]:
-    """Kafka records of these values, offsets counting from 0."""
-
-    def make(*values: str | bytes | None) -> DataFrame:
-        raw = [v.encode() if isinstance(v, str) else v for v in values]
-        rows = [(b"no key of a row", v, "cdc", 1, i, None, 0, None) for i, v in enumerate(raw)]
-        return spark.createDataFrame(rows, RECORDS)
-
-    return make
-
-
-@contextmanager
-def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """SQL settings for the time of a block."""
-    kept = {key: spark.conf.get(key, None) for key in wanted}
-    try:
-        for key, value in wanted.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, old in kept.items():
-            spark.conf.unset(key) if old is None else spark.conf.set(key, old)
-
-
-def by_offset(frame: DataFrame) -> dict[int, Row]:
-    """The row of each offset, of which there is one."""
-    rows = frame.collect()
-    found = {row.offset: row for row in rows}
-    assert len(found) == len(rows)
-    return found
+@pytest.fixture
+def records(records: Records) -> Records:
+    """Records with a key that is none of a row."""
+    return lambda *values: records(*((b"no key of a row", value) for value in values))
 
 
 @SAMPLES
-def test_samples_of_document_004(records: Callable[..., DataFrame], module: Any, sample: str) -> None:
+def test_samples_of_document_004(records: Records, module: Any, sample: str) -> None:
     (out,) = module.decode(records(sample)).collect()
     assert (out.kind, out.op, out.schema, out.table, out["keys"]) == ("ROW", "INSERT", "public", "ct_pg2hudi", ["id"])
     expected = {
@@ -206,9 +114,8 @@ def test_samples_of_document_004(records: Callable[..., DataFrame], module: Any,
 
 
 @SAMPLES
-def test_samples_of_document_004_at_level_two(records: Callable[..., DataFrame], module: Any, sample: str) -> None:
-    nulls = '"time1":null,"decimalNum":null'
-    time1 = {OWN: "1707048000500", DEBEZIUM: '"2024-02-04 12:00:00.5"'}[module]
+def test_samples_of_document_004_at_level_two(records: Records, module: Any, sample: str) -> None:
+    nulls, time1 = '"time1":null,"decimalNum":null', {OWN: "1707048000500", DEBEZIUM: '"2024-02-04 12:00:00.5"'}[module]
     filled = sample.replace(nulls, f'"time1":{time1},"decimalNum":"12.30"')
     repackaged = filled.replace("com.xxx.", "com.huawei.cdl.")
     assert nulls in sample and "com.huawei.cdl.cdc.data.Decimal" in repackaged
@@ -222,44 +129,32 @@ def test_samples_of_document_004_at_level_two(records: Callable[..., DataFrame],
 
 
 @EACH
-def test_operations_and_their_images(records: Callable[..., DataFrame], module: Any) -> None:
+def test_operations_and_their_images(records: Records, module: Any) -> None:
     """A DELETE has its row in `before`, the key alone under REPLICA IDENTITY DEFAULT; images are the wire's."""
     old, new = {"id": 1, "a": "x"}, {"id": 1, "a": "null"}
     wire = [
-        message(module, "c", None, new),
-        message(module, "u", old, new),
-        message(module, "u", None, new),
-        message(module, "d", old, None),
-        message(module, "d", {"id": 1, "a": None}, None),
-        message(module, "d", {"id": 1}, None),
-        message(module, "u", old, None),
-        message(module, "c", old, None),
-        message(module, "x", None, new),
-        message(module, "u", {}, {"id": 1.5, "a": [1, {"b": None}], "c": True}),
+        *(message(module, "c", None, new), message(module, "u", old, new), message(module, "u", None, new)),
+        *(message(module, "d", old, None), message(module, "d", {"id": 1, "a": None}, None)),
+        *(message(module, "d", {"id": 1}, None), message(module, "u", old, None), message(module, "c", old, None)),
+        *(message(module, "x", None, new), message(module, "u", {}, {"id": 1.5, "a": [1, {"b": None}], "c": True})),
     ]
     out = by_offset(module.decode(records(*wire)))
     had, has = {"id": "1", "a": "x"}, {"id": "1", "a": "null"}
     assert [(r.kind, r.op, r.before, r.after) for _, r in sorted(out.items())] == [
-        ("ROW", "INSERT", None, has),
-        ("ROW", "UPDATE", had, has),
-        ("ROW", "UPDATE", None, has),
-        ("ROW", "DELETE", had, None),
-        ("ROW", "DELETE", {"id": "1", "a": None}, None),
-        ("ROW", "DELETE", {"id": "1"}, None),
-        ("CORRUPT", None, None, None),
-        ("CORRUPT", None, None, None),
-        ("CORRUPT", None, None, None),
+        *(("ROW", "INSERT", None, has), ("ROW", "UPDATE", had, has), ("ROW", "UPDATE", None, has), ("ROW", "DELETE", had, None)),
+        *(("ROW", "DELETE", {"id": "1", "a": None}, None), ("ROW", "DELETE", {"id": "1"}, None), ("CORRUPT", None, None, None)),
+        *(("CORRUPT", None, None, None), ("CORRUPT", None, None, None)),
         ("ROW", "UPDATE", {}, {"id": "1.5", "a": '[1,{"b":null}]', "c": "true"}),
     ]
 
 
-def test_a_snapshots_row(records: Callable[..., DataFrame]) -> None:
+def test_a_snapshots_row(records: Records) -> None:
     (out,) = DEBEZIUM.decode(records(message(DEBEZIUM, "r", None, {"id": 1}))).collect()
     assert (out.kind, out.op, out.after) == ("ROW", "READ", {"id": "1"})
 
 
 @EACH
-def test_keys_are_the_members_of_unique(records: Callable[..., DataFrame], module: Any) -> None:
+def test_keys_are_the_members_of_unique(records: Records, module: Any) -> None:
     row = {"a": 1, "b": 2, "c": 3}
     uniques: list[object] = [{"c": 3, "a": 1}, None, {}, ..., {"dot.ted": 1, "汉`字": 2}, [1]]
     out = by_offset(module.decode(records(*(message(module, "c", None, row, unique=u) for u in uniques))))
@@ -268,7 +163,7 @@ def test_keys_are_the_members_of_unique(records: Callable[..., DataFrame], modul
 
 
 @EACH
-def test_heartbeats_are_rows(records: Callable[..., DataFrame], module: Any) -> None:
+def test_heartbeats_are_rows(records: Records, module: Any) -> None:
     """Neither the identifier nor the heartbeat's table makes another kind of a row, nor does the type of message."""
     row = {"cdl_job_id": 7}
     named: dict[str, object] = (
@@ -277,20 +172,15 @@ def test_heartbeats_are_rows(records: Callable[..., DataFrame], module: Any) -> 
         else {"source": {"ts_ms": 1, "db": "db", "schema": "cdc_cdl", "table": "cdc_heartbeat", "lsn": 2}}
     )
     variants: list[dict[str, object]] = [
-        {"HEARTBEAT_IDENTIFIER": "x"},
-        {"HEARTBEAT_IDENTIFIER": None},
-        {"HEARTBEAT_IDENTIFIER": ...},
-        {"message_type": "1"},
-        {"message_type": ..., "message_version": ...},
-        {"LOB_COLUMNS": "a,b"},
-        named,
+        *({"HEARTBEAT_IDENTIFIER": "x"}, {"HEARTBEAT_IDENTIFIER": None}, {"HEARTBEAT_IDENTIFIER": ...}, {"message_type": "1"}),
+        *({"message_type": ..., "message_version": ...}, {"LOB_COLUMNS": "a,b"}, named),
     ]
     out = by_offset(module.decode(records(*(message(module, "c", None, row, **v) for v in variants))))
     assert [(r.kind, r.op, r.after) for r in out.values()] == [("ROW", "INSERT", {"cdl_job_id": "7"})] * len(variants)
     assert (out[6].schema, out[6].table) == ("cdc_cdl", "cdc_heartbeat")
 
 
-def test_position_is_the_property_called_lsn(records: Callable[..., DataFrame]) -> None:
+def test_position_is_the_property_called_lsn(records: Records) -> None:
     """By its name wherever it stands in the array, with all its digits."""
     lsn, tx = {"name": "lsn", "value": (1 << 63) - 1}, {"name": "txId", "value": 5}
     lists: list[Any] = [[lsn, tx], [tx, lsn], [lsn], [tx], [], None]
@@ -299,7 +189,7 @@ def test_position_is_the_property_called_lsn(records: Callable[..., DataFrame]) 
     assert [out[i].kind for i in range(6)] == ["ROW"] * 6
 
 
-def test_position_and_time_of_version_2(records: Callable[..., DataFrame]) -> None:
+def test_position_and_time_of_version_2(records: Records) -> None:
     source = {"ts_ms": 1, "db": "d", "schema": "s", "table": "t", "lsn": 9007199254740993, "txId": 1, "xmin": None}
     (out,) = DEBEZIUM.decode(records(message(DEBEZIUM, "c", None, {}, source=source))).collect()
     assert (out.database, out.schema, out.table, out.position) == ("d", "s", "t", "9007199254740993")
@@ -307,7 +197,7 @@ def test_position_and_time_of_version_2(records: Callable[..., DataFrame]) -> No
 
 
 @SAMPLES
-def test_what_is_no_message_is_corrupt_at_both_levels(records: Callable[..., DataFrame], module: Any, sample: str) -> None:
+def test_what_is_no_message_is_corrupt_at_both_levels(records: Records, module: Any, sample: str) -> None:
     other = SAMPLE_DEBEZIUM if module is OWN else SAMPLE_OWN
     truncated = [sample[:n] for n in range(1, len(sample), 97)]
     bad = ["", " ", "null", "[]", f"[{sample}]", "1", "{}", '{"schema":null,"payload":{}}', sample + "}", sample + sample]
@@ -319,16 +209,15 @@ def test_what_is_no_message_is_corrupt_at_both_levels(records: Callable[..., Dat
 
 
 @EACH
-def test_a_record_without_value_is_a_tombstone(records: Callable[..., DataFrame], module: Any) -> None:
+def test_a_record_without_value_is_a_tombstone(records: Records, module: Any) -> None:
     (out,) = module.decode(records(None)).collect()
     assert (out.kind, out.op, out.table, out.position) == ("TOMBSTONE", None, None, None)
     assert module.decode_rows(records(None), SAMPLE_TABLE).collect() == []
 
 
-def test_level_two_gives_the_rows_of_the_table(records: Callable[..., DataFrame]) -> None:
+def test_level_two_gives_the_rows_of_the_table(records: Records) -> None:
     """Version 1.0 names no database, so that schema and table tell; 2.0 names all three."""
-    table = Table("db", "t", (Column("id", PG.integer()),), ("id",), schema="public")
-    row = {"id": 1}
+    table, row = Table("db", "t", (Column("id", PG.integer()),), ("id",), schema="public"), {"id": 1}
     own = [{}, {"TABLE_NAME": "T"}, {"SEG_OWNER": "db"}, {"SEG_OWNER": "Public"}]
     found = by_offset(OWN.decode_rows(records(*(message(OWN, "c", None, row, **m) for m in own)), table))
     assert sorted(found) == [0] and found[0].after.id == 1
@@ -341,146 +230,85 @@ def test_level_two_gives_the_rows_of_the_table(records: Callable[..., DataFrame]
 NAN = math.nan
 MS = connect("Timestamp")
 NOON = dt.datetime(2024, 2, 4, 12, 0, 0, 500000)
-MISFIT = object()
-Cells = list[tuple[SourceType, Field, object, object]]
-BOTH: Cells = [
-    (PG.boolean(), {"type": "boolean"}, True, True),
-    (PG.boolean(), {"type": "boolean"}, 2, MISFIT),
-    (PG.integer("smallint"), {"type": "int16"}, -32768, -32768),
-    (PG.integer("smallint"), {"type": "int16"}, 32768, MISFIT),
-    (PG.integer(), {"type": "int32"}, 2147483647, 2147483647),
-    (PG.integer(), {"type": "int32"}, 2147483648, MISFIT),
-    (PG.integer(), {"type": "int32"}, 1.5, MISFIT),
-    (PG.integer(), {"type": "int32"}, {}, MISFIT),
-    (PG.integer("bigint"), {"type": "int64"}, 9007199254740993, 9007199254740993),
-    (PG.integer("bigint"), {"type": "int64"}, 1 << 63, MISFIT),
+
+BOTH = cells(
+    (PG.boolean(), ({"type": "boolean"}, True, True), ({"type": "boolean"}, 2, MISFIT)),
+    (PG.integer("smallint"), ({"type": "int16"}, -32768, -32768), ({"type": "int16"}, 32768, MISFIT)),
+    (PG.integer(), ({"type": "int32"}, 2147483647, 2147483647), ({"type": "int32"}, 2147483648, MISFIT)),
+    (PG.integer(), ({"type": "int32"}, 1.5, MISFIT), ({"type": "int32"}, {}, MISFIT)),
+    (PG.integer("bigint"), ({"type": "int64"}, 9007199254740993, 9007199254740993), ({"type": "int64"}, 1 << 63, MISFIT)),
     (
         PG.numeric(38, 10),
-        DECIMAL,
-        "-1234567890123456789012345678.9012345678",
-        Decimal("-1234567890123456789012345678.9012345678"),
+        (DECIMAL, "-1234567890123456789012345678.9012345678", Decimal("-1234567890123456789012345678.9012345678")),
     ),
-    (PG.numeric(10, 2), {"type": "string", "name": "org.other.pack.Decimal"}, "1.50", Decimal("1.50")),
-    (PG.numeric(10, 2), DECIMAL, "123456789", MISFIT),
-    (PG.numeric(10, 2), DECIMAL, "0.001", MISFIT),
-    (PG.numeric(10, 2), DECIMAL, "AQ==", MISFIT),
-    (PG.numeric(65, 30), DECIMAL, "9" * 35 + "." + "9" * 30, "9" * 35 + "." + "9" * 30),
-    (PG.numeric(65, 30), DECIMAL, "9" * 36, MISFIT),
-    (PG.real(), {"type": "float"}, 1.5, 1.5),
-    (PG.real("double precision"), {"type": "double"}, 4.9e-324, 4.9e-324),
-    (PG.real("double precision"), {"type": "double"}, "-Infinity", -math.inf),
-    (PG.real("double precision"), {"type": "double"}, "NaN", NAN),
-    (PG.real("double precision"), {"type": "double"}, "much", MISFIT),
-    (PG.text("text"), {"type": "string"}, "null", "null"),
-    (PG.text("varchar", 16), {"type": "string"}, "", ""),
-    (PG.text("char", 4), {"type": "string"}, "a   ", "a   "),
-    (PG.uuid(), {"type": "string"}, "12345678-1234-1234-1234-123456789012", "12345678-1234-1234-1234-123456789012"),
-    (PG.bytea(), {"type": "bytes"}, "1234", b"\xd7\x6d\xf8"),
-    (PG.bytea(), {"type": "bytes"}, "", b""),
-    (PG.bytea(), {"type": "bytes"}, "/+8=", b"\xff\xef"),
-    (PG.bytea(), {"type": "bytes"}, "\\x00", MISFIT),
-    (PG.json(), {"type": "string"}, '{"n": 12345678901234567890.1}', '{"n": 12345678901234567890.1}'),
-    (PG.json("jsonb"), {"type": "string"}, "null", "null"),
-    (PG.json(), {"type": "string"}, "{", MISFIT),
-    (PG.temporal("date"), connect("Date", "int32"), -1, dt.date(1969, 12, 31)),
-    (PG.temporal("date"), debezium("Date", "int32"), 19757, dt.date(2024, 2, 4)),
-    (PG.temporal("date"), debezium("Date", "int32"), 1707048000500, MISFIT),
-    (PG.temporal("time", 3), connect("Time", "int32"), 43200500, "12:00:00.500000"),
-    (PG.temporal("time"), debezium("MicroTime"), 86399999999, "23:59:59.999999"),
-    (PG.temporal("time"), connect("Time", "int32"), 86400001, MISFIT),
-    (PG.temporal("timestamp"), MS, 1707048000500, NOON),
-    (PG.temporal("timestamp"), MS, -1, dt.datetime(1969, 12, 31, 23, 59, 59, 999000)),
-    (PG.temporal("timestamp"), MS, 1.5, MISFIT),
-    (PG.temporal("timestamp"), STAMP_TEXT, "2024-02-04 12:00:00.5", NOON),
-    (PG.temporal("timestamp"), STAMP_TEXT, "2024-02-04T12:00:00.500Z", NOON),
-    (PG.temporal("timestamp"), {"type": "string", "name": "com.x.timestamp"}, "2024-02-04 12:00:00", NOON.replace(microsecond=0)),
-    (PG.temporal("timestamp"), STAMP_TEXT, "2024-02-30 12:00:00", MISFIT),
-    (PG.temporal("timestamptz"), MS, 1707048000500, NOON),
-    (PG.temporal("timestamptz"), ZONED, "2024-02-04T12:00:00.5Z", NOON),
-    (PG.temporal("timestamptz"), ZONED, "2024-02-04T20:00:00.5+08:00", NOON),
-    (PG.temporal("timestamptz"), ZONED, "noon", MISFIT),
-]
-SCHEMALESS: dict[Any, Cells] = {
-    OWN: [
-        (PG.temporal("timestamp"), {}, 1707048000500, NOON),
-        (PG.temporal("timestamptz"), {}, 1707048000500, NOON),
-        (PG.temporal("time"), {}, 43200500, "12:00:00.500000"),
-    ],
-    DEBEZIUM: [
-        (PG.temporal("timestamp"), {}, "2024-02-04 12:00:00.5", NOON),
-        (PG.temporal("timestamptz"), {}, "2024-02-04T12:00:00.5Z", NOON),
-        (PG.temporal("time"), {}, 43200500000, "12:00:00.500000"),
-    ],
+    (PG.numeric(10, 2), ({"type": "string", "name": "org.other.pack.Decimal"}, "1.50", Decimal("1.50"))),
+    (PG.numeric(10, 2), (DECIMAL, "123456789", MISFIT), (DECIMAL, "0.001", MISFIT), (DECIMAL, "AQ==", MISFIT)),
+    (PG.numeric(65, 30), (DECIMAL, "9" * 35 + "." + "9" * 30, "9" * 35 + "." + "9" * 30), (DECIMAL, "9" * 36, MISFIT)),
+    (PG.real(), ({"type": "float"}, 1.5, 1.5)),
+    (PG.real("double precision"), ({"type": "double"}, 4.9e-324, 4.9e-324), ({"type": "double"}, "-Infinity", -math.inf)),
+    (PG.real("double precision"), ({"type": "double"}, "NaN", NAN), ({"type": "double"}, "much", MISFIT)),
+    (PG.text("text"), ({"type": "string"}, "null", "null")),
+    (PG.text("varchar", 16), ({"type": "string"}, "", "")),
+    (PG.text("char", 4), ({"type": "string"}, "a   ", "a   ")),
+    (PG.uuid(), ({"type": "string"}, "12345678-1234-1234-1234-123456789012", "12345678-1234-1234-1234-123456789012")),
+    (PG.bytea(), ({"type": "bytes"}, "1234", b"\xd7\x6d\xf8"), ({"type": "bytes"}, "", b"")),
+    (PG.bytea(), ({"type": "bytes"}, "/+8=", b"\xff\xef"), ({"type": "bytes"}, "\\x00", MISFIT)),
+    (PG.json(), ({"type": "string"}, '{"n": 12345678901234567890.1}', '{"n": 12345678901234567890.1}')),
+    (PG.json(), ({"type": "string"}, "{", MISFIT)),
+    (PG.json("jsonb"), ({"type": "string"}, "null", "null")),
+    (PG.temporal("date"), (connect("Date", "int32"), -1, dt.date(1969, 12, 31))),
+    (PG.temporal("date"), (debezium("Date", "int32"), 19757, dt.date(2024, 2, 4))),
+    (PG.temporal("date"), (debezium("Date", "int32"), 1707048000500, MISFIT)),
+    (PG.temporal("time", 3), (connect("Time", "int32"), 43200500, "12:00:00.500000")),
+    (PG.temporal("time"), (debezium("MicroTime"), 86399999999, "23:59:59.999999"), (connect("Time", "int32"), 86400001, MISFIT)),
+    (PG.temporal("timestamp"), (MS, 1707048000500, NOON), (MS, -1, dt.datetime(1969, 12, 31, 23, 59, 59, 999000))),
+    (PG.temporal("timestamp"), (MS, 1.5, MISFIT), (STAMP_TEXT, "2024-02-04 12:00:00.5", NOON)),
+    (PG.temporal("timestamp"), (STAMP_TEXT, "2024-02-04T12:00:00.500Z", NOON)),
+    (
+        PG.temporal("timestamp"),
+        ({"type": "string", "name": "com.x.timestamp"}, "2024-02-04 12:00:00", NOON.replace(microsecond=0)),
+    ),
+    (PG.temporal("timestamp"), (STAMP_TEXT, "2024-02-30 12:00:00", MISFIT)),
+    (PG.temporal("timestamptz"), (MS, 1707048000500, NOON), (ZONED, "2024-02-04T12:00:00.5Z", NOON)),
+    (PG.temporal("timestamptz"), (ZONED, "2024-02-04T20:00:00.5+08:00", NOON), (ZONED, "noon", MISFIT)),
+)
+BARE = cells(
+    *((PG.temporal("date"), ({}, 19757, dt.date(2024, 2, 4))), (PG.numeric(10, 2), ({}, "1.50", Decimal("1.50")))),
+    *((PG.bytea(), ({}, "AQ==", b"\x01")), (PG.boolean(), ({}, False, False))),
+)
+SCHEMALESS = {
+    OWN: cells(
+        *((PG.temporal(kind), ({}, 1707048000500, NOON)) for kind in ("timestamp", "timestamptz")),
+        (PG.temporal("time"), ({}, 43200500, "12:00:00.500000")),
+    ),
+    DEBEZIUM: cells(
+        (PG.temporal("timestamp"), ({}, "2024-02-04 12:00:00.5", NOON)),
+        (PG.temporal("timestamptz"), ({}, "2024-02-04T12:00:00.5Z", NOON)),
+        (PG.temporal("time"), ({}, 43200500000, "12:00:00.500000")),
+    ),
 }
-for _cells in SCHEMALESS.values():
-    _cells += [
-        (PG.temporal("date"), {}, 19757, dt.date(2024, 2, 4)),
-        (PG.numeric(10, 2), {}, "1.50", Decimal("1.50")),
-        (PG.bytea(), {}, "AQ==", b"\x01"),
-        (PG.boolean(), {}, False, False),
+"""Cells of messages without schema: of both versions, and of each."""
+
+
+@EACH
+def test_cells_are_typed_by_the_messages_schema(records: Records, spark: SparkSession, module: Any) -> None:
+    """One misfit spoils the message, and only it."""
+
+    def write(name: str, cell: Any) -> str:
+        return message(module, "d", {name: cell[1]}, None, {name: cell[0]} if cell[0] else None)
+
+    instants = [
+        (kind, (field, wire), wanted.replace(tzinfo=dt.UTC) if kind.name == "timestamptz" and wanted is not MISFIT else wanted)
+        for kind, field, wire, wanted in (*BOTH, *SCHEMALESS[module], *BARE)
     ]
-
-
-def plain(value: Any) -> object:
-    """A cell to compare: instants as UTC wall clocks, bytes as such, NaN as itself."""
-    if isinstance(value, dt.datetime) and value.tzinfo is None:
-        return value
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
-    return bytes(value) if isinstance(value, bytearray) else value
+    assert_typed(spark, records, module, instants, write, Deployment(), "public")
 
 
 @EACH
-@pytest.mark.parametrize("environment", [("UTC", "true"), ("America/New_York", "false")], ids=lambda e: e[0])
-def test_cells_are_typed_by_the_messages_schema(
-    records: Callable[..., DataFrame], spark: SparkSession, module: Any, environment: tuple[str, str]
-) -> None:
-    """Each cell twice, as a row before and a row after; one misfit spoils the message, and only it."""
-    zone, ansi = environment
-    cells = [(*c, c[1] or None) for c in BOTH + SCHEMALESS[module]]
-    columns = (Column("id", PG.integer()), *(Column(f"c{i}", kind) for i, (kind, *_) in enumerate(cells)))
-    table = Table("db", "t", columns, ("id",), schema="public")
-    wire = []
-    for i, (_, _, value, _, schema) in enumerate(cells):
-        fields = {"id": {"type": "int32"}, f"c{i}": schema} if schema else None
-        wire.append(message(module, "u", {"id": 1, f"c{i}": value}, {"id": 1, f"c{i}": value}, fields))
-    with settings(spark, {"spark.sql.session.timeZone": zone, "spark.sql.ansi.enabled": ansi}):
-        stamps = [f"c{i}" for i, (kind, *_) in enumerate(cells) if kind.name == "timestamptz"]
-        out = module.decode_rows(records(*wire), table)
-        for side in ("before", "after"):
-            for name in stamps:  # as a wall clock of UTC, whatever zone Python's process is in
-                clock = f"timestampadd(MICROSECOND, unix_micros({side}.{name}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
-                out = out.selectExpr("*", f"{clock} AS {side}_{name}")
-        found = by_offset(out)
-    assert sorted(found) == list(range(len(cells)))
-    for i, (kind, _, value, expected, _) in enumerate(cells):
-        row, told = found[i], f"{kind.name} {value!r}"
-        if expected is MISFIT:
-            assert (row.kind, row.op, row.before, row.after) == ("CORRUPT", None, None, None), told
-            assert row.error, told
-            continue
-        assert (row.kind, row.op, row.error) == ("ROW", "UPDATE", None), told
-        for side in ("before", "after"):
-            got = row[f"{side}_c{i}"] if f"c{i}" in stamps else row[side][f"c{i}"]
-            assert (plain(got), type(plain(got))) == (plain(expected), type(plain(expected))), told
-            others = [c.name for c in columns[1:] if c.name != f"c{i}"]
-            assert row[side].id == 1 and {row[side][name] for name in others} == {None}, told
-
-
-@EACH
-def test_a_key_only_image_is_passed_as_it_is(records: Callable[..., DataFrame], module: Any) -> None:
+def test_a_key_only_image_is_passed_as_it_is(records: Records, module: Any) -> None:
     table = Table("db", "t", (Column("id", PG.integer()), Column("a", PG.text())), ("id",), schema="public")
     wire = [message(module, "d", {"id": 1, "a": None}), message(module, "u", {"id": 1, "a": None}, {"id": 2, "a": "x"})]
     out = by_offset(module.decode_rows(records(*wire, message(module, "u", None, {"id": 2, "a": "x"})), table))
     assert (tuple(out[0].before), out[0].after) == ((1, None), None)
     assert (tuple(out[1].before), tuple(out[1].after)) == ((1, None), (2, "x"))
     assert (out[2].op, out[2].before, tuple(out[2].after)) == ("UPDATE", None, (2, "x"))
-
-
-@EACH
-def test_a_message_is_parsed_once(records: Callable[..., DataFrame], module: Any) -> None:
-    table = boundaries.every_type(lambda _: True, "postgresql")
-    for frame in (module.decode(records("{}")), module.decode_rows(records("{}"), table)):
-        plan = frame._jdf.queryExecution().executedPlan().toString()
-        (line,) = (line for line in plan.splitlines() if "from_json" in line)
-        assert line.count("from_json(") == 1

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from generators.model import Deployment
 from generators.sources.boundaries import COMPOSITE
 from generators.wire_format import FORMATS
 from spark_checks import reference
@@ -18,18 +17,10 @@ SECONDS = 90
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("level", [1, 2])
-def test_a_filter_is_planned(spark, name, level):
-    schema = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
-    records = spark.createDataFrame([], schema + "headers array<struct<key: string, value: binary>>")
-    module = reference(name)
-    deployment = Deployment()
-    rows = (
-        module.decode(records, deployment=deployment)
-        if level == 1
-        else module.decode_rows(records, COMPOSITE, deployment=deployment)
-    )
-    wanted = rows.where("kind = 'ROW' AND op IN ('INSERT', 'UPDATE') AND offset > 7")
-    pool = ThreadPoolExecutor(1)
+def test_a_filter_is_planned(records, name, level):
+    module, none = reference(name), records()
+    rows = module.decode(none) if level == 1 else module.decode_rows(none, COMPOSITE)
+    wanted, pool = rows.where("kind = 'ROW' AND op IN ('INSERT', 'UPDATE') AND offset > 7"), ThreadPoolExecutor(1)
     planned = pool.submit(wanted.count)
     pool.shutdown(wait=False)
     assert planned.result(timeout=SECONDS) == 0

@@ -15,6 +15,7 @@ from generators.storage.corpus import PARQUET
 from generators.wire_format import get
 from spark_checks.services import corpora
 
+COUNT = 400
 PROFILES = (("ticdc-canal-json", "v7.1.6"), ("debezium-json", "3.5.0.Final"))
 
 
@@ -28,8 +29,7 @@ def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
     offsets = [offset for offset, _ in whole]
     width, even = bulk.shape(fmt, chosen)
     assert (width, even) == ((1, True) if name == "ticdc-canal-json" else (2, False))
-    assert offsets == sorted(set(offsets))
-    assert offsets[-1] // width == 299
+    assert (offsets, offsets[-1] // width) == (sorted(set(offsets)), 299)
 
 
 def test_the_content_is_that_of_the_rows_in_any_order():
@@ -52,20 +52,19 @@ def test_the_content_is_that_of_the_rows_in_any_order():
 def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path, name, profile):
     fmt = get(name)
     chosen, told = fmt.profile(profile), []
-    for parts in (1, 3, 7):
+    for parts in (1, 3):
         with bulk.writing(tmp_path / str(parts), fmt, chosen) as folder:
-            request = {"format": name, "profile": profile, "seed": 7, "count": 3_000, "parts": parts}
+            request = {"format": name, "profile": profile, "seed": 7, "count": COUNT, "parts": parts}
             told.append(corpora.handle(spark, {**request, "out": str(folder / PARQUET), "near": str(folder)}, lambda _: None))
             assert bulk.settle(folder / PARQUET) == parts
-            manifest = bulk.manifest(fmt, chosen, 7, 3_000, told[-1]["messages"], told[-1]["content"])
+            manifest = bulk.manifest(fmt, chosen, 7, COUNT, told[-1]["messages"], told[-1]["content"])
             (folder / bulk.BULK).write_bytes(manifest)
-    assert told[0] == told[1] == told[2]
+    assert told[0] == told[1]
     found = bulk.find(tmp_path)
-    assert len(found) == 3
-    assert [bulk.verify(folder) for folder in found] == [[]] * 3
+    assert (len(found), [bulk.verify(folder) for folder in found]) == (2, [[]] * 2)
     rows = [sorted(pq.read_table(folder / PARQUET).to_pylist(), key=lambda row: row["offset"]) for folder in found]
-    assert rows[0] == rows[1] == rows[2]
-    assert [row["value"] for row in rows[0]] == [one.value for one in load.messages(fmt, chosen, 7, 0, 3_000)]
+    assert rows[0] == rows[1]
+    assert [row["value"] for row in rows[0]] == [one.value for one in load.messages(fmt, chosen, 7, 0, COUNT)]
     damaged = found[0] / bulk.BULK
     damaged.write_text(json.dumps({**json.loads(damaged.read_text()), "seed": "8"}), "utf-8")
     assert "is not what the writer writes" in bulk.verify(found[0])[0]

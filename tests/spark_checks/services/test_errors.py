@@ -1,11 +1,27 @@
 """Errors in words."""
 
+import pytest
+
 from spark_checks.services.errors import CAUSES, LINES, told
 
 
 def test_an_error_has_its_first_lines_and_its_deepest_causes_but_no_stack():
     stack = "\n".join(f"  at org.Class{i}\nCaused by: {i}" for i in range(9))
     lines = told(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50 + stack)).splitlines()
-    assert lines[:3] == ["no", "because", "x"]
-    assert lines[LINES:] == ["Caused by: 6", "Caused by: 7", "Caused by: 8"]
+    assert (lines[:3], lines[LINES:]) == (["no", "because", "x"], ["Caused by: 6", "Caused by: 7", "Caused by: 8"])
     assert len(lines) == LINES + CAUSES
+
+
+def test_the_line_of_the_users_code_is_told(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("def decode():\n    return {}['old']\n", "utf-8")
+    names: dict[str, object] = {}
+    exec(compile(mine.read_text("utf-8"), str(mine), "exec"), names)
+    with pytest.raises(KeyError) as caught:
+        names["decode"]()
+    assert told(caught.value).splitlines()[-1] == f"at {mine}, line 2"
+    worker = (
+        f'Traceback\n  File "/env/site-packages/pyspark/worker.py", line 9, in main\n  File "{mine}", line 5, in read\nKeyError'
+    )
+    assert told(ValueError(worker)).splitlines()[-1] == f"at {mine}, line 5"
+    assert "line 9" not in told(ValueError(worker)).splitlines()[-1]

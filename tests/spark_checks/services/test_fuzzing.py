@@ -22,21 +22,14 @@ def tallied(spark, state, *changes):
 
 
 OUTCOMES = (
-    ("unreadable", [(0, "CORRUPT")], "rejected", "CORRUPT"),
-    ("unreadable", [(0, "ROW")], "accepted", "ROW"),
+    *(("unreadable", [(0, "CORRUPT")], "rejected", "CORRUPT"), ("unreadable", [(0, "ROW")], "accepted", "ROW")),
     ("unreadable", [(0, "CORRUPT"), (1, "CORRUPT")], "accepted", "CORRUPT"),
-    ("unreadable", [(0, "CORRUPT"), (1, "ROW")], "accepted", "CORRUPT+ROW"),
-    ("unreadable", [], "lost", ""),
-    ("readable", [(0, "CORRUPT")], "corrupt", "CORRUPT"),
-    ("readable", [(0, "ROW"), (1, "ROW")], "rows", "ROW"),
-    ("readable", [], "lost", ""),
-    ("readable", [(0, "ROW"), (0, "ROW")], "misnumbered", "ROW"),
-    ("readable", [(1, "ROW")], "misnumbered", "ROW"),
-    ("readable", [(0, "ROW"), (2, "ROW")], "misnumbered", "ROW"),
-    ("unreadable", [(None, "CORRUPT")], "misnumbered", "CORRUPT"),
-    ("doubtful", [(0, "CORRUPT")], "corrupt", "CORRUPT"),
-    ("doubtful", [(0, "TOMBSTONE")], "rows", "TOMBSTONE"),
-    ("doubtful", [], "lost", ""),
+    *(("unreadable", [(0, "CORRUPT"), (1, "ROW")], "accepted", "CORRUPT+ROW"), ("unreadable", [], "lost", "")),
+    *(("readable", [(0, "CORRUPT")], "corrupt", "CORRUPT"), ("readable", [(0, "ROW"), (1, "ROW")], "rows", "ROW")),
+    *(("readable", [], "lost", ""), ("readable", [(0, "ROW"), (0, "ROW")], "misnumbered", "ROW")),
+    *(("readable", [(1, "ROW")], "misnumbered", "ROW"), ("readable", [(0, "ROW"), (2, "ROW")], "misnumbered", "ROW")),
+    *(("unreadable", [(None, "CORRUPT")], "misnumbered", "CORRUPT"), ("doubtful", [(0, "CORRUPT")], "corrupt", "CORRUPT")),
+    *(("doubtful", [(0, "TOMBSTONE")], "rows", "TOMBSTONE"), ("doubtful", [], "lost", "")),
     ("readable", [(0, "row")], "rows", "?"),
 )
 """The state of a message, its rows as (row, kind), what comes of it, and the kinds that are told."""
@@ -52,8 +45,7 @@ def test_the_outcome_of_a_message(spark):
     assert told == {n: (state, outcome, kinds) for n, (state, _, outcome, kinds) in enumerate(OUTCOMES)}
     assert len(tallies) == len(OUTCOMES)
     for one in tallies:
-        assert (one["way"], one["reason"]) == (f"flip {one['offset']}", "why")
-        assert (one["count"], one["size"]) == (1, 9)
+        assert (one["way"], one["reason"], one["count"], one["size"]) == (f"flip {one['offset']}", "why", 1, 9)
 
 
 @pytest.mark.spark
@@ -75,31 +67,17 @@ def written(directory, values):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from conformance.engines.base import write_records
+    from conformance.engines.engine import write_records
 
     numbers = list(range(len(values)))
     write_records(directory / "records.parquet", [Message("t", 0, None, v) for v in values], numbers)
-    columns = {"topic": ["t"] * len(values), "reason": [""] * len(values), "state": ["readable"] * len(values)}
-    table = pa.table(
-        {
-            "topic": columns["topic"],
-            "partition": pa.array([0] * len(values), pa.int32()),
-            "offset": pa.array(numbers, pa.int64()),
-            "way": [str(number) for number in numbers],
-            "state": columns["state"],
-            "reason": columns["reason"],
-            "size": pa.array([len(v or b"") for v in values], pa.int64()),
-        }
-    )
+    count, types = len(values), {"partition": pa.int32(), "offset": pa.int64(), "size": pa.int64()}
+    columns = {"topic": ["t"] * count, "partition": [0] * count, "offset": numbers, "way": list(map(str, numbers))}
+    columns |= {"state": ["readable"] * count, "reason": [""] * count, "size": [len(v or b"") for v in values]}
+    table = pa.table({name: pa.array(column, types.get(name)) for name, column in columns.items()})
     pq.write_table(table, directory / "expected.parquet")
-    return {
-        "records": [str(directory / "records.parquet")],
-        "expected": [str(directory / "expected.parquet")],
-        "low": 0,
-        "high": len(values),
-        "decoder": "mine",
-        "deployment": codec.dump_deployment(Deployment()),
-    }
+    paths = {name: [str(directory / f"{name}.parquet")] for name in ("records", "expected")}
+    return {**paths, "low": 0, "high": count, "decoder": "mine", "deployment": codec.dump_deployment(Deployment())}
 
 
 def loader(decode, level=1):
@@ -120,9 +98,9 @@ def test_every_column_is_computed_not_only_those_that_are_checked(spark, tmp_pat
 
 @pytest.mark.spark
 def test_nothing_stays_behind(spark, tmp_path):
-    request = written(tmp_path, [b"{}"])
+    request, before = written(tmp_path, [b"{}"]), set(spark.sparkContext._jsc.getPersistentRDDs())
     fuzzing.handle(spark, request, loader(reference.decode))
-    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+    assert set(spark.sparkContext._jsc.getPersistentRDDs()) == before
 
 
 @pytest.mark.spark
@@ -139,24 +117,18 @@ def canal(text):
 
 
 EXTREMES = (
-    (canal(b""), "ROW"),
-    (canal(b',"x":' + b"[" * 900 + b"]" * 900), "ROW"),
+    *((canal(b""), "ROW"), (canal(b',"x":' + b"[" * 900 + b"]" * 900), "ROW")),
     # Jackson reads no more than 1,000 levels (StreamReadConstraints); Spark makes a corrupt record of its exception.
-    (canal(b',"x":' + b"[" * 1000 + b"]" * 1000), "CORRUPT"),
-    (canal(b',"x":' + b"[" * 100_000 + b"]" * 100_000), "CORRUPT"),
+    *((canal(b',"x":' + b"[" * 1000 + b"]" * 1000), "CORRUPT"), (canal(b',"x":' + b"[" * 100_000 + b"]" * 100_000), "CORRUPT")),
     (canal(b',"x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "CORRUPT"),
     # The limit of 20,000,000 characters in a string is raised by the option maxStringLen.
-    (canal(b',"x":"' + b"x" * 25_000_000 + b'"'), "ROW"),
-    (canal(b',"sql":"' + b"x" * 25_000_000 + b'"'), "ROW"),
+    *((canal(b',"x":"' + b"x" * 25_000_000 + b'"'), "ROW"), (canal(b',"sql":"' + b"x" * 25_000_000 + b'"'), "ROW")),
     (canal(b',"x":"' + b"x" * 25_000_000), "CORRUPT"),
     # Names may have 50,000 characters, numbers 1,000.
-    (canal(b',"' + b"x" * 60_000 + b'":1'), "CORRUPT"),
-    (canal(b',"x":1e400'), "ROW"),
+    *((canal(b',"' + b"x" * 60_000 + b'":1'), "CORRUPT"), (canal(b',"x":1e400'), "ROW")),
     # What closes the decoder's wrapping itself.
-    (canal(b"") + b",{}]}", "CORRUPT"),
-    (canal(b"") + b'],"m":[' + canal(b""), "CORRUPT"),
-    (canal(b"") + b',{"m":1}],"x":[' + canal(b""), "CORRUPT"),
-    (canal(b"") + b",{}", "CORRUPT"),
+    *((canal(b"") + b",{}]}", "CORRUPT"), (canal(b"") + b'],"m":[' + canal(b""), "CORRUPT")),
+    *((canal(b"") + b',{"m":1}],"x":[' + canal(b""), "CORRUPT"), (canal(b"") + b",{}", "CORRUPT")),
 )
 """Messages, and the kind of their rows."""
 
@@ -166,5 +138,4 @@ def test_no_depth_and_no_length_raises(spark, tmp_path):
     request = written(tmp_path, [value for value, _ in EXTREMES])
     tallies = fuzzing.handle(spark, request, loader(reference.decode))["tallies"]
     told = {int(one["way"]): (one["kinds"], one["count"]) for one in tallies}
-    assert told == {number: (kind, 1) for number, (_, kind) in enumerate(EXTREMES)}
-    assert len(tallies) == len(EXTREMES)
+    assert (told, len(tallies)) == ({number: (kind, 1) for number, (_, kind) in enumerate(EXTREMES)}, len(EXTREMES))

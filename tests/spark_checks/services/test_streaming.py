@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
-from conformance.engines.child import SMALL
 from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
@@ -42,20 +41,6 @@ CHANGES = (
 START = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 
 Row = dict[str, Any]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick(spark: SparkSession) -> Iterator[None]:
-    """The session under the settings of the check."""
-    old = {key: spark.conf.get(key, None) for key in SMALL}
-    for key, value in SMALL.items():
-        spark.conf.set(key, value)
-    yield
-    for key, held in old.items():
-        if held is None:
-            spark.conf.unset(key)
-        else:
-            spark.conf.set(key, held)
 
 
 def change(offset: int, position: int | str | None = None, **rest: Any) -> Row:
@@ -92,54 +77,41 @@ def there(state: list[Row]) -> dict[str, dict[str, str]]:
 
 
 def test_the_newer_position_wins_whatever_arrives_last(spark: SparkSession, tmp_path: Path) -> None:
+    """And of one commit of TiDB the delete is the older."""
     one = change(0, 9, after={"id": "1", "v": "first"})
     two = change(1, 10, before={"id": "1", "v": "first"}, after={"id": "1", "v": "second"})
-    gone = change(2, 11, before={"id": "2"})
-    state = kept(
-        spark,
-        tmp_path,
-        "ticdc-canal-json",
-        [one, two, change(3, 8, after={"id": "2", "v": "x"}), gone],
-        [{**one, "offset": 4}, {**change(5, 8, after={"id": "2", "v": "x"})}],
-    )
-    assert there(state) == {"1": {"id": "1", "v": "second"}}
+    late = change(3, 8, after={"id": "2", "v": "x"})
+    moved = [change(4, 10, after={"id": "3", "v": "new"}), change(5, 10, before={"id": "3", "v": "old"})]
+    again = [{**one, "offset": 6}, {**late, "offset": 7}]
+    state = kept(spark, tmp_path, "ticdc-canal-json", [one, two, late, change(2, 11, before={"id": "2"}), *moved], again)
+    assert there(state) == {"1": {"id": "1", "v": "second"}, "3": {"id": "3", "v": "new"}}
     assert [(row["key"], row["deleted"]) for row in state if row["part"] == "row" and row["deleted"]] == [(["2"], True)]
-    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 6, 5)]
+    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 8, 7)]
 
 
-def test_of_one_commit_of_tidb_the_delete_is_the_older(spark: SparkSession, tmp_path: Path) -> None:
-    moved = [change(0, 10, after={"id": "1", "v": "new"}), change(1, 10, before={"id": "1", "v": "old"})]
-    assert there(kept(spark, tmp_path, "ticdc-canal-json", moved)) == {"1": {"id": "1", "v": "new"}}
-
-
-def test_an_update_of_the_key_moves_the_row(spark: SparkSession, tmp_path: Path) -> None:
-    made = change(0, after={"id": "1", "v": "x"})
-    moved = change(1, before={"id": "1"}, after={"id": "2", "v": "x"})
-    assert there(kept(spark, tmp_path, "alibaba-canal-json", [made], [moved])) == {"2": {"id": "2", "v": "x"}}
-
-
-def test_file_names_count_before_offsets_and_as_numbers(spark: SparkSession, tmp_path: Path) -> None:
+def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark: SparkSession, tmp_path: Path) -> None:
+    unsent, head = "__debezium_unavailable_value", "mysql-bin.0000"
     rows = [
-        change(0, "mysql-bin.000010:4:0", after={"id": "1", "v": "newest"}),
-        change(1, "mysql-bin.000009:800:1", after={"id": "1", "v": "newer"}),
-        change(2, "mysql-bin.000009:800:0", after={"id": "1", "v": "old"}),
+        change(0, f"{head}10:4:0", after={"id": "1", "v": "newest"}),
+        *(change(n, f"{head}09:800:{2 - n}", after={"id": "1", "v": f"old {n}"}) for n in (1, 2)),
+        change(3, f"{head}10:5:0", after={"id": "2", "long": "text", "v": None}),
+        change(4, f"{head}10:5:0", after={"id": "3", "v": "x"}),
     ]
-    assert there(kept(spark, tmp_path / "a", "debezium-json", rows))["1"]["v"] == "newest"
+    moved = change(5, f"{head}10:6:0", before={"id": "3"}, after={"id": "4", "v": "x"})
+    newer = change(6, f"{head}10:7:0", before={}, after={"id": "2", "long": unsent, "v": "2"})
+    late = change(7, f"{head}10:6:0", before={}, after={"id": "2", "long": unsent, "v": "late"})
+    state = there(kept(spark, tmp_path, "debezium-json", rows, [moved, newer], [late]))
+    assert (state["1"]["v"], state["2"], state["4"]) == ("newest", {"id": "2", "long": "text", "v": "2"}, {"id": "4", "v": "x"})
+    assert set(state) == {"1", "2", "4"}
+
+
+def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     rows = [change(0, "4@10", after={"id": "1", "v": "newest"}), change(1, "800@9", after={"id": "1", "v": "old"})]
-    assert there(kept(spark, tmp_path / "b", "tencent-dts-json", rows))["1"]["v"] == "newest"
-
-
-def test_an_unsent_value_is_that_of_the_row_before(spark: SparkSession, tmp_path: Path) -> None:
-    unsent = "__debezium_unavailable_value"
-    state = kept(
-        spark,
-        tmp_path,
-        "debezium-json",
-        [change(0, 5, after={"id": "1", "long": "text", "v": None})],
-        [change(1, 7, before={}, after={"id": "1", "long": unsent, "v": "2"})],
-        [change(2, 6, before={}, after={"id": "1", "long": unsent, "v": "late"})],
-    )
-    assert there(state) == {"1": {"id": "1", "long": "text", "v": "2"}}
+    sql = {**change(2, "9@11"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`u`", "table": None, "keys": None}
+    gone = change(3, "4@1", after={"id": "2"}, table="u")
+    assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {"1": {"id": "1", "v": "newest"}}
 
 
 def test_statements_reach_rows_older_than_they_are(spark: SparkSession, tmp_path: Path) -> None:
@@ -152,10 +124,8 @@ def test_statements_reach_rows_older_than_they_are(spark: SparkSession, tmp_path
         "ticdc-canal-json",
         [change(0, 1, after={"id": "1", "c": "x"}), change(1, 5, after={"id": "2", "c": "x"})],
         [
-            ddl(2, 3, "/* by hand */ truncate `d`.`t`"),
-            ddl(3, 6, "ALTER TABLE `t` DROP COLUMN `c`"),
-            ddl(4, 9, "DROP TABLE IF EXISTS other", "other"),
-            change(5, 7, after={"id": "3", "c": "again"}),
+            *(ddl(2, 3, "/* by hand */ truncate `d`.`t`"), ddl(3, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
+            *(ddl(4, 9, "DROP TABLE IF EXISTS other", "other"), change(5, 7, after={"id": "3", "c": "again"})),
             change(6, 8, after={"id": "1"}, table="other"),
         ],
         [{**change(7, 2, after={"id": "4"})}, {**change(8, 4, after={"id": "5", "c": "late"})}],
@@ -163,18 +133,12 @@ def test_statements_reach_rows_older_than_they_are(spark: SparkSession, tmp_path
     assert there(state) == {"2": {"id": "2"}, "3": {"id": "3", "c": "again"}, "5": {"id": "5"}}
 
 
-def test_the_table_of_a_statement_is_in_its_text_where_the_message_does_not_tell(spark: SparkSession, tmp_path: Path) -> None:
-    sql = {**change(1, "9@1"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`t`", "table": None, "keys": None}
-    assert there(kept(spark, tmp_path, "tencent-dts-json", [change(0, "4@1", after={"id": "1"}), sql])) == {}
-
-
 def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None:
     early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
     schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
     other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
     waiting = kept(spark, tmp_path, "ticdc-simple-json", [early], [other])
-    assert there(waiting) == {}
-    assert [row["image"] for row in waiting if row["part"] == "pending"] == [{"k": "1", "v": "x"}]
+    assert (there(waiting), [row["image"] for row in waiting if row["part"] == "pending"]) == ({}, [{"k": "1", "v": "x"}])
     state = kept(spark, tmp_path, "ticdc-simple-json", [schema], first=2)
     assert there(state) == {"1": {"k": "1", "v": "x"}}
     assert not [row for row in state if row["part"] == "pending"]
@@ -210,8 +174,7 @@ def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark:
         keeper.add(batch, number)
     before = sorted(map(str, keeper.before(4).collect()))
     keeper.add(batches[3], 3)
-    assert sorted(map(str, keeper.before(4).collect())) == before
-    assert keeper.ids() == [1, 2, 3]
+    assert (sorted(map(str, keeper.before(4).collect())), keeper.ids()) == (before, [1, 2, 3])
 
 
 @pytest.fixture
@@ -219,8 +182,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     """A group of streams in files, and the request to read it."""
 
     def make(name: str, profile: str, nemeses: str, pattern: str = "") -> tuple[Group, dict[str, Any]]:
-        fmt = get(name)
-        chosen = [nemesis for glob in nemeses.split() for nemesis in named(glob)]
+        fmt, chosen = get(name), [nemesis for glob in nemeses.split() for nemesis in named(glob)]
         group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
         streams.write_stages(group, tmp_path / "records")
         request = {
@@ -288,8 +250,7 @@ def test_of_used_topics_only_committed_messages_count(
     assert firsts == {1}
     assert outcome.corrupt > 0
     if level == "read_committed":
-        assert kinds == [{0}, {1}]
-        assert [one.wrong for one in outcomes] == [[], [], []]
+        assert (kinds, [one.wrong for one in outcomes]) == ([{0}, {1}], [[], [], []])
     else:
         assert {rule for rule, _ in outcome.wrong} == {
             "huawei-cdl-json/stream/corrupt-kept",
@@ -298,13 +259,13 @@ def test_of_used_topics_only_committed_messages_count(
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("kind", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker, kind: str) -> None:
-    cluster = Cluster(kafka.bootstrap, {"compression.type": kind})
-    with run_topic(cluster, 1) as topic:
-        values = [b"%d" % number * 40 for number in range(500)]
-        publish(cluster, topic, [Message("", 0, None, value, timestamp_ms=1) for value in values])
-        found = read_kafka(spark, spark_options(cluster), topic, [(topic, 0, 0, 499)]).collect()
+def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker) -> None:
+    values = [b"%d" % number * 40 for number in range(500)]
+    with run_topic(kafka.cluster, 1) as topic:
+        for at, kind in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
+            some = [Message("", 0, None, value, timestamp_ms=1) for value in values[100 * at : 100 * (at + 1)]]
+            publish(Cluster(kafka.bootstrap, {"compression.type": kind}), topic, some)
+        found = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
     assert [bytes(row["value"]) for row in sorted(found, key=lambda row: row["offset"])] == values
 
 
@@ -312,8 +273,7 @@ def test_a_level_three_of_ones_own_is_judged_by_its_rows(
     spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
-    own = ModuleType("own_tables")
-    ours = importlib.import_module("spark_checks.decoders.ticdc_canal_json")
+    own, ours = ModuleType("own_tables"), importlib.import_module("spark_checks.decoders.ticdc_canal_json")
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)
     monkeypatch.setattr(own, "materialise", streaming.materialise, raising=False)
     monkeypatch.setattr(own, "materialised", streaming.materialised, raising=False)

@@ -42,8 +42,7 @@ def test_what_is_observed_counts_messages_by_their_first_row_and_samples_whole_r
 
 def test_the_sample_is_bounded(monkeypatch):
     held = []
-    rows = SimpleNamespace(size=lambda: len(held), add=held.append)
-    query = object.__new__(sustained._Query)
+    rows, query = SimpleNamespace(size=lambda: len(held), add=held.append), object.__new__(sustained._Query)
     query._rows, query._until, query._full = rows, {}, False
     monkeypatch.setattr(sustained, "LARGEST_SAMPLE", 5)
     query._keep([1, 2, 3], {"0": 10})

@@ -19,9 +19,7 @@ from generators.publishing.properties import check
 from spark_checks.services.engine import read_kafka
 
 pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.kafka,
-    pytest.mark.slow,
+    *(pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the key"),
 ]
 

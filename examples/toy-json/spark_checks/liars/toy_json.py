@@ -6,7 +6,7 @@ from typing import Final
 
 from generators.model import Logical
 from spark_checks.decoders import toy_json as reference
-from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input
+from spark_checks.liars.liar import Decode, Liar, on_cells, on_columns, on_input
 
 _FORMAT: Final = "toy-json"
 _EMPTY: Final = '{"op":"insert","ts":0,"table":"","row":{}}'

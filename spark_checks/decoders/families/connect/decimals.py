@@ -31,13 +31,13 @@ def base64_bytes(t: str) -> str:
     return f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN try_to_binary({t}, 'base64') END"
 
 
-def in_digits(kind: SourceType) -> bool:
+def in_digits(type: SourceType) -> bool:
     """Whether cells of the type may be numbers in base64, to go through `DIGITS`."""
-    return kind.logical is Logical.DECIMAL or (kind.logical is Logical.INT and kind.spark.startswith("decimal"))
+    return type.logical is Logical.DECIMAL or (type.logical is Logical.INT and type.spark.startswith("decimal"))
 
 
 def from_text(t: str, precision: int, own_scale: int) -> str:
-    """The same of digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`) are none."""
+    """The same for digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`) are none."""
     if precision <= 38:
         return _exact(t, precision, own_scale)
     java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}$'"
@@ -48,7 +48,7 @@ def from_text(t: str, precision: int, own_scale: int) -> str:
 
 
 def from_double(t: str, precision: int, own_scale: int) -> str:
-    """The same of a double's digits. The type's largest value may have been rounded up, out of the type: nothing but it
+    """The same for a double's digits. The type's largest value may have been rounded up, out of the type: nothing but it
     can have been."""
     largest = "9" * (precision - own_scale) + "." + "9" * own_scale
     number = f"CASE WHEN right({t}, 1) <= '9' THEN try_cast({t} AS double) END"
@@ -61,7 +61,7 @@ def from_double(t: str, precision: int, own_scale: int) -> str:
 
 
 def from_numeric(t: str, precision: int, own_scale: int) -> str:
-    """The same of a JSON number, exact up to 38 digits (the column is parsed as decimal then). Above, Spark's parser passes
+    """The same for a JSON number, exact up to 38 digits (the column is parsed as decimal then). Above, Spark's parser passes
     fractions through a double, so that only what a double holds is taken."""
     if precision <= 38:
         return _exact(t, precision, own_scale)

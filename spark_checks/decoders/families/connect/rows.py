@@ -1,6 +1,6 @@
 """Kafka Connect JSON with a change envelope: what Debezium and the formats made after it share.
 
-How to make a decoder of it: describe the payload in a `Dialect`, and pass it to `decode` and `decode_rows`.
+How to make a decoder of it: describe the payload in a `ConnectDialect`, and pass it to `decode` and `decode_rows`.
 
 A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by itself. It is parsed once, inside
 a wrapping that only one whole object leaves intact (`canal`). No value at all is a TOMBSTONE, so is the null that Connect
@@ -39,16 +39,15 @@ from pyspark.sql.types import (
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
-from spark_checks.decoders.families.canal import COORDINATES, OPTIONS, UNREADABLE, message, read, whole
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits
 from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
+from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, message, read, whole
 from spark_checks.decoders.families.sql import given, let, literal, name
 
 Told: TypeAlias = Callable[[Column], Column]
-"""Something that the payload tells, given it as a struct of the dialect's members."""
+"""A part of the change, made of the payload as a struct of the dialect's members."""
 
 _TEXTS: Final = MapType(StringType(), StringType())
-_LAST_MILLISECOND: Final = 253_402_300_799_999
 _IMAGES: Final = {"before": ("UPDATE", "DELETE"), "after": ("INSERT", "READ", "UPDATE")}
 _NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*$'
 _NULL_END: Final = 64
@@ -79,7 +78,7 @@ def record_key() -> Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ConnectDialect:
     """How a format fills the family's envelope.
 
     `kind`: the kind of a whole message with a payload, NULL for CORRUPT; `has_row` says whether it can be ROW.
@@ -117,7 +116,7 @@ class Dialect:
     unsent: tuple[str, ...] = ()
 
     def operation(self, payload: Column) -> Column:
-        """The operation as the column `op` has it, NULL for one that the format has not."""
+        """The operation as the column `op` has it, NULL for one that the format lacks."""
         known = F.create_map(*(F.lit(text) for pair in self.ops.items() for text in pair))
         return F.try_element_at(known, F.lower(payload[self.op]))
 
@@ -137,7 +136,7 @@ class Message:
     op: Column
 
 
-def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
+def decode(records: DataFrame, dialect: ConnectDialect, deployment: Deployment | None = None) -> DataFrame:
     """Level one."""
     none = F.lit(None).cast("string")
 
@@ -146,35 +145,28 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
             return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
         before, after = _images(m, dialect)
-        commit = told(dialect.commit_ms)
         keys = F.when(m.kind == "TOMBSTONE", record_key()).when(m.kind == "ROW", dialect.keys(m.payload))
         return F.struct(
-            F.lit(0).alias("row"),
-            m.kind.alias("kind"),
-            m.op.alias("op"),
-            told(dialect.database).alias("database"),
-            told(dialect.schema).alias("schema"),
-            told(dialect.table).alias("table"),
-            keys.alias("keys"),
-            told(dialect.position).alias("position"),
-            (
-                F.when(commit.between(0, _LAST_MILLISECOND), F.timestamp_millis(commit))
-                if dialect.commit_ms
-                else none.cast("timestamp")
-            ).alias("commit_time"),
-            before.alias("before"),
-            after.alias("after"),
-            F.lit(None).cast(_TEXTS).alias("types"),
-            none.alias("schema_version"),
-            F.when(m.kind == "DDL", told(dialect.sql)).alias("sql"),
-            F.when(m.kind == "CORRUPT", UNREADABLE).alias("error"),
+            *framing.change(
+                m.kind,
+                op=m.op,
+                database=told(dialect.database),
+                schema=told(dialect.schema),
+                table=told(dialect.table),
+                keys=keys,
+                position=told(dialect.position),
+                commit_time=framing.instant(told(dialect.commit_ms).cast("bigint")),
+                before=before,
+                after=after,
+                sql=F.when(m.kind == "DDL", told(dialect.sql)),
+            )
         )
 
-    return records.select(*COORDINATES, F.inline_outer(F.array(message_of(dialect, StructType([]), _TEXTS, change))))
+    return framing.changes(records, F.array(message_of(dialect, StructType([]), _TEXTS, change)))
 
 
 def decode_rows(
-    records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None, *, done: str = ""
+    records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment | None = None, *, done: str = ""
 ) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows.
 
@@ -208,7 +200,7 @@ def decode_rows(
     return named.select(*COORDINATES, F.inline_outer(rows)).where(F.col("kind").isNotNull())
 
 
-def _images(m: Message, dialect: Dialect) -> list[Column]:
+def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
     """The images before and after, where the operation has them."""
     names = (dialect.before, dialect.after)
     return [F.when(m.op.isin(*ops), m.payload[name]) for ops, name in zip(_IMAGES.values(), names, strict=True)]
@@ -236,7 +228,7 @@ class _RowSql:
 
     @property
     def _cells(self) -> str:
-        """What the schema tells of each column, in the table's order: form and scale; NULL without a schema.
+        """Form and scale of each column by the schema, in the table's order; NULL without a schema.
 
         A complete schema has the columns in that order too, and then none has to be searched for."""
         names = ", ".join(literal(c.name) for c in self.table.columns)
@@ -282,7 +274,7 @@ class _RowSql:
         return found
 
     def _cell(self, i: int, c: ColumnOf) -> str:
-        """A cell and what is known of it: its text `t`, its `form` and `scale`."""
+        """A cell as a struct: its text `t`, its `form` and `scale`."""
         text = f"image.row.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
@@ -293,19 +285,21 @@ class _RowSql:
         return f"struct({text} AS t, {form} AS form, coalesce(get(cells, {i}).scale, {c.type.scale or 0}) AS scale)"
 
     def _sent(self, text: str, c: ColumnOf) -> str:
-        """The text, NULL where it says that the value was not sent."""
+        """The text, or NULL if it stands for a value that was not sent."""
         if c.type.source != "postgresql" or not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
             return text
         unsent = ", ".join(f"'{one}'" for one in self.unsent)
         return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
 
-    def _wire(self, kind: SourceType) -> DataType:
-        if self.deployment.decimal == "numeric" and kind.logical is Logical.DECIMAL and (kind.precision or 0) <= 38:
-            return DecimalType(38, kind.scale or 0)
+    def _wire(self, type: SourceType) -> DataType:
+        if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and (type.precision or 0) <= 38:
+            return DecimalType(38, type.scale or 0)
         return StringType()
 
 
-def message_of(dialect: Dialect, schema: StructType, image: MapType | StructType, told: Callable[[Message], Column]) -> Column:
+def message_of(
+    dialect: ConnectDialect, schema: StructType, image: MapType | StructType, told: Callable[[Message], Column]
+) -> Column:
     """What `told` makes of a record's message: `schema` and `image` are the types of what it has of them."""
     payload = StructType(
         [
@@ -339,8 +333,8 @@ def _text() -> Column:
     return F.col("value").cast("string")
 
 
-def _enveloped(m: Column, p: Column, dialect: Dialect, image: MapType | StructType) -> Column:
-    """The payload, one that is a row itself as that of an envelope: the row is the old one of a delete, else the new one.
+def _enveloped(m: Column, p: Column, dialect: ConnectDialect, image: MapType | StructType) -> Column:
+    """The payload; a payload that is itself a row becomes an envelope: of a delete with the old row, else with the new one.
 
     Such a row is parsed again, since its columns are not known before."""
     op = dialect.bare(p) if dialect.bare else F.lit(None)
@@ -362,15 +356,15 @@ def _enveloped(m: Column, p: Column, dialect: Dialect, image: MapType | StructTy
     return F.when(op.isNotNull(), given(row, found)).otherwise(p)
 
 
-def _bare_fields(m: Message, dialect: Dialect) -> Column:
-    """What the schema of a row without envelope tells of its columns."""
+def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
+    """The fields of a row's schema, without envelope."""
     if dialect.bare is None:
         return F.lit(None)
     own = F.transform(m.value["schema"]["fields"], lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)))
     return F.when(dialect.bare(m.payload).isNotNull(), own)
 
 
-def _kind(dialect: Dialect, p: Column) -> Column:
+def _kind(dialect: ConnectDialect, p: Column) -> Column:
     """A payload of null is a record without value, unless the message is an envelope itself."""
     nothing = F.col("value").isNull()
     if dialect.bare:

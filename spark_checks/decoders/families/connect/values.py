@@ -16,8 +16,8 @@ name is known by its last part alone: `com.xxx.cdc.data.Decimal` of type string 
 | days, ms, us, ns | whole units since 1970-01-01, or of a time |
 | numeric | a decimal as a number (`decimal.format=NUMERIC`) |
 
-Like `_mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity. It is
-to be evaluated inside a lambda (`_connect` says why). What does not fit is NULL, or a value that `misfit` tells.
+Like `families.mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity.
+It is to be evaluated inside a lambda (`rows` says why). A value that does not fit is NULL, or `misfit` reports it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
 _CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?$"
 
-BY_NAME: Final = {
+_BY_NAME: Final = {
     "Date": "days",
     "Time": "ms",
     "MicroTime": "us",
@@ -53,36 +53,36 @@ BY_NAME: Final = {
     "NanoTimestamp": "ns",
     "MicroDuration": "us",
 }
-BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
+_BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
 
 
 def form_of(kind: str, name: str) -> str:
-    """SQL: the form that a field's schema tells, of its `type` and its `name`, either maybe NULL."""
+    """SQL: the form by a field's schema, from its `type` and its `name`, either of which may be NULL."""
     last = f"substring_index({name}, '.', -1)"
-    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in BY_NAME.items())
-    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in BY_TYPE.items())
+    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in _BY_NAME.items())
+    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in _BY_TYPE.items())
     as_bytes = f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
     as_integer = f"coalesce(CASE {last} {integers} END, 'number')"
     return f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE {as_integer} END"
 
 
-def default_form(kind: SourceType, deployment: Deployment) -> str:
+def default_form(type: SourceType, deployment: Deployment) -> str:
     """The form of a column's cells in a message without schema, by Debezium's options; "" is Debezium's default."""
-    postgresql = kind.source == _POSTGRESQL
+    postgresql = type.source == _POSTGRESQL
     temporal = deployment.temporal or ("adaptive" if postgresql else "adaptive_time_microseconds")
-    match kind.logical:
+    match type.logical:
         case Logical.DECIMAL if deployment.decimal in ("", "precise"):
-            return "variable" if _unconstrained(kind) else "decimal"
+            return "variable" if _unconstrained(type) else "decimal"
         case Logical.DECIMAL:
-            return {"double": "double", "numeric": "variable" if _unconstrained(kind) else "numeric"}.get(
+            return {"double": "double", "numeric": "variable" if _unconstrained(type) else "numeric"}.get(
                 deployment.decimal, "text"
             )
-        case Logical.INT if _unsigned_bigint(kind) and deployment.bigint_unsigned == "precise":
+        case Logical.INT if _unsigned_bigint(type) and deployment.bigint_unsigned == "precise":
             return "numeric" if deployment.decimal == "numeric" else "decimal"
         case Logical.FLOAT | Logical.DOUBLE:
             return "double"
         case Logical.BIT:
-            return "boolean" if kind.length == 1 else "bits"
+            return "boolean" if type.length == 1 else "bits"
         case Logical.BINARY:
             return {"base64-url-safe": "base64-url-safe", "hex": "hex"}.get(deployment.binary, "base64")
         case Logical.DATE:
@@ -91,93 +91,93 @@ def default_form(kind: SourceType, deployment: Deployment) -> str:
             return "us"
         case Logical.DATETIME | Logical.TIME:
             units = {"connect": "ms", "isostring": "text", "microseconds": "us", "nanoseconds": "ns"}
-            return units.get(temporal, "ms" if kind.fsp <= 3 else "us")
+            return units.get(temporal, "ms" if type.fsp <= 3 else "us")
         case Logical.INT | Logical.YEAR:
             return "number"
         case _:
             return "text"
 
 
-def typed(text: str, form: str, kind: SourceType, deployment: Deployment) -> str:
-    """The cell's value as `kind.spark`: `text` is its JSON (a string's text); `form` and `scale` are SQL too."""
-    forms = _forms(text, form, kind, deployment)
+def typed(text: str, form: str, type: SourceType, deployment: Deployment) -> str:
+    """The cell's value as `type.spark`: `text` is its JSON (a string's text); `form` and `scale` are SQL too."""
+    forms = _forms(text, form, type, deployment)
     if len(forms) == 1 and "" in forms:
         return forms[""]
     cases = " ".join(f"WHEN '{name}' THEN {value}" for name, value in forms.items() if name)
     return f"CASE {form} {cases}" + (f" ELSE {forms['']}" if "" in forms else "") + " END"
 
 
-def misfit(text: str, value: str, kind: SourceType, deployment: Deployment) -> str | None:
+def misfit(text: str, value: str, type: SourceType, deployment: Deployment) -> str | None:
     """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell fits.
 
-    JSON's NULL fits, so do zero dates, and what says that a value is unavailable where it cannot be a value itself.
+    JSON's NULL fits, and so do zero dates, and the placeholder of an unavailable value where it cannot be a value.
     """
-    if kind.logical is Logical.TEXT:
+    if type.logical is Logical.TEXT:
         return None
     unfit = f"{value} IS NULL AND {text} IS NOT NULL"
-    if kind.logical in (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP):
+    if type.logical in (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP):
         unfit += f" AND NOT {text} RLIKE r'{_ZERO_DATE}'"
-    elif kind.source == _POSTGRESQL and kind.logical in (Logical.JSON, Logical.BINARY):
+    elif type.source == _POSTGRESQL and type.logical in (Logical.JSON, Logical.BINARY):
         unfit += f" AND {text} <> '{UNAVAILABLE}'"
-    outside = _outside(text, value, kind)
+    outside = _outside(text, value, type)
     return f"({unfit})" + (f" OR {outside}" if outside else "")
 
 
-def _unconstrained(kind: SourceType) -> bool:
+def _unconstrained(type: SourceType) -> bool:
     """PostgreSQL's numeric without precision, whose values each have a scale of their own."""
-    return kind.source == _POSTGRESQL and (kind.precision or 0) > 1000
+    return type.source == _POSTGRESQL and (type.precision or 0) > 1000
 
 
-def _unsigned_bigint(kind: SourceType) -> bool:
-    return kind.logical is Logical.INT and kind.spark.startswith("decimal")
+def _unsigned_bigint(type: SourceType) -> bool:
+    return type.logical is Logical.INT and type.spark.startswith("decimal")
 
 
-def _forms(t: str, form: str, kind: SourceType, deployment: Deployment) -> dict[str, str]:
+def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
     """The value by form; "" stands for every other form."""
-    match kind.logical:
-        case Logical.INT if _unsigned_bigint(kind):
+    match type.logical:
+        case Logical.INT if _unsigned_bigint(type):
             return {"digits": from_text(t, 20, 0), "": _unsigned(t)}
         case Logical.INT:
             return {
-                "boolean": _truth(t, kind),
-                "": f"coalesce({_integer(t, kind)}, {_truth(t, kind)})" if _may_be_boolean(kind) else _integer(t, kind),
+                "boolean": _truth(t, type),
+                "": f"coalesce({_integer(t, type)}, {_truth(t, type)})" if _may_be_boolean(type) else _integer(t, type),
             }
         case Logical.YEAR:
-            return {"": _integer(t, kind)}
+            return {"": _integer(t, type)}
         case Logical.DECIMAL:
-            return _decimals(t, kind, deployment)
+            return _decimals(t, type, deployment)
         case Logical.FLOAT | Logical.DOUBLE:
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
-            names = f" OR {t} IN ('NaN', 'Infinity', '-Infinity')" if kind.source == _POSTGRESQL else ""
-            return {"": f"CASE WHEN right({t}, 1) <= '9'{names} THEN try_cast({t} AS {kind.spark}) END"}
+            names = f" OR {t} IN ('NaN', 'Infinity', '-Infinity')" if type.source == _POSTGRESQL else ""
+            return {"": f"CASE WHEN right({t}, 1) <= '9'{names} THEN try_cast({t} AS {type.spark}) END"}
         case Logical.BIT:
             true, false = (
-                ("true", "false") if kind.spark == "boolean" else (f"CAST(1 AS {kind.spark})", f"CAST(0 AS {kind.spark})")
+                ("true", "false") if type.spark == "boolean" else (f"CAST(1 AS {type.spark})", f"CAST(0 AS {type.spark})")
             )
-            return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, kind)}
+            return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, type)}
         case Logical.BINARY:
             base64 = _binary(t, "base64")
-            own = _binary(t, default_form(kind, deployment))
+            own = _binary(t, default_form(type, deployment))
             return {"": base64} if own == base64 else {"base64": base64, "": own}
         case Logical.DATE:
             days = f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN date_from_unix_date(CAST({t} AS int))"
             return {"days": f"CASE WHEN {days} END", "text": _date(t)}
         case Logical.DATETIME:
-            return {"text": _wall_clock(t), "": _stamp(t, form, kind)}
+            return {"text": _wall_clock(t), "": _stamp(t, form, type)}
         case Logical.TIMESTAMP:
-            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form, kind)}
+            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form, type)}
         case Logical.TIME:
-            return {"text": _clock(t), "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), kind)}
+            return {"text": _clock(t), "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), type)}
         case Logical.ENUM:
-            return {"": _label(t, kind)}
+            return {"": _label(t, type)}
         case Logical.SET:
-            return {"": _labels(t, kind)}
+            return {"": _labels(t, type)}
         case _:
-            return {"": mysql_typed(t, kind)}
+            return {"": mysql_typed(t, type)}
 
 
-def _decimals(t: str, kind: SourceType, deployment: Deployment) -> dict[str, str]:
-    precision, own = kind.precision or 0, kind.scale or 0
+def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
+    precision, own = type.precision or 0, type.scale or 0
     text = from_text(t, precision, own)
     match deployment.decimal:
         case "double":
@@ -188,17 +188,17 @@ def _decimals(t: str, kind: SourceType, deployment: Deployment) -> dict[str, str
             return {"": text}
 
 
-def _integer(t: str, kind: SourceType) -> str:
-    return f"try_cast({t} AS {kind.spark})"
+def _integer(t: str, type: SourceType) -> str:
+    return f"try_cast({t} AS {type.spark})"
 
 
-def _may_be_boolean(kind: SourceType) -> bool:
+def _may_be_boolean(type: SourceType) -> bool:
     """MySQL's TINYINT(1), which a statement may have spelled BOOLEAN (debezium#boolean-tinyint)."""
-    return kind.name == "tinyint" and kind.length == 1 and not kind.unsigned
+    return type.name == "tinyint" and type.length == 1 and not type.unsigned
 
 
-def _truth(t: str, kind: SourceType) -> str:
-    return f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {kind.spark})"
+def _truth(t: str, type: SourceType) -> str:
+    return f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {type.spark})"
 
 
 def _unsigned(t: str) -> str:
@@ -208,15 +208,15 @@ def _unsigned(t: str) -> str:
     return let(whole, "v", f"CAST({wrapped} AS decimal(20,0))")
 
 
-def _bits(t: str, kind: SourceType) -> str:
-    """Little-endian: the pairs of hex digits the other way round. No byte at all is PostgreSQL's trimmed zero."""
+def _bits(t: str, type: SourceType) -> str:
+    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed zero."""
     pairs = "reverse(regexp_replace(h, '(.)(.)', '$2$1'))"
     number = f"CASE WHEN h = '' THEN '0' WHEN length(h) <= 16 THEN conv({pairs}, 16, 10) END"
     value = let(f"hex({base64_bytes(t)})", "h", number)
     return (
         f"CASE {value} WHEN '0' THEN false WHEN '1' THEN true END"
-        if kind.spark == "boolean"
-        else f"try_cast({value} AS {kind.spark})"
+        if type.spark == "boolean"
+        else f"try_cast({value} AS {type.spark})"
     )
 
 
@@ -239,10 +239,10 @@ def _micros(t: str, form: str, low: int, high: int) -> str:
     return let(f"try_cast({t} AS bigint)", "v", f"CASE {form} {ms} {us} {ns} END")
 
 
-def _stamp(t: str, form: str, kind: SourceType) -> str:
+def _stamp(t: str, form: str, type: SourceType) -> str:
     """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and Python has none."""
     micros = _micros(t, form, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
-    if kind.logical is Logical.TIMESTAMP:
+    if type.logical is Logical.TIMESTAMP:
         return f"timestamp_micros({micros})"
     return f"timestampadd(MICROSECOND, {micros}, {_EPOCH})"
 
@@ -266,7 +266,7 @@ def _instant(t: str, time_zone: str) -> str:
     return f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}$' THEN {local} END"
 
 
-def _time(micros: str, kind: SourceType) -> str:
+def _time(micros: str, type: SourceType) -> str:
     """`[-]HH:MM:SS[.ffffff]` of microseconds, a fraction only where there is one."""
     hours = "a DIV 3600000000"
     wide = f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS string) END"
@@ -274,7 +274,7 @@ def _time(micros: str, kind: SourceType) -> str:
     fraction = "concat('.', right(concat('00000', a % 1000000), 6))"
     fraction = f"CASE WHEN a % 1000000 = 0 THEN '' ELSE {fraction} END"
     body = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {rest}, {fraction})"
-    valid = f"CASE WHEN v BETWEEN 0 AND {_DAY} THEN v END" if kind.source == _POSTGRESQL else "v"
+    valid = f"CASE WHEN v BETWEEN 0 AND {_DAY} THEN v END" if type.source == _POSTGRESQL else "v"
     return let(let(micros, "v", valid), "v", let("abs(v)", "a", body))
 
 
@@ -292,24 +292,24 @@ def _array(texts: tuple[str, ...]) -> str:
     return f"array({', '.join(map(_quoted, texts))})"
 
 
-def escaped(members: tuple[str, ...]) -> tuple[str, ...]:
+def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
     r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (debezium#enum-label)."""
     return tuple(m.replace("\\", "\\\\").replace(",", "\\,") for m in members)
 
 
-def _label(t: str, kind: SourceType) -> str:
+def _label(t: str, type: SourceType) -> str:
     """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the empty text of invalid input."""
-    streamed = escaped(kind.members)
-    lists = (streamed, kind.members) if streamed != kind.members else (kind.members,)
+    streamed = _escaped(type.members)
+    lists = (streamed, type.members) if streamed != type.members else (type.members,)
     found = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
     return f"CAST(coalesce({found}, CASE WHEN {t} = '' THEN 0 END) AS int)"
 
 
-def _labels(t: str, kind: SourceType) -> str:
+def _labels(t: str, type: SourceType) -> str:
     """The bit mask of a SET's labels, which hold no comma."""
-    labels = _array(kind.members)
-    if "\\" in "".join(kind.members):
-        position = f"coalesce(nullif(array_position({_array(escaped(kind.members))}, x), 0), array_position({labels}, x))"
+    labels = _array(type.members)
+    if "\\" in "".join(type.members):
+        position = f"coalesce(nullif(array_position({_array(_escaped(type.members))}, x), 0), array_position({labels}, x))"
     else:
         position = f"array_position({labels}, x)"
     bit = let(position, "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
@@ -318,20 +318,20 @@ def _labels(t: str, kind: SourceType) -> str:
     return f"CAST(CASE WHEN {t} = '' THEN 0BD ELSE {unsigned} END AS decimal(20,0))"
 
 
-def _outside(text: str, value: str, kind: SourceType) -> str | None:
+def _outside(text: str, value: str, type: SourceType) -> str | None:
     """Whether a value of the Spark type is outside the source type's domain."""
-    low, high = kind.low or 0, kind.high or 0
-    match kind.logical:
+    low, high = type.low or 0, type.high or 0
+    match type.logical:
         case Logical.YEAR:
             return f"({value} <> 0 AND {value} NOT BETWEEN 1900 AND {high})"
-        case Logical.INT | Logical.BIT if kind.spark != "boolean":
+        case Logical.INT | Logical.BIT if type.spark != "boolean":
             return f"{value} NOT BETWEEN {low} AND {high}"
         case Logical.FLOAT | Logical.DOUBLE:
-            infinite = f"abs({value}) = {kind.spark}('Infinity')"
-            if kind.source == _POSTGRESQL:
+            infinite = f"abs({value}) = {type.spark}('Infinity')"
+            if type.source == _POSTGRESQL:
                 return f"({infinite} AND NOT endswith({text}, 'Infinity'))"
-            return f"{infinite} OR {value} < 0" if kind.unsigned else infinite
-        case Logical.DECIMAL if kind.unsigned:
-            return f"startswith({value}, '-')" if kind.spark == "string" else f"{value} < 0"
+            return f"{infinite} OR {value} < 0" if type.unsigned else infinite
+        case Logical.DECIMAL if type.unsigned:
+            return f"startswith({value}, '-')" if type.spark == "string" else f"{value} < 0"
         case _:
             return None

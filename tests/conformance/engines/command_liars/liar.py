@@ -26,10 +26,8 @@ def say(**fields):
 
 
 def text(value):
-    if value is None:
-        return None
-    if "text" in value:
-        return value["text"]
+    if value is None or "text" in value:
+        return value and value["text"]
     data = base64.b64decode(value["base64"])
     try:
         return data.decode()
@@ -42,97 +40,89 @@ def changes(record, **other):
     say(type="changes", seq=record["seq"], changes=[{"row": 0, "kind": "ROW", "op": "INSERT", "after": image, **other}])
 
 
+ALTERED = {
+    "unknown-kind": {"kind": "Row"},
+    "unknown-op": {"op": "UPSERT"},
+    "image-no-map": {"after": ["x"]},
+    "cell-no-text": {"after": {"v": 5}},
+    "unknown-field": {"colour": "red"},
+    "undeclared-field": {"position": "1"},
+    "negative-row": {"row": -1},
+}
+"""Lies that one field of a change tells."""
+SAID = {
+    "error": {"type": "error", "error": "cannot read that"},
+    "no-row": {"type": "changes", "changes": [{"kind": "ROW"}]},
+    "no-list": {"type": "changes", "changes": {}},
+    "sequence-as-text": {"type": "changes", "seq": "2", "changes": []},
+    "unknown-type": {"type": "change", "changes": []},
+    "rows-at-level-one": {"type": "rows", "rows": []},
+    "no-answer": None,
+}
+"""What is said in place of the record's answer."""
+WRITTEN = {
+    "print": b"got a record\n",
+    "blank": b"\n",
+    "array-line": b"[1]\n",
+    "invalid-utf-8": b'{"type":"changes","seq":%d,"changes":[{"row":0,"kind":"ROW","after":{"v":"\xff"}}]}\n',
+    "lone-surrogate": b'{"type":"changes","seq":%d,"changes":[{"row":0,"kind":"ROW","after":{"v":"a\\ud800b"}}]}\n',
+    "nan": b'{"type":"changes","seq":%d,"changes":[{"row":NaN,"kind":"ROW"}]}\n',
+}
+"""Bytes in place of the record's answer."""
+ENDS = {
+    "hang": lambda: None,
+    "exit-3": lambda: (sys.stderr.write("last words\n"), sys.stderr.flush(), os._exit(3)),
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "half-line": lambda: (raw(b'{"type":"changes","seq":'), os._exit(0)),
+    "closes-stdin": lambda: os.close(0),
+    "closes-stdout": lambda: os.close(1),
+}
+"""What a decoder does that answers no more."""
+
+
 def lie(record):
     """Answers the record that the lie is about."""
     seq = record["seq"]
-    match LIE:
-        case "wrong-sequence":
-            changes({**record, "seq": seq + 1000})
-        case "earlier-batch":
-            changes({**record, "seq": 1})
-        case "repeated":
+    if LIE in SAID:
+        if SAID[LIE]:
+            say(**{"seq": seq, **SAID[LIE]})
+    elif LIE in WRITTEN:
+        raw(WRITTEN[LIE] % seq if b"%d" in WRITTEN[LIE] else WRITTEN[LIE])
+    elif LIE in ENDS:
+        OUT.flush()
+        ENDS[LIE]()
+        time.sleep(600)
+    elif LIE == "huge-line":
+        for _ in range(100):
+            raw(b" " * 100_000)
+    elif LIE == "ended-early":
+        say(type="ended", batch=record["batch"])
+        OUT.flush()
+        time.sleep(0.5)
+    else:
+        if LIE == "loud":
+            sys.stderr.write(("x" * 9999 + "\n") * 200)
+        shown = {"wrong-sequence": seq + 1000, "earlier-batch": 1}.get(LIE, seq)
+        changes({**record, "seq": shown}, **ALTERED.get(LIE, {}))
+        if LIE == "repeated":
             changes(record)
-            changes(record)
-        case "no-answer":
-            pass
-        case "error":
-            say(type="error", seq=seq, error="cannot read that")
-        case "hang":
-            OUT.flush()
-            time.sleep(600)
-        case "exit-3":
-            sys.stderr.write("last words\n")
-            sys.stderr.flush()
-            OUT.flush()
-            os._exit(3)
-        case "killed":
-            OUT.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "print":
-            raw(b"got a record\n")
-            changes(record)
-        case "blank":
-            raw(b"\n")
-            changes(record)
-        case "invalid-utf-8":
-            raw(b'{"type":"changes","seq":%d,"changes":[{"row":0,"kind":"ROW","after":{"v":"\xff"}}]}\n' % seq)
-        case "lone-surrogate":
-            raw(b'{"type":"changes","seq":%d,"changes":[{"row":0,"kind":"ROW","after":{"v":"a\\ud800b"}}]}\n' % seq)
-        case "nan":
-            raw(b'{"type":"changes","seq":%d,"changes":[{"row":NaN,"kind":"ROW"}]}\n' % seq)
-        case "half-line":
-            raw(b'{"type":"changes","seq":')
-            os._exit(0)
-        case "huge-line":
-            for _ in range(100):
-                raw(b" " * 100_000)
-        case "unknown-kind":
-            changes(record, kind="Row")
-        case "unknown-op":
-            changes(record, op="UPSERT")
-        case "image-no-map":
-            changes(record, after=["x"])
-        case "cell-no-text":
-            changes(record, after={"v": 5})
-        case "unknown-field":
-            changes(record, colour="red")
-        case "undeclared-field":
-            changes(record, position="1")
-        case "negative-row":
-            changes(record, row=-1)
-        case "no-row":
-            say(type="changes", seq=seq, changes=[{"kind": "ROW"}])
-        case "no-list":
-            say(type="changes", seq=seq, changes={})
-        case "sequence-as-text":
-            say(type="changes", seq=str(seq), changes=[])
-        case "unknown-type":
-            say(type="change", seq=seq, changes=[])
-        case "rows-at-level-one":
-            say(type="rows", seq=seq, rows=[])
-        case "array-line":
-            raw(b"[1]\n")
-        case "ended-early":
-            say(type="ended", batch=record["batch"])
-            OUT.flush()
-            time.sleep(0.5)
-        case "wrong-batch":
-            changes(record)
+        if LIE == "wrong-batch":
             say(type="ended", batch=99)
-        case "loud":
-            for _ in range(200):
-                sys.stderr.write("x" * 9999 + "\n")
-            changes(record)
-        case "closes-stdin":
-            os.close(0)
-            OUT.flush()
-            time.sleep(600)
-        case "closes-stdout":
-            OUT.flush()
-            os.close(1)
-            time.sleep(600)
-        case _:
-            changes(record)
+
+
+HELLO = {
+    "other-version": {"cdc": 2},
+    "no-version": {"cdc": None},
+    "no-levels": {"levels": []},
+    "level-two-only": {"levels": [2]},
+    "unknown-claim": {"capabilities": {"profile": ["v7*"]}},
+    "claims": {"capabilities": {"profiles": ["v7*"], "kinds": ["ROW"]}},
+    "unknown-return": {"returns": ["colour"]},
+    "base64": {"bytes": "base64"},
+    "tables": {"tables": True},
+    "tables-as-text": {"tables": "yes"},
+}
+"""What the started line has in place of the honest fields."""
 
 
 def main():
@@ -151,29 +141,10 @@ def main():
             say(type="error", error=f"no decoder of {start['format']}")
             OUT.flush()
             time.sleep(600)
-        case "other-version":
-            hello["cdc"] = 2
-        case "no-version":
-            del hello["cdc"]
-        case "no-levels":
-            hello["levels"] = []
-        case "level-two-only":
-            hello["levels"] = [2]
-        case "unknown-claim":
-            hello["capabilities"] = {"profile": ["v7*"]}
-        case "claims":
-            hello["capabilities"] = {"profiles": ["v7*"], "kinds": ["ROW"]}
-        case "unknown-return":
-            hello["returns"] = ["colour"]
-        case "base64":
-            hello["bytes"] = "base64"
-        case "tables":
-            hello["tables"] = True
-        case "tables-as-text":
-            hello["tables"] = "yes"
         case "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    say(**hello)
+    said = hello | HELLO.get(LIE, {})
+    say(**{name: value for name, value in said.items() if value is not None})
     OUT.flush()
     told = 0
     held = []

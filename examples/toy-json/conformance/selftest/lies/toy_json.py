@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies.altering import backwards, in_json
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 
 LIES: Final = (
     Lie("old-whole", "1.0", "image/old-columns", "shape/update-one-column", "whole_old", True),

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import pytest
 
-from conformance.rules.base import rules
+from conformance.rules.rules import rules
 from conformance.rules.sources import pages
-from conformance.selftest.lies.base import lies
+from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
 from generators.formats.toy_json import FORMAT, PROFILES, write
 from generators.model import Column, History, Layout, Op, Table, Written
@@ -21,7 +21,7 @@ from generators.sources import boundaries, mysql
 ROOT = Path(__file__).parents[3]
 PAGE = "toy"
 WRITER = "generators/formats/toy_json.py"
-RULES = "conformance/rules/formats/toy_json.py"
+RULES = "conformance/rules/toy-json.toml"
 LIES = "conformance/selftest/lies/toy_json.py"
 FACTS = f"conformance/rules/sources/{PAGE}.toml"
 TESTS = "tests/generators/formats/test_toy_json.py"

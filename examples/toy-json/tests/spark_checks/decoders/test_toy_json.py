@@ -13,11 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from generators.model import Column, Table
 from generators.sources import mysql
 from spark_checks.decoders import toy_json as reference
-from spark_checks.decoders.baselines.toy_json import BASELINE
 from spark_checks.liars.toy_json import LIARS
 
 DECODER = "spark_checks/decoders/toy_json.py"
-BASELINES = "spark_checks/decoders/baselines/toy_json.py"
 WRONG = "spark_checks/liars/toy_json.py"
 TESTS = "tests/spark_checks/decoders/test_toy_json.py"
 TABLE = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
@@ -45,7 +43,7 @@ def records(spark: SparkSession) -> DataFrame:
 def test_level_one_reads_an_insert_an_update_and_a_delete(spark: SparkSession) -> None:
     rows = reference.decode(records(spark)).orderBy("offset").collect()
     if any(row.kind == "CORRUPT" for row in rows):
-        due(f"{DECODER}, _ENVELOPE, _op and _told: read the members that the document names")
+        due(f"{DECODER}, _op and FLAT: read the members that the document names")
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE"]
     assert [row.after and row.after["a"] for row in rows] == ["x", None, None]
 
@@ -54,16 +52,16 @@ def test_level_one_reads_an_insert_an_update_and_a_delete(spark: SparkSession) -
 def test_level_two_types_the_cells(spark: SparkSession) -> None:
     rows = reference.decode_rows(records(spark), TABLE).orderBy("offset").collect()
     if any(row.after is None or row.after.id is None for row in rows[:2]):
-        due(f"{DECODER}, _cell: give the text of a column in the image before and the image after")
+        due(f"{DECODER}, FLAT: name the members that hold the row and the old row")
     assert [row.before and (row.before.id, row.before.a) for row in rows] == [None, (1, "x"), (1, None)]
     assert [row.after and (row.after.id, row.after.a) for row in rows] == [(1, "x"), (1, None), None]
 
 
 @pytest.mark.spark
 def test_the_baseline_reads_an_insert(spark: SparkSession) -> None:
-    row = BASELINE.decode(records(spark)).orderBy("offset").first()
+    row = reference.BASELINE.decode(records(spark)).orderBy("offset").first()
     if row is None or row.op != "INSERT" or not row.after:
-        due(f"{BASELINES}: say where op, table and images stand in a message")
+        due(f"{DECODER}, BASELINE: say where op, table and images stand in a message")
     assert row.after["a"] == "x"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from spark_checks.liars.base import Decode, Liar
+from spark_checks.liars.liar import Decode, Liar
 
 _FORMAT: Final = "sample-json"
 
@@ -14,4 +14,4 @@ def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Lia
 
 
 LIARS: Final[tuple[Liar, ...]] = ()
-"""To write: one for each mistake that the document invites, out of the reference decoder (`spark_checks.liars.base`)."""
+"""To write: one for each mistake that the document invites, out of the reference decoder (`spark_checks.liars.liar`)."""

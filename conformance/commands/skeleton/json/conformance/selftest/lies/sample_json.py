@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.lie import Lie
 
 LIES: Final[tuple[Lie, ...]] = ()
 """To write: a change of the messages that a rule answers, and one that changes bytes only."""

@@ -1,0 +1,197 @@
+"""Named cases on disk, made once for all processes of the same sources: `cases/<sources>/<format>/<profile>` in the cache.
+
+`<sources>` digests everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile of the
+formats. A file is a digest and compressed data of `marshal`, which runs nothing when it is read; a file of another user or of
+other content than its digest says is not read. Where nothing can be written, every process makes its cases.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import logging
+import marshal
+import os
+import shutil
+import sys
+import time
+import zoneinfo
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from decimal import Decimal
+from functools import cache
+from importlib import metadata
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
+from types import NoneType
+from typing import Any, Final
+
+from cramjam import zstd
+
+from conformance.files import cache_dir, put
+from generators import model
+from generators.errors import HarnessError
+from generators.model import Case, Change, Message, Written
+from generators.wire_format import FORMATS, Format, Profile, get
+
+GENERATIONS: Final = 5
+"""How many digests of sources keep their cases."""
+PACKAGES: Final = ("cramjam", "faker", "fastavro", "hypothesis", "orjson", "tzdata")
+"""Distributions that have a part in what is written."""
+_STARTED: Final = time.time() - 2
+
+
+def root() -> Path:
+    """The folder of all generations; it may not exist."""
+    return cache_dir() / "cases"
+
+
+def read(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
+    """The profile's named cases if they are kept, else None."""
+    path = _path(fmt, profile)
+    with contextlib.suppress(OSError):
+        if path is not None:
+            with path.open("rb") as file:
+                owner, seal, packed = os.fstat(file.fileno()).st_uid, file.read(32), file.read()
+            if _trusted(owner) and hashlib.sha256(packed).digest() == seal:
+                return _unpacked(packed)
+    return None
+
+
+def keep(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
+    """Writes the profile's named cases, unless the format or profile is not a registered one."""
+    path = _path(fmt, profile)
+    if path is None or not _older(_sources()):
+        return
+    try:
+        packed = _packed(cases)
+        put(path, lambda: (hashlib.sha256(packed).digest(), packed), "the named cases")
+    except HarnessError as error:
+        _say(f"{error} Until then every process makes them again.")
+    _evict()
+
+
+def size() -> int:
+    """The bytes of all that is kept."""
+    return sum(path.stat().st_size for path in root().rglob("*.cases"))
+
+
+def _path(fmt: Format[Any], profile: Profile) -> Path | None:
+    registered = fmt.name in FORMATS and fmt is get(fmt.name) and any(profile is listed for listed in fmt.profiles)
+    if not registered or (generation := _generation()) is None:
+        return None
+    return root() / generation / fmt.name / f"{profile.name}.cases"
+
+
+def _sources() -> list[Path]:
+    """The files that make cases: our own, and the zones of the system, which go before those of the package tzdata."""
+    ours = (Path(model.__file__).parent, Path(__file__).parent)
+    code = sorted(path for folder in ours for path in folder.rglob("*") if path.suffix in (".py", ".json"))
+    zones = (Path(folder, "tzdata.zi") for folder in zoneinfo.TZPATH)
+    return [*code, *(path for path in zones if path.is_file())]
+
+
+def _older(sources: list[Path]) -> bool:
+    """Whether this process has imported the sources as they are now."""
+    return max(path.stat().st_mtime for path in sources) < _STARTED
+
+
+@cache
+def _generation() -> str | None:
+    sources = _sources()
+    if not _older(sources):
+        return None
+    digest = hashlib.sha256(repr((sys.version, *map(metadata.version, PACKAGES))).encode())
+    for path in sources:
+        digest.update(f"{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
+    name = digest.hexdigest()[:16]
+    with contextlib.suppress(OSError):
+        os.utime(root() / name)
+    return name
+
+
+def _evict() -> None:
+    with contextlib.suppress(OSError):
+        for old in sorted(root().iterdir(), key=lambda folder: -folder.stat().st_mtime)[GENERATIONS:]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+@cache
+def _say(text: str) -> None:
+    logging.getLogger(__name__).warning(text)
+
+
+def _trusted(owner: int) -> bool:
+    return owner == 0 or owner == os.getuid()
+
+
+_LABELS: Final = (model.Kind, model.Op, model.State, model.Logical, model.Origin)
+_OF_CELLS: Final = (model.Cell, model.SourceType, model.ZeroDate, model.Json)
+_OF_TABLES: Final = (model.Table, model.Column, model.Index, model.Default)
+_CLASSES: Final = (Case, Written, Message, Change, model.Deployment, *_OF_TABLES, *_OF_CELLS)
+_ATOMS: Final = frozenset((str, bytes, int, bool, float, NoneType))
+_UNSHARED: Final = frozenset((Case, Written, Message, Change, dict, list))
+"""What is told apart by identity or can be changed; equal values of other types are written once."""
+_PARTS: Final[Mapping[type, Callable[[Any], Iterable[Any]]]] = {
+    tuple: iter,
+    list: iter,
+    frozenset: iter,
+    dict: lambda value: chain.from_iterable(value.items()),
+    Decimal: lambda value: (str(value),),
+    dt.date: lambda value: (value.year, value.month, value.day),
+    **{kind: lambda value: (value.value,) for kind in _LABELS},
+    **{kind: attrgetter(*(field.name for field in fields(kind))) for kind in _CLASSES},
+}
+"""What a value is made of."""
+_MAKERS: Final[tuple[Callable[..., Any], ...]] = (
+    lambda *parts: parts,
+    lambda *parts: list(parts),
+    lambda *parts: frozenset(parts),
+    lambda *parts: dict(zip(parts[::2], parts[1::2], strict=True)),
+    *list(_PARTS)[4:],
+)
+"""What makes the value of its parts again, in the order of `_PARTS`: a type stands on disk as its number."""
+_NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
+
+
+def _packed(cases: tuple[Case, ...]) -> bytes:
+    atoms: list[Any] = []
+    nodes: list[tuple[int, tuple[int, ...]]] = []
+    places: dict[Any, int] = {}
+    written: dict[int, int] = {}
+
+    def place(value: Any) -> int:
+        """The number of a value: those of atoms count down from -1."""
+        kind = type(value)
+        if kind in _ATOMS:
+            key: Any = (kind, repr(value) if kind is float else value)
+            if key not in places:
+                places[key] = ~len(atoms)
+                atoms.append(value)
+            return places[key]
+        if (known := written.get(id(value))) is not None:
+            return known
+        if kind not in _NUMBERS:
+            raise HarnessError(f"cannot write the named cases: they hold a {kind.__name__}.")
+        key = (_NUMBERS[kind], tuple([place(part) for part in _PARTS[kind](value)]))
+        number = None if kind in _UNSHARED else places.get(key)
+        if number is None:
+            number = places[key] = len(nodes)
+            nodes.append(key)
+        written[id(value)] = number
+        return number
+
+    place(cases)
+    first = len(atoms)
+    moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
+    return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
+
+
+def _unpacked(packed: bytes) -> tuple[Case, ...]:
+    values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
+    for kind, parts in nodes:
+        values.append(_MAKERS[kind](*[values[at] for at in parts]))
+    cases: tuple[Case, ...] = values[-1]
+    return cases

@@ -1,0 +1,397 @@
+"""A format's findings as few mistakes: what all failing messages share and no passing one has, in the order of repair.
+
+A symptom (rows lost, an image where none is owed, another value that differs by 8 h, ...) is looked at in its population: the
+owed rows, their compared cells, or the unreadable messages. Each unit has traits: its op, its place in the message, types, value
+classes, members of the document that are null or empty, the release, its options. The trait that the most failing units have, and
+no unit without the symptom has, is the mistake; what it does not explain goes on to the next. Nothing here moves a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations, islice
+from typing import Any, Final, TypeAlias
+
+from conformance.judging.causes import cell_of, cells, change_of, declared
+from conformance.judging.hints import hint
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.results import FormatResult
+from conformance.rules.rules import Aspect, Obligation, Rule
+from generators.model import Case, Cell, Change, Kind, Message, State
+
+Trait: TypeAlias = tuple[str, ...]
+"""A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
+Unit: TypeAlias = tuple[Hashable, ...]
+"""A message and row of a case, at cells also a side and a column."""
+
+MOST: Final = 10
+"""Mistakes that are named."""
+_NEARLY: Final = 0.75
+"""Share of the units with a trait that must fail: some of them have nothing that the mistake can spoil."""
+_ALIKE: Final = 0.95
+"""Share of the cases of two mistakes that they must have in common to be one."""
+_PAIRED: Final = 8
+"""Traits that are tried in pairs, where none alone tells failing from passing."""
+_SORTS: Final[Mapping[str, str]] = {
+    "any": "{unit}",
+    "later": "{unit} after the first row of its message",
+    "op": "{unit} of {0}",
+    "kind": "{0} message",
+    "null": "{unit} of a document whose `{0}` is null",
+    "empty": "{unit} of a document whose `{0}` is empty",
+    "several": "{unit} of a message with several rows",
+    "image": "{unit} in the {0} image of {1}",
+    "side": "{unit} in the {0} image",
+    "unsigned": "{unit} of an unsigned type",
+    "family": "{unit} of the {0} types",
+    "type": "{unit} of {0}",
+    "nothing": "NULL of {0}",
+    "capital": "{unit} whose name has capital letters",
+    "quoted": "{unit} whose name needs quotes",
+    "class": "{unit} of {0} in the class {1}",
+    "fault": "message with the fault {0}",
+    "packed": "{unit} of a message compressed with {0}",
+    "option": "{unit} under the option {0}",
+    "trait": "{unit} with the trait {0}",
+    "release": "{unit} of release {0}",
+}
+"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
+_RANK: Final = {sort: number for number, sort in enumerate(_SORTS)}
+_MEMBERS: Final = frozenset({"null", "empty"})
+"""Sorts of traits on a document's members."""
+_SOME: Final = "some"
+"""The word for what no trait explains."""
+FAULTS: Final = 6
+"""Faults that are named in a sentence."""
+_UNSAID: Final = frozenset({"boundary", "drawn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What a decoder does wrong: the traits of the failing units, the sentence, the ids of the broken rules and the most binding
+    of their obligations, the ids of the cases that it explains, and a finding of the smallest of them with its result."""
+
+    traits: tuple[Trait, ...]
+    sentence: str
+    rules: tuple[str, ...]
+    obligation: Obligation
+    cases: frozenset[str]
+    finding: Finding
+    result: CaseResult
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    """A unit that fails with a symptom."""
+
+    unit: Unit
+    traits: frozenset[Trait]
+    finding: Finding
+    result: CaseResult
+
+
+def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
+    """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too."""
+    rules = {one.rule.id: one.rule for one in result.rules}
+    asked = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
+    population = _Population(result.cases)
+    by_symptom: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
+    by_law: dict[str, list[_Failing]] = defaultdict(list)
+    for case in result.cases:
+        for finding in case.findings:
+            rule = rules[finding.rule]
+            if finding.rule in case.known or rule.obligation not in asked:
+                continue
+            symptom = _symptom(finding, case.case)
+            failing = _Failing(_unit(symptom, finding), population.traits(symptom, finding, case.case), finding, case)
+            if rule.law:
+                by_law[rule.id].append(failing)
+            else:
+                by_symptom[symptom].setdefault(failing.unit, failing)
+    population.failing(by_symptom)
+    chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
+    named = [
+        _mistake(traits, sentence, some, rules)
+        for symptom, failing in by_symptom.items()
+        for traits, sentence, some in _explained(symptom, list(failing.values()), population, bool(chance))
+    ]
+    named += [_mistake((), f"not kept: {rules[id_].statement.rstrip('.')}", some, rules) for id_, some in by_law.items()]
+    return sorted(_merged(named), key=lambda one: (one.obligation is not Obligation.MUST, -len(one.cases), one.sentence))
+
+
+def _symptom(finding: Finding, case: Case) -> Trait:
+    """What is wrong, and where it matters how."""
+    match finding.aspect:
+        case Aspect.ACCEPTED | Aspect.MISSING if case.fault:
+            return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
+        case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
+            return (finding.aspect.value,)
+        case Aspect.KIND if case.fault:
+            return ("accepted",)
+        case Aspect.KIND | Aspect.OP:
+            return ("op",)
+        case Aspect.FIELD:
+            return "field", finding.path
+        case Aspect.IMAGE:
+            return "image", f"{finding.side} image", "with a" if finding.expected == "NULL" else "without its"
+        case Aspect.PRESENCE:
+            return "presence", "there" if finding.expected == "present" else "absent"
+        case Aspect.NULL:
+            cell = cell_of(finding, case)
+            return ("value", "is not NULL") if cell is not None and cell.state is State.NULL else ("value", "is NULL")
+    said = hint(finding, case, change_of(finding, case), cell_of(finding, case))
+    if said.startswith("the actual value is row "):
+        return _SHUFFLED
+    return "value", f"is wrong: {said}" if said else "is wrong"
+
+
+_OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
+_SHUFFLED: Final[Trait] = ("shuffled",)
+"""The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
+_OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
+_UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "vanishes": "message", "accepted": "message"}
+
+
+def _unit(symptom: Trait, finding: Finding) -> Unit:
+    row = finding.case, finding.message, finding.row
+    return (*row, finding.side, finding.column) if symptom[0] in _OF_CELLS else row
+
+
+@dataclass(slots=True)
+class _Population:
+    """All units of a format's cases, counted by trait on first use."""
+
+    results: Sequence[CaseResult]
+    _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
+    _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
+    _shares: dict[tuple[str, tuple[Trait, ...]], float] = field(default_factory=dict)
+    _bad: dict[str, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
+
+    def traits(self, symptom: Trait, finding: Finding, case: Case) -> frozenset[Trait]:
+        """The traits of a failing unit."""
+        if symptom[0] in _OF_FAULTS:
+            return self._of_fault(case, finding.message)
+        change = change_of(finding, case)
+        if change is None:
+            return frozenset({("any",)})
+        cell = cell_of(finding, case) if symptom[0] in _OF_CELLS else None
+        if cell is not None:
+            return self._of_row(case, finding.message, change) | _of_cell(finding.side, finding.column or "", change, cell)
+        return self._of_row(case, finding.message, change) | _of_cells(change, case.level)
+
+    def units(self, which: str) -> Iterator[frozenset[Trait]]:
+        """The traits of each unit: of the owed rows, of the cells that were compared, or of the unreadable messages."""
+        for result in self.results:
+            if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
+                continue
+            case, wrong = result.case, (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
+            lost = {(f.message, f.row) for f in result.findings if f.aspect in wrong}
+            for number, written in enumerate(case.written):
+                for change in written.changes:
+                    if (change.kind is Kind.CORRUPT) != (which == "faults"):
+                        continue
+                    if which == "faults":
+                        yield self._of_fault(case, number)
+                    elif which == "rows":
+                        yield self._of_row(case, number, change) | _of_cells(change, case.level)
+                    elif (number, change.row) not in lost:
+                        row = self._of_row(case, number, change)
+                        for side, column, cell in cells(change, case.level):
+                            yield row | _of_cell(side, column, change, cell)
+
+    def failing(self, by_symptom: Mapping[Trait, Mapping[Unit, _Failing]]) -> None:
+        """Notes the units that fail, with whatever symptom: a unit that fails otherwise shows nothing of a trait's innocence."""
+        bad: dict[str, dict[Unit, frozenset[Trait]]] = defaultdict(dict)
+        for symptom, some in by_symptom.items():
+            bad[self.which(symptom)] |= {unit: one.traits for unit, one in some.items()}
+        self._bad = {which: tuple(units.values()) for which, units in bad.items()}
+
+    def guilty(self, symptom: Trait, left: Sequence[_Failing]) -> tuple[Trait, ...]:
+        """The trait, or pair of traits, of the most failing units that nearly no other unit has; () if there is none."""
+        held = Counter(trait for one in left for trait in one.traits)
+        singles = [(trait,) for trait in held]
+        best = self._best(symptom, singles, left)
+        if best and self._held(best, left) > len(left) / 2:
+            return best
+        common = [trait for trait, _ in held.most_common(_PAIRED + 1) if trait != ("any",)]
+        return max((best, self._best(symptom, list(combinations(common, 2)), left)), key=lambda traits: self._held(traits, left))
+
+    def _best(self, symptom: Trait, several: Sequence[tuple[Trait, ...]], left: Sequence[_Failing]) -> tuple[Trait, ...]:
+        fine = [traits for traits in several if self._share(symptom, traits) >= _NEARLY]
+
+        def rank(traits: tuple[Trait, ...]) -> tuple[float, list[int]]:
+            return -self._held(traits, left) * self._share(symptom, traits) ** 2, [_RANK[sort] for sort, *_ in traits]
+
+        return min(fine, key=rank, default=())
+
+    def sure(self, symptom: Trait, traits: tuple[Trait, ...]) -> bool:
+        """Whether every unit with the traits fails."""
+        return self._share(symptom, traits) == 1
+
+    @staticmethod
+    def _held(traits: tuple[Trait, ...], left: Sequence[_Failing]) -> int:
+        return sum(one.traits.issuperset(traits) for one in left) if traits else 0
+
+    def _share(self, symptom: Trait, traits: tuple[Trait, ...]) -> float:
+        """The share of the units with the traits that fail."""
+        which = self.which(symptom)
+        if which not in self._counts:
+            self._counts[which] = Counter(self.units(which))
+        if (which, traits) not in self._shares:
+            every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
+            bad = sum(unit.issuperset(traits) for unit in self._bad[which])
+            self._shares[which, traits] = min(1.0, bad / every) if every else 1.0
+        return self._shares[which, traits]
+
+    @staticmethod
+    def which(symptom: Trait) -> str:
+        """The population of a symptom."""
+        return "faults" if symptom[0] in _OF_FAULTS else "cells" if symptom[0] in _OF_CELLS else "rows"
+
+    def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
+        members = self._of_message(case.written[number].message)
+        return frozenset({("any",), ("fault", case.fault or "none"), *_of_profile(case), *members})
+
+    def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        written = case.written[number]
+        traits = {("any",), *_of_profile(case), *self._of_message(written.message)}
+        traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
+        traits.update(("trait", tag) for tag in case.tags - _UNSAID)
+        if sum(one.kind is Kind.ROW for one in written.changes) > 1:
+            traits.update({("several",), *([("later",)] if change.row else [])})
+        return frozenset(traits)
+
+    def _of_message(self, message: Message) -> frozenset[Trait]:
+        """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
+        if id(message) not in self._members:
+            try:
+                document = json.loads(message.value or b"")
+            except ValueError:
+                document = None
+            self._members[id(message)] = frozenset(_members(document))
+        return self._members[id(message)]
+
+
+def _members(document: Any, within: str = "") -> Iterator[Trait]:
+    for name, value in document.items() if isinstance(document, dict) else ():
+        if value is None or value == [] or value == {}:
+            yield ("null" if value is None else "empty", f"{within}{name}")
+        elif name == "payload":
+            yield from _members(value, "payload.")
+
+
+def _of_profile(case: Case) -> Iterator[Trait]:
+    release, *options = case.profile.split("+")
+    yield "release", release
+    yield from (("option", option) for option in options)
+    if case.deployment.compression != "none":
+        yield "packed", case.deployment.compression
+
+
+def _of_cells(change: Change, level: int) -> frozenset[Trait]:
+    """The traits of a row's cells, without those of their place."""
+    return frozenset(
+        trait
+        for side, column, cell in cells(change, level)
+        for trait in _of_cell(side, column, change, cell)
+        if trait[0] not in ("image", "side")
+    )
+
+
+def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
+    name = declared(cell.type)
+    traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
+    traits.update([("capital",)] if column != column.lower() else [])
+    traits.update([("quoted",)] if not column.isidentifier() else [])
+    if cell.state is State.NULL:
+        return frozenset({*traits, ("nothing", name)})
+    if cell.state is State.ABSENT:
+        return frozenset(traits)
+    traits |= {("type", name), ("family", cell.type.logical.value)}
+    traits.update([("class", name, cell.cls)] if cell.cls else [])
+    traits.update([("unsigned",)] if cell.type.unsigned else [])
+    return frozenset(traits)
+
+
+def _explained(
+    symptom: Trait, failing: Sequence[_Failing], population: _Population, by_chance: bool
+) -> Iterator[tuple[tuple[Trait, ...], str, list[_Failing]]]:
+    """Traits and sentences on a symptom with what each explains: greedily the traits of the most failing units."""
+    left, told = list(failing), 0
+    actual = ", ".join(islice(dict.fromkeys(one.finding.actual for one in failing), FAULTS))
+    verb, unit = partial(_SAID[symptom[0]].format, *symptom[1:], actual=actual), _UNITS.get(symptom[0], "row")
+    while left and told < MOST:
+        traits = population.guilty(symptom, left)
+        if symptom == _SHUFFLED:
+            yield (symptom,), "the rows of a message have each other's values", left
+            return
+        if symptom[0] in _OF_FAULTS and (len(traits) != 1 or traits[0][0] == "fault"):
+            faults = dict.fromkeys(one.result.case.fault for one in left)
+            shown = ", ".join(islice(faults, FAULTS)) + (f" and {len(faults) - FAULTS} more" if len(faults) > FAULTS else "")
+            shared = frozenset.intersection(*(one.traits for one in left))
+            members = tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS))
+            yield members, verb(f"a message with {shown}"), left
+            return
+        some = [one for one in left if one.traits.issuperset(traits)]
+        if not traits and by_chance:
+            yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
+            return
+        noun = " and ".join(_SORTS[sort].format(*words, unit=unit) for sort, *words in traits)
+        every = "every" if population.sure(symptom, traits) else "nearly every"
+        yield traits, verb(f"{every} {noun}" if traits else f"{_SOME} {unit}"), some
+        left, told = [one for one in left if not one.traits.issuperset(traits)], told + 1
+
+
+_SAID: Final[Mapping[str, str]] = {
+    "missing": "{0} is lost",
+    "corrupt": "{0} is refused",
+    "extra": "{0} comes out more than once, or from nothing",
+    "op": "{0} comes out as {actual}",
+    "field": "the column {0} is wrong for {1}",
+    "image": "{2} comes out {1} {0}",
+    "presence": "{1} is not {0}",
+    "value": "{1} {0}",
+    "shuffled": "{0}",
+    "vanishes": "{0}, which cannot be read, vanishes without a CORRUPT row",
+    "accepted": "{0}, which cannot be read, is accepted",
+}
+
+
+def _mistake(traits: tuple[Trait, ...], sentence: str, some: Sequence[_Failing], rules: Mapping[str, Rule]) -> Mistake:
+    """The mistake with the smallest of its cases."""
+    small = min(some, key=lambda one: (one.result.case.deployment.compression != "none", _size(one.result.case)))
+    broken = tuple(dict.fromkeys(one.finding.rule for one in some))
+    must = any(rules[rule].obligation is Obligation.MUST for rule in broken)
+    cases = frozenset(one.result.case.id for one in some)
+    obligation = Obligation.MUST if must else Obligation.SHOULD
+    return Mistake(traits, sentence, broken, obligation, cases, small.finding, small.result)
+
+
+def _size(case: Case) -> int:
+    return sum(written.message.size for written in case.written)
+
+
+def _merged(named: Iterable[Mistake]) -> list[Mistake]:
+    """Mistakes on the same cases, or messages of the same member, are one; one that nothing explains belongs to another that has
+    its cases, too."""
+    kept: list[Mistake] = []
+    for one in sorted(named, key=lambda one: (one.sentence.startswith(_SOME), one.traits != (_SHUFFLED,), -len(one.cases))):
+        for number, other in enumerate(kept):
+            follows = one.sentence.startswith(_SOME) or other.traits == (_SHUFFLED,)
+            vague = follows and _alike(one.cases, one.cases & other.cases)
+            member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
+            if vague or member or _alike(one.cases, other.cases):
+                rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
+                kept[number] = replace(other, rules=rules, cases=other.cases | one.cases)
+                break
+        else:
+            kept.append(one)
+    return kept
+
+
+def _alike(some: Collection[str], others: Collection[str]) -> bool:
+    return len(set(some) & set(others)) >= _ALIKE * len(set(some) | set(others))

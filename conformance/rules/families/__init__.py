@@ -1,1 +1,0 @@
-"""Rules that several formats share, as functions of a format's book."""

@@ -1,1 +1,0 @@
-"""Rules that both encodings of TiCDC's Simple protocol share."""

@@ -1,1 +1,0 @@
-"""One table of rules a format, named as its writer and its decoder."""

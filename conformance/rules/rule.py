@@ -1,0 +1,188 @@
+"""What a rule is: data that says what is owed, who says so, and which compared fields it owns."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from conformance.rules.sources import fact
+
+
+class Obligation(enum.StrEnum):
+    """How binding a rule is."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+    UNSPECIFIED = "UNSPECIFIED"
+
+    @property
+    def binds(self) -> int:
+        """How much it binds, for comparison: MUST most."""
+        return {Obligation.MUST: 2, Obligation.SHOULD: 1}.get(self, 0)
+
+
+class Provenance(enum.StrEnum):
+    """Where a rule comes from: a vendor's document, the product's source or output, or our own assumption."""
+
+    DOCUMENTED = "DOCUMENTED"
+    OBSERVED = "OBSERVED"
+    ASSUMED = "ASSUMED"
+
+
+class Effect(enum.StrEnum):
+    """What breaking a rule does to the data downstream."""
+
+    LOST_CHANGE = "LOST_CHANGE"
+    LOST_DELETE = "LOST_DELETE"
+    LOST_PRECISION = "LOST_PRECISION"
+    LOST_SCHEMA_CHANGE = "LOST_SCHEMA_CHANGE"
+    WRONG_VALUE = "WRONG_VALUE"
+    WRONG_SIGN = "WRONG_SIGN"
+    WRONG_ROW_KEY = "WRONG_ROW_KEY"
+    WRONG_OP = "WRONG_OP"
+    WRONG_TABLE = "WRONG_TABLE"
+    WRONG_ORDER = "WRONG_ORDER"
+    MOJIBAKE = "MOJIBAKE"
+    TIME_SHIFT = "TIME_SHIFT"
+    NULL_FOR_ABSENT = "NULL_FOR_ABSENT"
+    NULL_FOR_VALUE = "NULL_FOR_VALUE"
+    VALUE_FOR_NULL = "VALUE_FOR_NULL"
+    PHANTOM_ROW = "PHANTOM_ROW"
+    SILENT_CORRUPTION = "SILENT_CORRUPTION"
+    UNSTABLE_RESULT = "UNSTABLE_RESULT"
+    STOPPED_PIPELINE = "STOPPED_PIPELINE"
+
+
+class Aspect(enum.StrEnum):
+    """What about a field is compared."""
+
+    MISSING = "missing"  # a change that should be there is not
+    EXTRA = "extra"  # a change that should not be there is
+    CORRUPT = "corrupt"  # a readable change was reported CORRUPT
+    ACCEPTED = "accepted"  # an unreadable message was not reported as exactly one CORRUPT row
+    KIND = "kind"
+    OP = "op"
+    FIELD = "field"  # an envelope field (the subject's `field` names it)
+    IMAGE = "image"  # an image is there or is NULL
+    PRESENCE = "presence"  # a column is in the image, or is absent
+    NULL = "null"  # a column's value is NULL, or is not
+    VALUE = "value"
+
+
+FIELDS: Final = (
+    *("change", "database", "schema", "table", "keys", "position", "commit_time", "types", "schema_version", "sql"),
+    *("image", "cell"),
+)
+"""What is compared: see `Subject`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One comparison, as selectors see it: only the case and the expectation, never the output.
+
+    `field` is "change" (missing, extra, corrupt, accepted, kind, op), an envelope field (database, schema, table, keys, position,
+    commit_time, types, schema_version, sql), "image" or "cell"; `side` is before or after for image and cell.
+    `state` is the expected cell's State, `cls` its value class (generators.sources.mysql.value_class), `type` its SourceType.key,
+    `logical` its Logical. `tags` are the case's.
+    """
+
+    profile: str
+    level: int
+    kind: str
+    op: str
+    field: str
+    aspect: Aspect
+    side: str = ""
+    type: str = ""
+    logical: str = ""
+    cls: str = ""
+    state: str = ""
+    tags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which subjects a rule owns: every given condition must hold; () is no condition. Entries of `profiles`, `classes`,
+    `types` and `tags` are globs; of `tags` at least one must match one of the case's tags."""
+
+    fields: tuple[str, ...] = ()
+    aspects: tuple[Aspect, ...] = ()
+    kinds: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    logicals: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
+
+    def concerns(self, field: str, aspect: Aspect, level: int) -> bool:
+        """Whether subjects of this field, aspect and level may be this selector's."""
+        return (
+            (not self.fields or field in self.fields)
+            and (not self.aspects or aspect in self.aspects)
+            and (not self.levels or level in self.levels)
+        )
+
+    def matches(self, s: Subject) -> bool:
+        """Whether the subject is this selector's."""
+        return (
+            self.concerns(s.field, s.aspect, s.level)
+            and (not self.kinds or s.kind in self.kinds)
+            and (not self.ops or s.op in self.ops)
+            and (not self.sides or s.side in self.sides)
+            and (not self.logicals or s.logical in self.logicals)
+            and (not self.states or s.state in self.states)
+            and (not self.types or _any(self.types, s.type))
+            and (not self.classes or _any(self.classes, s.cls))
+            and (not self.profiles or _any(self.profiles, s.profile))
+            and (not self.tags or any(_any(self.tags, tag) for tag in s.tags))
+        )
+
+
+def _any(globs: Iterable[str], text: str) -> bool:
+    return any(fnmatchcase(text, glob) for glob in globs)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A fact of the catalogue of sources, `page#name` (conformance.rules.sources)."""
+
+    where: str
+
+    @property
+    def address(self) -> str:
+        """Where its first evidence on the web is; "" for none."""
+        return next((one.address for one in fact(self.where).evidence if one.address.startswith("https://")), "")
+
+    def __str__(self) -> str:
+        first, *more = fact(self.where).evidence
+        return f"{first.text}{f', and {len(more)} more' if more else ''} [{self.where}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A cited rule. `id` is `<format>/<area>/<name>`; `law` names a check of its own instead of a selector."""
+
+    id: str
+    statement: str
+    obligation: Obligation
+    provenance: Provenance
+    citations: tuple[Citation, ...]
+    effect: Effect
+    selector: Selector = Selector()
+    law: str = ""
+
+
+def owner(found: tuple[Rule, ...], subject: Subject) -> Rule | None:
+    """The first rule that owns the subject."""
+    for rule in found:
+        if not rule.law and rule.selector.matches(subject):
+            return rule
+    return None

@@ -1,0 +1,102 @@
+"""The cases of a format with the rows of a right decoder, and which rule owns something in which: what operators are tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
+from conformance.judging.judge import CaseResult, Judge
+from conformance.rules.rules import rules
+from conformance.selftest import perfect
+from conformance.selftest.operators.operator import Operator, Rows, Seen
+from generators.model import Case, Logical
+from generators.wire_format import Format
+
+TRIED: Final = 15
+"""Cases of a rule and level on which operators are tried, beside a case of every scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A case with a right decoder's rows of each message, and what could be known of each."""
+
+    case: Case
+    rows: tuple[Rows, ...]
+    seen: tuple[Seen, ...]
+    logicals: frozenset[Logical]
+
+    def altered(self, operator: Operator) -> list[Rows] | None:
+        """The rows of each message after the operator; None if it changes nothing."""
+        if operator.logicals and self.logicals.isdisjoint(operator.logicals):
+            return None
+        altered = [operator.alter(rows, seen) for rows, seen in zip(self.rows, self.seen, strict=True)]
+        return altered if any(map(_differ, self.rows, altered)) else None
+
+
+def _differ(right: Rows, other: Rows) -> bool:
+    pairs = zip(right, other, strict=False)
+    return right is not other and (len(right) != len(other) or any(a is not b and repr(a) != repr(b) for a, b in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The cases of a format. `judge` has judged their right rows: which rule compared what, and where."""
+
+    fmt: Format[Any]
+    judge: Judge
+    cases: dict[str, Answered]
+
+    def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[Answered]:
+        """The cases of the level, or of a scenario, a glob; at first a sample of those in which the rule owns something."""
+        known = () if scenario else self.judge.seen.get((rule, level), ())
+        yield from (self.cases[case] for case in known)
+        tried = frozenset(known)
+        rest = (one for case, one in self.cases.items() if one.case.level == level and case not in tried)
+        yield from (one for one in rest if not scenario or fnmatchcase(one.case.scenario, scenario))
+
+    def cover(self, level: int) -> list[Answered]:
+        """The cases on which every operator is tried: those drawn, the first of each scenario, and some of each rule."""
+        chosen = {case: None for (_, at), some in self.judge.seen.items() if at == level for case in some[:TRIED]}
+        first = {one.case.scenario: case for case, one in reversed(self.cases.items()) if one.case.level == level}
+        chosen |= dict.fromkeys(first.values())
+        return [one for case, one in self.cases.items() if case in chosen]
+
+    def judged(self, one: Answered, rows: Iterable[Rows]) -> CaseResult:
+        """The verdict of a case whose messages have these rows."""
+        return judged(Judge(self.judge.rules), one.case, rows)
+
+
+def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
+    """The verdict of a case whose messages have these rows."""
+    return judge.judge(case, list(rows), case.tables[0].name if case.level == 2 else None)
+
+
+def bench(fmt: Format[Any], seed: int) -> Bench:
+    """The cases of a run with budget smoke, answered rightly."""
+    return of_cases(fmt, (*named_cases(fmt, fmt.profiles), *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed)))
+
+
+def of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
+    """These cases, answered rightly."""
+    judge = Judge(rules(fmt.name), remembers=True)
+    answers = {one.case.id: one for one in _answered(cases)}
+    for one in answers.values():
+        judged(judge, one.case, one.rows)
+    return Bench(fmt, judge, answers)
+
+
+def _answered(cases: Iterable[Case]) -> Iterator[Answered]:
+    before: Rows = ()
+    for case in cases:
+        rows, seen, logicals = list[Rows](), list[Seen](), set[Logical]()
+        for written in case.written:
+            changes = perfect.owed(case, written)
+            rows.append([perfect.row(change, case.level) for change in changes])
+            seen.append(Seen(case, changes, before, written.message))
+            before = rows[-1] or before
+            images = (change.image(side, case.level) or {} for change in changes for side in ("before", "after"))
+            logicals |= {cell.type.logical for image in images for cell in image.values()}
+        yield Answered(case, tuple(rows), tuple(seen), frozenset(logicals))

@@ -1,0 +1,144 @@
+"""What becomes of every operator in a format, level by level: convicted, and by which rule, or not, or without any effect."""
+
+from __future__ import annotations
+
+import enum
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from conformance.judging.judge import Judge
+from conformance.rules.rules import Obligation
+from conformance.selftest.bench import Answered, Bench, judged
+from conformance.selftest.operators.catalogue import OPERATORS
+from conformance.selftest.operators.operator import Operator
+from generators.model import Origin
+
+ENOUGH: Final = 2
+"""Cases convicted by a rule that names the fault, after which no more are tried."""
+_REASONS: Final = Path(__file__).with_name("reasons.toml")
+
+
+class Answer(enum.StrEnum):
+    """What becomes of an operator in a format at a level."""
+
+    CONVICTED = "convicted"
+    MISLED = "convicted by a rule that misleads"
+    LOOSE = "convicted only with --strict"
+    OPEN = "left open: no source says what is right"
+    RIGHT = "right here"
+    MISSED = "not convicted"
+    IMPOSSIBLE = "without effect: impossible in the format"
+    UNTRIED = "without effect: no case has it"
+
+
+WEAK: Final = (Answer.MISLED, Answer.LOOSE, Answer.UNTRIED)
+"""The answers that are printed one by one."""
+HOLES: Final = (Answer.MISSED,)
+"""The answers that fail the self test."""
+
+
+@cache
+def reasons(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Why operators are right (`right`) or without effect (`impossible`), and globs of `FORMAT/OPERATOR/LEVEL`."""
+    return tuple((each["why"], tuple(each["where"].split())) for each in tomllib.loads(_REASONS.read_text("utf-8"))[table])
+
+
+def reason(table: str, place: str) -> str:
+    """The reason for `FORMAT/OPERATOR/LEVEL` in a table, or ""."""
+    return next((why for why, globs in reasons(table) if any(fnmatchcase(place, glob) for glob in globs)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An operator in a format at a level: how many cases it changed, and the broken rules, without their format, with counts: of
+    the MUST rules those that named cases broke, those that drawn cases broke, of the SHOULD rules, and of the others."""
+
+    format: str
+    level: int
+    operator: Operator
+    tried: int
+    named: Counter[str]
+    drawn: Counter[str]
+    loose: Counter[str]
+    open: Counter[str]
+    example: str
+
+    def why(self, table: str) -> str:
+        """Why it is right or impossible here; "" if it is neither."""
+        return reason(table, f"{self.format}/{self.operator.name}/{self.level}")
+
+    @property
+    def answer(self) -> Answer:
+        """What became of it."""
+        strict = self.named + self.drawn
+        if not self.tried:
+            return Answer.IMPOSSIBLE if self.why("impossible") else Answer.UNTRIED
+        if any(self.operator.names(rule) for rule in strict):
+            return Answer.CONVICTED
+        if strict:
+            return Answer.MISLED
+        if self.loose:
+            return Answer.LOOSE
+        if self.open:
+            return Answer.OPEN
+        return Answer.RIGHT if self.why("right") else Answer.MISSED
+
+    def __str__(self) -> str:
+        broken = (self.named + self.drawn + self.loose + self.open).most_common(3)
+        rules = ", ".join(f"{rule} ({count})" for rule, count in broken)
+        told = (
+            rules or (self.why("right") if self.tried else self.why("impossible")) or f"for example {self.example or 'nowhere'}"
+        )
+        return f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases; {told}"
+
+
+def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())) -> Iterator[Measured]:
+    """Every operator at its levels, on the cases that cover a format."""
+    found = Judge(tried.judge.rules)
+    obligations = {rule.id: rule.obligation for rule in found.rules}
+    for level in (1, 2):
+        cover = tried.cover(level)
+        for operator in chosen:
+            if level in operator.levels:
+                yield _measured(tried.fmt.name, level, operator, cover, found, obligations)
+
+
+def _measured(
+    fmt: str, level: int, operator: Operator, cover: Sequence[Answered], found: Judge, obligations: Mapping[str, Obligation]
+) -> Measured:
+    named, drawn, loose, open_ = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    tried, example, enough = 0, "", 0
+    for one in cover:
+        if (altered := one.altered(operator)) is None:
+            continue
+        tried, example = tried + 1, example or one.case.id
+        broken = {finding.rule for finding in judged(found, one.case, altered).findings}
+        must = {rule.partition("/")[2] for rule in broken if obligations[rule] is Obligation.MUST}
+        (drawn if one.case.origin is Origin.DRAWN else named).update(must)
+        loose.update(rule.partition("/")[2] for rule in broken if obligations[rule] is Obligation.SHOULD)
+        open_.update(rule.partition("/")[2] for rule in broken if obligations[rule] in (Obligation.UNSPECIFIED, Obligation.MAY))
+        enough += any(operator.names(rule) for rule in must)
+        if enough == ENOUGH:
+            break
+    return Measured(fmt, level, operator, tried, named, drawn, loose, open_, example)
+
+
+def rate(measured: Sequence[Measured]) -> str:
+    """The conviction rate in words."""
+    counts = Counter(one.answer for one in measured)
+    convicted = sum(counts[answer] for answer in (Answer.CONVICTED, Answer.MISLED, Answer.LOOSE))
+    alone = sum(not one.named and bool(one.drawn) for one in measured)
+    faults = convicted + counts[Answer.MISSED]
+    return (
+        f"{faults} pairs of operator and level, {convicted} convicted ({convicted / max(faults, 1):.1%}): "
+        f"{counts[Answer.CONVICTED]} by a rule that names the fault, {counts[Answer.MISLED]} by one that misleads, "
+        f"{counts[Answer.LOOSE]} only with --strict, {alone} by drawn cases alone; {counts[Answer.MISSED]} not at all. "
+        f"Beside them {counts[Answer.OPEN]} on which no source decides, {counts[Answer.RIGHT]} that are right here, "
+        f"{counts[Answer.IMPOSSIBLE]} that the format makes impossible, {counts[Answer.UNTRIED]} that no case has"
+    )

@@ -1,0 +1,262 @@
+"""Operators with arguments, and the conditions under which a liar applies its operator: the words of the table of liars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
+from conformance.selftest.operators.operator import Rows, Seen, with_image
+from generators.model import Cell, Kind
+
+Alter: TypeAlias = Callable[[Rows, Seen], Rows]
+One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
+_IMAGES: Final = ("before", "after")
+_NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
+
+
+def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
+    """The operator for the rows that fulfil all conditions; for several rows of a message it is asked about each.
+
+    A condition is a regular expression, by what it is about: `message` (its value, a character for each byte), `null` (any: the
+    value is null), `tag`, `profile`, `kind`, `op`, `column` (a name in an image), a field's name, `lacks` (the name of a field or
+    an image that is NULL or empty), `again` (the name of a field that a row of the message before has with the same value).
+    """
+    if not conditions:
+        return alter
+
+    def some(rows: Rows, seen: Seen) -> Rows:
+        if not rows:
+            return alter(rows, seen) if _message(conditions, seen) else rows
+        out: list[OutputRow] = []
+        for row in rows:
+            out += alter([row], seen) if _message(conditions, seen) and _fulfils(row, conditions, seen) else [row]
+        return out
+
+    return some
+
+
+def _message(conditions: Mapping[str, str], seen: Seen) -> bool:
+    value = seen.message and seen.message.value
+    if "null" in conditions and value is not None:
+        return False
+    if "tag" in conditions and not any(re.search(conditions["tag"], tag) for tag in seen.case.tags):
+        return False
+    if "profile" in conditions and not re.search(conditions["profile"], seen.case.profile):
+        return False
+    return "message" not in conditions or (value is not None and bool(re.search(conditions["message"], seen.text, re.DOTALL)))
+
+
+def _fulfils(row: OutputRow, conditions: Mapping[str, str], seen: Seen) -> bool:
+    def fine(about: str, pattern: str) -> bool:
+        match about:
+            case "null" | "tag" | "profile" | "message":
+                return True
+            case "kind" | "op":
+                return bool(re.fullmatch(pattern, getattr(row, about) or ""))
+            case "column":
+                return any(re.search(pattern, name) for side in _IMAGES for name in getattr(row, side) or ())
+            case "lacks":
+                return not (getattr(row, pattern) if pattern in _IMAGES else row.fields.get(pattern))
+            case "again":
+                value = row.fields.get(pattern)
+                return value is not None and any(one.fields.get(pattern) == value for one in seen.before)
+        return bool(re.search(pattern, str(row.fields.get(about) or "")))
+
+    return all(fine(about, pattern) for about, pattern in conditions.items())
+
+
+def _each(one: One) -> Alter:
+    return lambda rows, seen: [other for row in rows for other in one(row, seen)]
+
+
+def _with(row: OutputRow, name: str, value: Any) -> OutputRow:
+    return replace(row, **{name: value}) if hasattr(row, name) else replace(row, fields={**row.fields, name: value})
+
+
+def _held(row: OutputRow, name: str) -> Any:
+    return getattr(row, name) if hasattr(row, name) else row.fields.get(name)
+
+
+def _lost() -> Alter:
+    return lambda _rows, _seen: []
+
+
+def _refused() -> Alter:
+    return _each(lambda row, _: [replace(row, kind=Kind.CORRUPT.value, error="refused", **_NOTHING)])
+
+
+def _as(kind: str) -> Alter:
+    """A change of another kind; as a row, an INSERT without columns."""
+    more = {"op": "INSERT", "before": None, "after": {}} if kind == Kind.ROW else _NOTHING
+    return _each(lambda row, _: [replace(row, kind=kind, error="refused" if kind == Kind.CORRUPT else None, **more)])
+
+
+def _twice() -> Alter:
+    return _each(lambda row, _: [row, replace(row, row=(row.row or 0) + 1)])
+
+
+def _put(name: str, value: Any) -> Alter:
+    return _each(lambda row, _: [_with(row, name, value)])
+
+
+def _null(*names: str) -> Alter:
+    def one(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
+        for name in names:
+            row = _with(row, name, None)
+        return [row]
+
+    return _each(one)
+
+
+def _fill(name: str, other: str) -> Alter:
+    """A field that is NULL or empty has another's value."""
+    return _each(lambda row, _: [row if _held(row, name) else _with(row, name, _held(row, other))])
+
+
+def _copy(name: str, other: str) -> Alter:
+    return _each(lambda row, _: [_with(row, name, _held(row, other))])
+
+
+def _join(name: str, *parts: str) -> Alter:
+    """A field has the fields' values, with dots between."""
+    return _each(lambda row, _: [_with(row, name, ".".join(_held(row, part) or "" for part in parts)) if row.fields else row])
+
+
+def _shift(name: str, by: int) -> Alter:
+    return _each(lambda row, _: [_with(row, name, _held(row, name) + by) if _held(row, name) is not None else row])
+
+
+def _sub(name: str, pattern: str, other: str) -> Alter:
+    """Another text for what matches in a field, in the elements of a list, or in the values of a map."""
+
+    def changed(held: Any) -> Any:
+        match held:
+            case str():
+                return re.sub(pattern, other, held)
+            case list():
+                return [changed(one) for one in held]
+            case Mapping():
+                return {key: changed(one) for key, one in held.items()}
+        return held
+
+    return _each(lambda row, _: [_with(row, name, changed(_held(row, name)))])
+
+
+def _double(name: str) -> Alter:
+    def one(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
+        text = _held(row, name)
+        return [_with(row, name, str(int(float(text)))) if isinstance(text, str) and text.isdigit() else row]
+
+    return _each(one)
+
+
+def _image(change: Callable[[Mapping[str, Any], Mapping[str, Cell], Seen], Mapping[str, Any]]) -> Alter:
+    """Other images; the change is given an image, its owed cells and the message."""
+
+    def one(row: OutputRow, seen: Seen) -> Iterable[OutputRow]:
+        for side in _IMAGES:
+            image = getattr(row, side)
+            if image:
+                other = change(image, seen.cells(row, side), seen)
+                row = row if other == image else with_image(row, side, other)
+        return [row]
+
+    return _each(one)
+
+
+def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
+    if isinstance(held, Typed):
+        other = _respelled(held.value, change)
+        return other if other is None else Typed(held.family, other)
+    return change(held) if isinstance(held, str) else held
+
+
+def _texts(pattern: str, other: str) -> Alter:
+    """Another text for what matches in any text of an image."""
+    return _image(lambda image, _cells, _seen: {n: _respelled(h, lambda t: re.sub(pattern, other, t)) for n, h in image.items()})
+
+
+def _texts_null(pattern: str) -> Alter:
+    """NULL for a text that matches as a whole."""
+    return _image(
+        lambda image, _cells, _seen: {
+            n: _respelled(h, lambda t: None if re.fullmatch(pattern, t) else t) for n, h in image.items()
+        }
+    )
+
+
+def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
+    cell = cells.get(name)
+    return cell is not None and kind in (cell.type.logical, cell.type.name)
+
+
+def _cells(kind: str, pattern: str, other: str) -> Alter:
+    """Another text for what matches in cells of a type, by its logical type or its name."""
+    return _image(
+        lambda image, cells, _seen: {
+            n: _respelled(h, lambda t: re.sub(pattern, other, t, flags=re.DOTALL)) if _of_type(cells, n, kind) else h
+            for n, h in image.items()
+        }
+    )
+
+
+def _cells_null(kind: str) -> Alter:
+    return _image(lambda image, cells, _seen: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()})
+
+
+def _cells_as_text(kind: str) -> Alter:
+    """Typed cells of a type as texts."""
+
+    def change(image: Mapping[str, Any], cells: Mapping[str, Cell], _seen: Seen) -> Mapping[str, Any]:
+        texts = {n: Typed("string", str(h.value)) for n, h in image.items() if isinstance(h, Typed) and _of_type(cells, n, kind)}
+        return {**image, **texts}
+
+    return _image(change)
+
+
+def _nulls_as(text: str) -> Alter:
+    return _image(lambda image, _cells, _seen: {n: text if h is None else h for n, h in image.items()})
+
+
+def _all_null() -> Alter:
+    return _image(lambda image, _cells, _seen: dict.fromkeys(image))
+
+
+def _columns(pattern: str, other: str) -> Alter:
+    """Other names of columns, at level one."""
+    return _image(lambda image, _cells, _seen: {re.sub(pattern, other, n): h for n, h in image.items()})
+
+
+def _columns_lost(pattern: str) -> Alter:
+    """NULL in columns whose names match."""
+    return _image(lambda image, _cells, _seen: {n: None if re.search(pattern, n) else h for n, h in image.items()})
+
+
+WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
+    "lost": _lost,
+    "refused": _refused,
+    "as": _as,
+    "twice": _twice,
+    "put": _put,
+    "null": _null,
+    "fill": _fill,
+    "copy": _copy,
+    "join": _join,
+    "shift": _shift,
+    "sub": _sub,
+    "through-a-double": _double,
+    "texts": _texts,
+    "texts-null": _texts_null,
+    "cells": _cells,
+    "cells-null": _cells_null,
+    "cells-as-text": _cells_as_text,
+    "nulls-as": _nulls_as,
+    "all-null": _all_null,
+    "columns": _columns,
+    "columns-lost": _columns_lost,
+}
+"""The operators with arguments, by name."""

@@ -1,0 +1,274 @@
+"""Faults that come of one wrong reading of a format: of its units, its types, its old images."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
+from conformance.selftest.operators.cells import (
+    VALUES,
+    bytes_change,
+    clock_change,
+    date_change,
+    micros_change,
+    number_change,
+    text_change,
+)
+from conformance.selftest.operators.operator import CellChange, Operator, Rows, Seen, on_cells, on_rows, with_image
+from generators.model import Kind, Logical, Op, SourceType, ZeroDate
+
+_DIGITS: Final = 100
+_SECOND: Final = 1_000_000
+_EPOCH: Final = dt.date(1970, 1, 1)
+_ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
+
+
+def _toward_zero(micros: int, unit: int) -> int:
+    return (1 if micros >= 0 else -1) * (abs(micros) // unit * unit)
+
+
+def _unscaled(type: SourceType, number: Any) -> Any:
+    moved = Decimal(number).scaleb(type.scale or 0)
+    if moved.adjusted() > _DIGITS:
+        return number
+    return int(moved) if moved == moved.to_integral_value() else moved
+
+
+def _digits_of_base64(type: SourceType, number: Any) -> Any:
+    unscaled = int(_unscaled(type, number))
+    size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
+    text = base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
+    return int(text) if text.isdigit() else number
+
+
+def _guessed(micros: int) -> int:
+    return micros * 1000 if abs(micros) // 1000 < 100_000_000_000 else micros
+
+
+def _a_month_late(day: dt.date) -> dt.date:
+    return day.replace(year=day.year + day.month // 12, month=day.month % 12 + 1, day=min(day.day, 28))
+
+
+def _other_end(type: SourceType, number: Any) -> Any:
+    size = ((type.length or 1) + 7) // 8
+    return int.from_bytes(int(number).to_bytes(size, "big"), "little")
+
+
+def _digits_as_bits(_kind: SourceType, number: Any) -> Any:
+    digits = re.match("[01]*", str(number))
+    return int(digits[0] or "0", 2) if digits else number
+
+
+def _escaped_label(type: SourceType, held: Any) -> Any:
+    if isinstance(held, str) or not 0 < int(held) <= len(type.members):
+        return held
+    return Typed("string", type.members[int(held) - 1].replace("\\", "\\\\").replace(",", "\\,"))
+
+
+def _widened(text: str) -> str:
+    try:
+        return repr(float(struct.unpack("<f", struct.pack("<f", float(text)))[0]))
+    except (OverflowError, ValueError):
+        return text
+
+
+def _mantissa(_kind: SourceType, number: Any) -> Any:
+    return float(f"{number:e}".partition("e")[0]) if isinstance(number, float) and "e" in repr(number) else number
+
+
+def _wordlike(value: bytes) -> bytes:
+    text = base64.b64encode(value)
+    return text if re.fullmatch(rb"[0-9]+|[a-z]+", text) else value
+
+
+_CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
+    "enum-as-zero": (Logical.ENUM, lambda _k, held: "0" if isinstance(held, str) else 0),
+    "enum-label-escaped": (Logical.ENUM, _escaped_label),
+    "decimal-point-dropped": (Logical.DECIMAL, number_change(_unscaled)),
+    "decimal-of-base64-digits": (Logical.DECIMAL, number_change(_digits_of_base64)),
+    "date-days-as-milliseconds": (Logical.DATE, date_change(lambda d: _EPOCH + dt.timedelta((d - _EPOCH).days // 86_400_000))),
+    "date-a-month-late": (Logical.DATE, date_change(_a_month_late)),
+    "datetime-a-thousandth": (Logical.DATETIME, micros_change(lambda m: m // 1000)),
+    "datetime-unit-guessed": (Logical.DATETIME, micros_change(_guessed)),
+    "datetime-fraction-a-thousandth": (Logical.DATETIME, micros_change(lambda m: m - m % _SECOND + m % _SECOND // 1000)),
+    "timestamp-a-thousandth": (Logical.TIMESTAMP, micros_change(lambda m: m // 1000)),
+    "timestamp-fraction-a-thousandfold": (Logical.TIMESTAMP, micros_change(lambda m: m + m % _SECOND * 999)),
+    "time-to-the-minute": (Logical.TIME, clock_change(lambda m: _toward_zero(m, 60 * _SECOND))),
+    "time-a-thousandth": (Logical.TIME, clock_change(lambda m: m // 1000)),
+    "time-hours-of-a-day": (
+        Logical.TIME,
+        clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) % (86_400 * _SECOND))),
+    ),
+    "bit-as-false": (Logical.BIT, lambda _k, held: False if isinstance(held, bool) else held),
+    "bit-bytes-reversed": (Logical.BIT, number_change(_other_end)),
+    "bit-digits-as-bits": (Logical.BIT, number_change(_digits_as_bits)),
+    "set-members-counted": (Logical.SET, number_change(lambda _k, n: int(n).bit_count())),
+    "real-widened": (Logical.FLOAT, text_change(_widened)),
+    "real-mantissa-alone": (Logical.FLOAT, number_change(_mantissa)),
+    "double-mantissa-alone": (Logical.DOUBLE, number_change(_mantissa)),
+    "binary-empty-as-zero": (Logical.BINARY, bytes_change(lambda b: b or b"\0")),
+    "binary-words-not-decoded": (Logical.BINARY, bytes_change(_wordlike)),
+    "binary-with-0x": (Logical.BINARY, bytes_change(lambda b: b"0x" + b.hex().encode())),
+    "json-hexadecimal": (Logical.JSON, text_change(lambda t: t.encode().hex())),
+    "text-gbk-as-latin": (Logical.TEXT, text_change(lambda t: t.encode("gbk", "replace").decode("latin-1"))),
+}
+
+
+def _zero_date_as_epoch(rows: Rows, seen: Seen) -> Rows:
+    out: list[OutputRow] = []
+    for row in rows:
+        for side in ("before", "after"):
+            image = getattr(row, side)
+            cells = seen.cells(row, side)
+            zeros = {name: Typed(cell.type.spark, 0) for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
+            days = {name: Typed("date", _EPOCH) for name in zeros if cells[name].type.logical is Logical.DATE}
+            if image is not None and zeros:
+                row = with_image(row, side, {**image, **zeros, **days})
+        out.append(row)
+    return out
+
+
+def _of_update(change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[Rows, Seen], Rows]:
+    """Another before image of an UPDATE, of both its images."""
+
+    def one(row: OutputRow) -> OutputRow:
+        if row.op != _UPDATE or row.before is None or row.after is None:
+            return row
+        return replace(row, before=change(row.before, row.after))
+
+    return on_rows(one)
+
+
+def _old_of_any_row(rows: Rows, _seen: Seen) -> Rows:
+    """Each before image has the columns of all the message's before images, NULL where it has none of its own."""
+    names = dict.fromkeys(name for row in rows if row.op == _UPDATE for name in row.before or ())
+    changes = (row.op == _UPDATE and row.before is not None for row in rows)
+    return [
+        replace(row, before={name: (row.before or {}).get(name) for name in names}) if changed else row
+        for row, changed in zip(rows, changes, strict=True)
+    ]
+
+
+def _missing_as_empty(row: OutputRow) -> OutputRow:
+    return row if row.kind != _ROW else replace(row, before=row.before or {}, after=row.after or {})
+
+
+def _missing_as_nulls(row: OutputRow) -> OutputRow:
+    return replace(row, before=dict.fromkeys(row.after)) if row.op == _UPDATE and row.before is None and row.after else row
+
+
+def _null_row_as_no_image(row: OutputRow) -> OutputRow:
+    def image(held: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return held if held is None or any(value is not None for value in held.values()) else None
+
+    return replace(row, before=image(row.before), after=image(row.after)) if row.kind == _ROW else row
+
+
+def _images(change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[Rows, Seen], Rows]:
+    return on_rows(
+        lambda row: (
+            replace(row, before=row.before and change(row.before), after=row.after and change(row.after))
+            if row.kind == _ROW
+            else row
+        )
+    )
+
+
+def _columns_before(rows: Rows, seen: Seen) -> Rows:
+    """The values of an image under the columns that the message before had, if it had as many."""
+    names = next((tuple(row.after) for row in seen.before if row.after), ())
+    return [
+        replace(row, after=dict(zip(names, row.after.values(), strict=True)))
+        if row.after and len(row.after) == len(names)
+        else row
+        for row in rows
+    ]
+
+
+def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Callable[[Rows, Seen], Rows]:
+    def one(row: OutputRow) -> OutputRow:
+        types = row.fields.get("types")
+        return replace(row, fields={**row.fields, "types": change(types, row)}) if types else row
+
+    return on_rows(one)
+
+
+def _columns_as_keys(row: OutputRow) -> OutputRow:
+    image = row.after if row.after is not None else row.before
+    columns = list(image) if image else list(row.fields.get("types") or ())
+    return replace(row, fields={**row.fields, "keys": columns}) if columns else row
+
+
+def _first_column_as_key(row: OutputRow) -> OutputRow:
+    columns: Sequence[str] = list(row.fields.get("types") or ())
+    return row if row.fields.get("keys") or not columns else replace(row, fields={**row.fields, "keys": [*columns[:1]]})
+
+
+def _row_beside_the_refusal(rows: Rows, seen: Seen) -> Rows:
+    if not rows or rows[0].kind != Kind.CORRUPT.value:
+        return rows
+    columns = dict.fromkeys(column.name for column in seen.case.tables[0].columns) if seen.case.tables else {}
+    return [*rows, replace(rows[0], kind=_ROW, op=Op.INSERT.value, after=columns, error=None)]
+
+
+def _repeats_lost(rows: Rows, seen: Seen) -> Rows:
+    """Without the rows whose change is that of a row of the message before."""
+
+    def content(row: OutputRow) -> str:
+        return repr((row.op, row.fields.get("database"), row.fields.get("table"), row.before, row.after))
+
+    known = {content(row) for row in seen.before}
+    return [row for row in rows if row.kind != _ROW or content(row) not in known]
+
+
+def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(zip(sorted(image), image.values(), strict=True))
+
+
+_ROWS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]] = {
+    "zero-date-as-epoch": (("value/*",), _zero_date_as_epoch),
+    "null-before-as-after": (
+        ("value/null*", "old/*", "cell/*"),
+        _of_update(lambda old, new: {name: new.get(name) if value is None else value for name, value in old.items()}),
+    ),
+    "before-of-changed-columns": (
+        ("image/*", "old/*", "before/*", "cell/*", "lists/*"),
+        _of_update(lambda old, new: {n: v for n, v in old.items() if n not in new or repr(new[n]) != repr(v)}),
+    ),
+    "before-of-any-row": (("old/*", "image/*", "rows/*", "cell/*"), _old_of_any_row),
+    "missing-image-as-empty": (("image/*", "rows/*", "after/*"), on_rows(_missing_as_empty)),
+    "missing-before-as-nulls": (("image/*", "before/*"), on_rows(_missing_as_nulls)),
+    "null-row-as-no-image": (("image/*", "law/row-shape"), on_rows(_null_row_as_no_image)),
+    "values-in-alphabetical-order": (("value/*", "cell/*"), _images(_values_in_order)),
+    "columns-of-the-message-before": (("image/*", "lists/*", "cell/*", "value/*"), _columns_before),
+    "first-column-alone": (("image/*", "lists/*", "cell/*", "reduced/*"), _images(lambda image: dict(list(image.items())[:1]))),
+    "types-of-the-cells": (("schema/*", "types/*", "envelope/types*"), _types(lambda types, row: {
+        name: kind for name, kind in types.items() if row.kind != _ROW or name in (row.after or row.before or ())})),
+    "types-with-one-more": (("schema/*", "types/*", "envelope/types*", "ddl/*", "bootstrap/*"),
+                            _types(lambda types, _row: {**types, "one_more": "int"})),
+    "columns-as-keys": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_columns_as_keys)),
+    "first-column-as-key": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_first_column_as_key)),
+    "repeated-row-lost": (("rows/*", "change/*"), _repeats_lost),
+    "row-beside-the-refusal": (("fault/*", "change/*"), _row_beside_the_refusal),
+}  # fmt: skip
+
+_FIELDS: Final = frozenset({"types-of-the-cells", "types-with-one-more", "columns-as-keys", "first-column-as-key"})
+
+
+def _levels(name: str) -> tuple[int, ...]:
+    return (1,) if name in _FIELDS else (2,) if name == "zero-date-as-epoch" else (1, 2)
+
+
+MISREAD: Final = (
+    *(Operator(n, VALUES[logical], on_cells(change, (logical,)), (logical,)) for n, (logical, change) in _CELLS.items()),
+    *(Operator(name, apt, alter, levels=_levels(name)) for name, (apt, alter) in _ROWS.items()),
+)
+"""Every fault of a wrong reading."""

@@ -1,0 +1,105 @@
+"""What an operator on a right decoder's rows is, and how one for cells becomes one for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, TypeAlias
+
+from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
+from generators.model import Case, Cell, Change, Logical, Message, SourceType
+
+Rows: TypeAlias = Sequence[OutputRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a decoder could know of a message: its case, the changes in it, the rows of the message that it read before, and the
+    message itself.
+
+    `changes` are those that the level has rows of.
+    """
+
+    case: Case
+    changes: tuple[Change, ...]
+    before: Rows = ()
+    message: Message | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's value, a character for each byte; "" for none."""
+        return ((self.message and self.message.value) or b"").decode("latin-1")
+
+    def cells(self, row: OutputRow, side: str) -> Mapping[str, Cell]:
+        """The owed cells of a row's image: an operator reads their types alone."""
+        change = next((one for one in self.changes if one.row == row.row), None)
+        return (change.image(side, self.case.level) if change else None) or {}
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A fault: `alter` makes a wrong decoder's rows of a right decoder's rows of one message; equal rows mean that the fault
+    does not apply.
+
+    `apt` are globs of the rules, without their format, that name the fault; another rule misleads. `logicals` are the types of
+    the cells that it changes, () for rows as a whole.
+    """
+
+    name: str
+    apt: tuple[str, ...]
+    alter: Callable[[Rows, Seen], Rows]
+    logicals: tuple[Logical, ...] = ()
+    levels: tuple[int, ...] = (1, 2)
+
+    def names(self, rule: str) -> bool:
+        """Whether the rule names the fault."""
+        return any(fnmatchcase(rule, glob) for glob in self.apt)
+
+
+CellChange: TypeAlias = Callable[[SourceType, Any], Any]
+"""Another text (level one) or value (level two) for a value of a type; None for NULL, the same for no change."""
+
+
+def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Callable[[Rows, Seen], Rows]:
+    """Changes every value of these types, in both images."""
+
+    def alter(rows: Rows, seen: Seen) -> Rows:
+        return [_row(row, seen) for row in rows]
+
+    def _row(row: OutputRow, seen: Seen) -> OutputRow:
+        for side in ("before", "after"):
+            image: Mapping[str, Any] | None = getattr(row, side)
+            if not image:
+                continue
+            changed = dict(_changed(image, seen.cells(row, side)))
+            if changed:
+                row = with_image(row, side, {**image, **changed})
+        return row
+
+    def _changed(image: Mapping[str, Any], cells: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
+        for column, cell in cells.items():
+            held = image.get(column)
+            if held is not None and cell.type.logical in logicals:
+                other = _other(cell.type, held)
+                if repr(other) != repr(held):
+                    yield column, other
+
+    def _other(type: SourceType, held: Any) -> Any:
+        if not isinstance(held, Typed):
+            return change(type, held)
+        other = change(type, held.value)
+        return other if other is None or isinstance(other, Typed) else Typed(held.family, other)
+
+    return alter
+
+
+def with_image(row: OutputRow, side: str, image: Mapping[str, Any]) -> OutputRow:
+    """The row with another image on that side."""
+    return replace(row, before=image) if side == "before" else replace(row, after=image)
+
+
+def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Callable[[Rows, Seen], Rows]:
+    """Changes each row by itself; None drops it."""
+    return lambda rows, _seen: [other for row in rows if (other := change(row)) is not None]

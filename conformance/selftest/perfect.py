@@ -1,0 +1,83 @@
+"""The rows of a right decoder, made of what a case owes: no decoder runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.judging.compare import Typed
+from conformance.judging.output import OutputRow
+from generators.model import Case, Cell, Change, Image, Json, Kind, Logical, SourceType, State, Value, Written, ZeroDate
+from generators.sources import mysql
+
+
+def owed(case: Case, written: Written) -> tuple[Change, ...]:
+    """The changes of a message that have rows at the case's level."""
+    if case.level == 1:
+        return written.changes
+    table = case.tables[0].name
+    return tuple(c for c in written.changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+
+
+def row(change: Change, level: int) -> OutputRow:
+    """The change's row; an answer that is left open is the first that is right."""
+    fields = {
+        "database": change.database,
+        "schema": change.schema,
+        "table": change.table,
+        "keys": change.keys and list(change.keys),
+        "sql": change.sql,
+        "position": change.position,
+        "commit_time": change.commit_time_us,
+        "types": change.types and dict(change.types),
+        "schema_version": change.schema_version,
+    }
+    before, after = (_image(change.image(side, level), level) for side in ("before", "after"))
+    error = "unreadable" if change.kind is Kind.CORRUPT else None
+    return OutputRow(
+        change.row, change.kind.value, change.op and change.op.value, fields if level == 1 else {}, before, after, error
+    )
+
+
+def _image(image: Image | None, level: int) -> Mapping[str, Any] | None:
+    if image is None:
+        return None
+    if level == 2:
+        return {name: _typed(cell) for name, cell in image.items()}
+    return {name: _text(cell) for name, cell in image.items() if cell.state is not State.ABSENT}
+
+
+def _text(cell: Cell) -> str | None:
+    return None if cell.state is State.NULL else "?" if cell.text is None else cell.text
+
+
+_DIGITS: Final = 4_000
+"""Of an integer, which Python can print."""
+_FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
+
+
+def _typed(cell: Cell) -> Typed | None:
+    value = cell.options[0] if cell.state is State.ONE_OF else cell.value
+    if cell.state not in (State.VALUE, State.ONE_OF) or value is None or isinstance(value, ZeroDate):
+        return None
+    spark = cell.type.spark.partition("(")[0]
+    return Typed(_FAMILIES.get(spark, spark), _value(cell.type, value, spark))
+
+
+def _value(type: SourceType, value: Value, spark: str) -> Any:
+    match type.logical, value:
+        case Logical.JSON, Json():
+            return json.dumps(value.value, ensure_ascii=False, default=float)
+        case Logical.TIME, int():
+            # A writer may have told less of a fraction than its column has room for, and another last digit.
+            return mysql.time_text(value, type.fsp if value % 10 ** (6 - type.fsp) == 0 else 6)
+        case Logical.BIT, int() if spark == "boolean":
+            return bool(value)
+        case Logical.DECIMAL, Decimal() if spark == "string":
+            return f"{value:f}"
+        case Logical.DECIMAL, Decimal():
+            small = value.adjusted() < _DIGITS
+            return int(value) if small and value == value.to_integral_value() else value
+    return value

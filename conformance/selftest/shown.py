@@ -1,0 +1,46 @@
+"""The self test as a table of counts, and what failed as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conformance.selftest import measuring
+from conformance.selftest.checks import Check
+
+WHAT: Final = {
+    "reference": "right answers, and reference decoders, not accused",
+    "altered": "altered outputs answered by exactly their rule",
+    "liar": "liars convicted by the rule they name",
+    "non-strict": "liars convicted by a SHOULD rule: only with --strict",
+    "spark": "liars in Spark convicted by the rule they name",
+    "writer": "lying writers seen",
+    "stream": "streams converge, and their liars are convicted",
+    "operator": "operators convicted, right in that format, or impossible in it",
+}
+"""The kinds of checks, in words."""
+
+
+def render(checks: Sequence[Check]) -> RenderableType:
+    """A table of counts, the rates, what is convicted weakly, and each failed check."""
+    table = Table("format", "what", "shown", "of", header_style="bold")
+    for name in dict.fromkeys(c.format for c in checks):
+        for kind, what in WHAT.items():
+            matching = [c for c in checks if c.format == name and c.kind == kind]
+            if matching:
+                good = sum(c.ok for c in matching)
+                colour = "green" if good == len(matching) else "red"
+                table.add_row(name, what, Text(str(good), style=colour), str(len(matching)))
+    parts: list[RenderableType] = [table]
+    for check in checks:
+        weak = check.kind == "operator" and any(f": {answer} in" in check.detail for answer in measuring.WEAK)
+        if check.ok and (check.kind in ("spark", "stream", "rate") or weak):
+            parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
+    for check in checks:
+        if not check.ok:
+            parts.append(Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red"))
+    return Group(*parts)

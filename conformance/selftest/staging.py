@@ -1,0 +1,156 @@
+"""A few cases of a format, laid out for decoders of an engine, and how liars are tried on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.cases.catalogue import BUDGETS, Call, calls
+from conformance.engines.engine import Engine, Loaded, Request, lay, to_ranges
+from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge
+from conformance.judging.output import OutputRow, Place, read
+from conformance.rules.rules import Aspect
+from conformance.running import laws
+from conformance.running.isolating import isolate, strays
+from conformance.running.prepared import Prepared, Settings, request, sample
+from conformance.selftest.bench import Answered, Bench
+from generators.model import Case, Kind
+
+LAW_SAMPLE: Final = 4
+"""Messages for a liar that breaks a law."""
+CASES: Final = 12
+"""Cases of a liar that is tried in an engine, among those in which its rule owns something."""
+CALLS: Final = 4
+"""Limit of decode calls for a liar, the next if those before do not convict it."""
+READABLE: Final = 24
+_LAWS: Final = ("/law/returns", "/law/places", "/law/batch-independence", "/law/environment-independence")
+
+
+def special(convicts: str) -> bool:
+    """Whether the rule is a law whose breach is not seen in a single call."""
+    return convicts.endswith(_LAWS)
+
+
+def samples(bench: Bench) -> list[Case]:
+    """Cases of one deployment for liars that break laws: readable rows, and an unreadable message."""
+    of_level = [
+        one.case for one in bench.cases.values() if one.case.level == 1 and one.case.scenario.startswith(("shape/", "fault/"))
+    ]
+    first = min(of_level, key=lambda case: (case.deployment.compression != "none", case.deployment.time_zone == "UTC"))
+    alike = [case for case in of_level if case.deployment == first.deployment and case.profile == first.profile]
+    readable = (c for c in alike if all(one.kind is Kind.ROW for w in c.written for one in w.changes) and _size(c) < 100_000)
+    return [*islice(readable, READABLE), *islice(filter(rejected, alike), 1)]
+
+
+def _size(case: Case) -> int:
+    return sum(written.message.size for written in case.written)
+
+
+def rejected(case: Case) -> bool:
+    """Whether the case is one unreadable message."""
+    changes = [change for written in case.written for change in written.changes]
+    return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
+
+
+def staged(bench: Bench, cases: Iterable[Case], seed: int, decoder: str) -> Prepared:
+    """The cases in calls, and where their messages lie."""
+    grouped = calls(bench.fmt, cases, (1, 2), seed)
+    written = [w for call in grouped for case in call.cases for w in case.written]
+    places = dict(zip((id(w.message) for w in written), lay([w.message for w in written]), strict=True))
+    kept, loaded = frozenset(rule.id for rule in bench.judge.rules), Loaded((1, 2), Capabilities())
+    settings = Settings((bench.fmt.name,), BUDGETS["smoke"], seed)
+    return Prepared(settings, bench.fmt, decoder, loaded, grouped, places, bench.fmt.name, [], 0, kept=kept)
+
+
+def truth(bench: Bench, prepared: Prepared) -> dict[Place, tuple[OutputRow, ...]]:
+    """The right rows of the cases of level one, by place."""
+    cases = (bench.cases[case.id] for call in prepared.calls if call.level == 1 for case in call.cases)
+    return {
+        prepared.place(written.message): tuple(rows)
+        for one in cases
+        for written, rows in zip(one.case.written, one.rows, strict=True)
+    }
+
+
+def results(
+    engine: Engine, one: Prepared, convicts: str, level: int, seed: int, judge: Judge, mine: Sequence[str]
+) -> list[CaseResult]:
+    """The results of a liar, the decoder of `one`; `mine` are the ids of its cases, for a rule that is no law.
+
+    Raises what a decode call raises."""
+    if convicts.endswith("/law/returns"):
+        return _raising(engine, one, convicts, seed)
+    if convicts.endswith("/law/places"):
+        return _straying(engine, one, seed, judge)
+    if special(convicts):
+        return _changing(engine, one, level, seed, judge)
+    wanted = frozenset(mine)
+    asked = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == level]
+    # A server in UTC hides time zone errors, so such a deployment comes last.
+    asked = sorted(filter(lambda a: a[1], asked), key=lambda a: (a[0].deployment.time_zone == "UTC", -len(a[1])))[:CALLS]
+    out: list[CaseResult] = []
+    for call, cases in asked:
+        out += judged(engine, one, call, cases, judge)
+        if any(finding.rule == convicts for result in out for finding in result.findings):
+            break
+    return out
+
+
+def judged(engine: Engine, one: Prepared, call: Call, cases: Sequence[Case], judge: Judge) -> list[CaseResult]:
+    """The results of some cases of a call."""
+    ranges = to_ranges(one.place(w.message) for case in cases for w in case.written)
+    future: Future[pa.Table] = engine.decode(Request(one.handle, ranges, one.decoder, call.level, call.deployment, call.table))
+    outputs, table = read(future.result(), call.level), call.table.name if call.table else None
+    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases]
+
+
+def _largest(one: Prepared, level: int) -> Call:
+    """The call with the most columns and cases."""
+    matching = [call for call in one.calls if call.level == level]
+    return max(matching, key=lambda call: (len(call.table.columns) if call.table else 0, len(call.cases)))
+
+
+def _raising(engine: Engine, one: Prepared, rule: str, seed: int) -> list[CaseResult]:
+    """Only the raising cases are isolated: an unreadable message among three readable cases."""
+    call = _largest(one, 1)
+    unreadable = [case for case in call.cases if rejected(case)][:1]
+    readable = [case for case in call.cases if not rejected(case)][:3]
+    some = replace(call, cases=(*readable, *unreadable), foreign=())
+    outputs, blamed = isolate(engine, one, some)
+    places = {one.place(w.message) for case in readable for w in case.written}
+    if [found.case.id for found in blamed] != [case.id for case in unreadable] or not places <= set(outputs):
+        return []
+    finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
+    return [CaseResult(b.case, b.verdict, (replace(finding, case=b.case.id, actual=b.why),), b.why) for b in blamed]
+
+
+def _straying(engine: Engine, one: Prepared, seed: int, judge: Judge) -> list[CaseResult]:
+    """Rows of no message are noticed in a call, and in its smallest part that has some."""
+    call = _largest(one, 1)
+    some = (*call.cases[:LAW_SAMPLE], *[case for case in call.cases[LAW_SAMPLE:] if rejected(case)][:1])
+    call = replace(call, cases=some, foreign=())
+    outputs = read(engine.decode(request(one, call, call.cases)).result(), call.level)
+    findings = list(strays(engine, one, call, outputs, judge))
+    by_id = {case.id: case for case in call.cases}
+    return [CaseResult(by_id[f.case], judge.verdict(by_id[f.case], (f,)), (f,)) for f in findings]
+
+
+def _changing(engine: Engine, one: Prepared, level: int, seed: int, judge: Judge) -> list[CaseResult]:
+    call = _largest(one, level)
+    messages = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+    picked = sample(seed, f"liar/{one.decoder}", messages, LAW_SAMPLE)
+    owners = {one.place(w.message): (case, n) for case, n, w in picked}
+    asked = Request(one.handle, to_ranges(owners), one.decoder, level, call.deployment, call.table)
+    cases = {case.id: case for case, _, _ in picked}
+    findings = laws.again(engine, asked, owners, judge)
+    return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]
+
+
+def convicting(bench: Bench, rule: str, level: int, scenario: str) -> Iterator[Answered]:
+    """The cases on which a liar of an engine is tried."""
+    return islice(bench.owning(rule, level, scenario), CASES)

@@ -1,0 +1,86 @@
+"""Named cases that TiCDC's Canal-JSON and its Simple protocol have alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from generators.families.ticdc.instants import noise
+from generators.model import Column, Json, Op, Row, Scenario, Table
+from generators.sources import mysql
+from generators.sources.boundaries import ID, change, every_type, insert, scenario, slug
+
+AMBIGUOUS: Final[Mapping[str, int]] = {
+    "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
+    "America/New_York": mysql.wall("2024-11-03 05:30:00"),
+}
+"""An instant in the first of two equal hours, by zone."""
+
+
+def key_updates(database: str) -> Iterator[Scenario]:
+    """UPDATEs of keys: of one column, and of rows that take each other's."""
+    string = mysql.text("varchar", 64)
+    number = mysql.integer("int")
+    tags = frozenset({"boundary", "key-update"})
+    for label, key, unique in (("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))):
+        name = f"key-update/{label}"
+        columns = (Column("a", string), Column("s", string, nullable=False), Column("n", number, nullable=False))
+        table = Table(database, slug(name), columns, key, unique)
+        row: Row = {"a": "x", "s": "k", "n": 1}
+        yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
+    name = "key-update/shift"
+    table = Table(database, slug(name), (ID, Column("a", string)), ("id",))
+    pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
+    yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
+
+
+def minus_zero(database: str) -> Scenario:
+    """A document of numbers that JSON writers spell in several ways."""
+    name = "json/minus-zero"
+    table = Table(database, slug(name), (ID, Column("c", mysql.json())), ("id",))
+    document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
+    return scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+
+
+def ambiguous_hours(zone: str) -> Iterator[Scenario]:
+    """TIMESTAMPs in both of two equal hours of a zone that has some, at level two."""
+    empty: Row = {column.name: None for column in every_type(lambda _: True).columns} | {"id": 1}
+    # UTC has no equal hours.
+    hours = {"first": AMBIGUOUS[zone], "second": AMBIGUOUS[zone] + 3600 * mysql.MICROS} if zone in AMBIGUOUS else {}
+    for label, micros in hours.items():
+        event = insert(every_type(lambda _: True), {**empty, "c_timestamp_0": micros})
+        yield scenario(f"ambiguous-hour/rows/{label}", event, level=2)
+
+
+def reduced(limit: int, database: str) -> Iterator[Scenario]:
+    """Rows beyond the limit of a message's bytes, of which the handle key is left."""
+    tags = frozenset({"boundary", "reduced"})
+    columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
+    size = limit * 3 // 2
+    big, other = noise(size), noise(size, 2)
+    row: Row = {"id": 7, "a": None, "big": big}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, row),
+        ("update", Op.UPDATE, row, {**row, "big": other}),
+        ("update-small", Op.UPDATE, {**row, "big": "x"}, {**row, "big": "y"}),
+        ("delete", Op.DELETE, row, None),
+    ):
+        name = f"reduced/{label}"
+        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+    name = "reduced/unique-handle"
+    unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
+    yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
+
+
+def reduced_rows(limit: int) -> Iterator[Scenario]:
+    """Such rows at level two."""
+    tags = frozenset({"boundary", "reduced"})
+    big, other = (noise(limit * 3 // 2, seed) for seed in (1, 2))
+    everything = every_type(lambda _: True)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 7}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, {**empty, "c_longtext": big}),
+        ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other}),
+        ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
+    ):
+        yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)

@@ -1,0 +1,236 @@
+"""The named cases that only TiCDC's Simple protocol has."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from generators.families.ticdc.instants import MORE_DDL, at, declared_columns, noise
+from generators.families.ticdc.scenarios import AMBIGUOUS, ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows
+from generators.families.ticdc_simple.cache_cases import schemas
+from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.model import (
+    Bootstrap,
+    Column,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario, slug
+
+DOCUMENT_WATERMARK: Final = 447984124732375041
+"""The watermark's commitTs in the documentation's sample."""
+
+
+BASE64: Final = "base64-digits"
+"""The tag of cases about base64, which only the JSON encoding has."""
+
+_SEVERAL: Final = (("a",), ("b", "c"), ("c",))
+"""Unique keys of which the second is the first without NULLs, and the third the handle key."""
+_ADDED: Final = Column("added", mysql.integer("int"))
+_C: Final = Column("c", mysql.integer("int"))
+
+_TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] | None]]] = {
+    "create table": (None, (ID, _C)),
+    "create tables": (None, (ID, _C)),
+    "recover table": (None, (ID, _C)),
+    "create view": (None, (Column("a", mysql.integer("bigint"), nullable=False),)),
+    "create sequence": (None, ()),
+    "drop table": ((ID, _C), None),
+    "drop view": ((Column("a", mysql.integer("bigint"), nullable=False),), None),
+    "add column": ((ID, _C), (ID, _C, _ADDED)),
+    "drop column": ((ID, _C), (ID,)),
+    "modify column": ((ID, _C), (ID, Column("c", mysql.integer("bigint")))),
+    "multi schema change": ((ID, _C), (ID, _ADDED)),
+    "change column": ((ID, _C), (ID, Column("d", mysql.integer("bigint")))),
+}
+"""A table's columns before and after each action; all others leave `id`, `c` as they are."""
+
+
+def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases for a profile whose level-one tables live in `database`."""
+    yield from _ddl(database)
+    yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
+    yield named("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
+    name = "control/watermark-after-a-row"
+    table = Table(database, slug(name), (ID, _C), ("id",))
+    yield named(name, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("control",))
+    yield from _bootstraps(database)
+    yield from schemas(database)
+    yield from _keys(database)
+    yield from _types(profile, database)
+    if profile.checksum:
+        yield from _checksums(database)
+    if profile.reduce:
+        yield from _reduced(profile, database)
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    texts = {action: (ddl.sql, ddl.level, ddl.renames) for action, ddl in mysql.DDL_ACTIONS.items()}
+    for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in MORE_DDL.items()}).items():
+        name = f"ddl/{action.replace(' ', '-')}"
+        own = level == "database"
+        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        shown = sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
+        event = SchemaChange(START, action, shown, schema, table, old_name=other if renames else None)
+        if not own:
+            first, last = (
+                columns if columns is None else Table(schema, table, columns, ("id",) if ID in columns else ())
+                for columns in _TABLES.get(action, ((ID, _C), (ID, _C)))
+            )
+            if action in ("add primary key", "drop primary key"):
+                bare = Table(schema, table, (ID, _C))
+                first, last = (bare, last) if action == "add primary key" else (first, bare)
+            if first and (renames or action == "exchange partition"):
+                first = replace(first, name=other)
+            event = replace(event, before=first, after=last)
+        yield named(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/awkward-text"
+    awkward = Table(database, 'awk`ward <"t">&汉', (ID, _C), ("id",))
+    sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"
+    event = SchemaChange(START, "table comment", sql, database, awkward.name, awkward, awkward)
+    yield named(name, event, tags=("ddl:awkward text",))
+    name = "ddl/composite-key"
+    key = (Column("b", mysql.integer("int"), False), Column("a", mysql.text("varchar", 64), False))
+    keyed = Table(database, slug(name), (*key, _C), ("a", "b"))
+    sql = f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c` int, PRIMARY KEY (`a`, `b`))"
+    yield named(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
+    yield from _defaults(database)
+
+
+def _defaults(database: str) -> Iterator[Scenario]:
+    """CREATE TABLE with defaults of every kind that 3.4 names, `null` as text (pingcap/tiflow#12191) among them."""
+    kinds: dict[str, tuple[str, SourceType, str]] = {
+        "int": ("int", mysql.integer("int"), "100"),
+        "char": ("char(16)", mysql.text("char", 16), "'b'"),
+        "null-text": ("varchar(64)", mysql.text("varchar", 64), "'null'"),
+        "empty": ("varchar(64)", mysql.text("varchar", 64), "''"),
+        "date": ("date", mysql.temporal("date"), "'2023-12-27'"),
+        "timestamp": ("timestamp", mysql.temporal("timestamp"), "'2024-01-01 08:00:00'"),
+        "now": ("timestamp", mysql.temporal("timestamp"), "CURRENT_TIMESTAMP"),
+        "null": ("int", mysql.integer("int"), "NULL"),
+        "bit": ("bit(8)", mysql.bit(8), "b'101'"),
+    }
+    for label, (declared, type, default) in kinds.items():
+        name = f"default/{label}"
+        sql = (
+            f"CREATE TABLE {mysql.quote(slug(name))} (`id` bigint NOT NULL, `c` {declared} DEFAULT {default}, PRIMARY KEY (`id`))"
+        )
+        table = Table(database, slug(name), (ID, Column("c", type)), ("id",))
+        event = SchemaChange(START, "create table", sql, database, table.name, after=table)
+        yield named(name, event, tags=("default", f"default:{label}"))
+
+
+def _bootstraps(database: str) -> Iterator[Scenario]:
+    string, number = mysql.text("varchar", 64), mysql.integer("int")
+    for label, columns, key, unique in (
+        ("plain", (ID, Column("c", string)), ("id",), ()),
+        ("composite-key", (Column("b", number, False), Column("a", string, False), _C), ("a", "b"), ()),
+        ("unique", (Column("u", string, False), Column("v", number), _C), (), (("u",), ("u", "v"))),
+        ("several-unique", (Column("a", number), Column("b", number, False), Column("c", string, False)), (), _SEVERAL),
+        ("keyless", (Column("a", number),), (), ()),
+        ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
+    ):
+        name = f"bootstrap/{label}"
+        yield named(name, Bootstrap(START, Table(database, slug(name), columns, key, unique)), tags=("bootstrap",))
+    name = "bootstrap/every-type"
+    yield named(name, Bootstrap(START, replace(every_type(_all), database=database, name=slug(name))), tags=("bootstrap",))
+    name = "bootstrap/awkward-names"
+    awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
+    yield named(name, Bootstrap(START, awkward), tags=("bootstrap",))
+
+
+def _all(_type: SourceType) -> bool:
+    return True
+
+
+def _keys(database: str) -> Iterator[Scenario]:
+    yield from key_updates(database)
+    string = mysql.text("varchar", 64)
+    name = "old/name-case"
+    cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
+    wide: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
+    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (wide, {**wide, "C2": None})))
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2)
+
+
+def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    name = "unsigned/update-across-half"
+    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+    half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
+    over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
+    yield scenario(name, change(table, Op.UPDATE, (half, over)), change(table, Op.DELETE, (over, None)))
+    name = "float/go-thresholds"
+    reals = {"below": 1e-5, "low": 1e-4, "five": 123456.0, "six": 1e6, "seven": 1234567.0, "huge": 1e300}
+    table = Table(database, slug(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **reals}), tags=frozenset({"boundary", "float"}))
+    yield minus_zero(database)
+    name = "types/declared"
+    known = declared_columns(profile.release)
+    table = Table(database, slug(name), (ID, *(column for column, _ in known.values())), ("id",))
+    told = insert(table, {"id": 1, **{n: value for n, (_, value) in known.items()}})
+    yield named(name, Bootstrap(START, table), told)
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
+    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
+    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
+    digits: Row = {**empty, "c_varbinary": base64.b64decode("12345678"), "c_blob": base64.b64decode("deadbeef")}
+    for label, op, pair in (("insert", Op.INSERT, (None, digits)), ("delete", Op.DELETE, (digits, None))):
+        tags = frozenset({"boundary", BASE64})
+        yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
+        name = f"base64-digits/{label}"
+        kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
+        table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+        small = [image and {n: image[n] for n in ("id", *kinds)} for image in pair]
+        yield scenario(name, change(table, op, (small[0], small[1])), tags=tags)
+    yield from ambiguous_hours(profile.location if profile.location in AMBIGUOUS else profile.deployment.time_zone)
+
+
+def _checksums(database: str) -> Iterator[Scenario]:
+    x: Row = {"id": 1, "a": "x", "b": None}
+    for label, op, pair in (
+        ("insert", Op.INSERT, (None, x)),
+        ("update", Op.UPDATE, (x, {**x, "b": "y"})),
+        ("delete", Op.DELETE, (x, None)),
+    ):
+        name = f"checksum/{label}"
+        columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
+        event = change(Table(database, slug(name), columns, ("id",)), op, pair)
+        yield scenario(name, event, tags=frozenset({"boundary", "checksum"}))
+
+
+def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
+    big = noise(profile.max_message_bytes * 3 // 2)
+    row: Row = {"id": 7, "a": None, "big": big}
+    yield from reduced(profile.max_message_bytes, database)
+    name = "reduced/several-unique"
+    columns_ = (
+        Column("a", mysql.integer("int")),
+        Column("b", mysql.integer("int"), False),
+        Column("c", mysql.text("varchar", 8), False),
+    )
+    several = Table(database, slug(name), (*columns_, columns[-1]), (), _SEVERAL)
+    yield named(name, Bootstrap(START, several), insert(several, {"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",))
+    name = "reduced/bootstrap"
+    table = Table(database, slug(name), columns, ("id",))
+    yield named(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))
+    if profile.new:
+        # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
+        small: Row = {"a": "x", "big": big}
+        for label, op, before, after in (("insert", Op.INSERT, None, small), ("delete", Op.DELETE, small, None)):
+            name = f"reduced/keyless-{label}"
+            event = change(Table(database, slug(name), columns[1:]), op, (before, after))
+            yield scenario(name, event, tags=frozenset({"boundary", "reduced-keyless"}))
+    yield from reduced_rows(profile.max_message_bytes)

@@ -1,0 +1,325 @@
+"""The named cases that only Canal's flat message has."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from generators.families.java_text import Escapes
+from generators.formats.alibaba_canal_json.profiles import RESTART, STATEMENT_TYPES, CanalProfile, ddl_type
+from generators.model import (
+    Column,
+    Instant,
+    Json,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    Value,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, insert, named, one_column, slug
+
+_STRING: Final = mysql.text("varchar", 64)
+_SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
+    "integers": (
+        ("TINYINT UNSIGNED", mysql.integer("tinyint", unsigned=True), 255),
+        ("SMALLINT", mysql.integer("smallint"), -32_768),
+        ("INTEGER", mysql.integer("int"), -5),
+        ("INT UNSIGNED", mysql.integer("int", unsigned=True), (1 << 32) - 1),
+        ("int", mysql.integer("int"), 7),
+        ("BIGINT UNSIGNED", mysql.integer("bigint", unsigned=True), (1 << 64) - 1),
+        ("INT(8) UNSIGNED ZEROFILL", replace(mysql.integer("int", zerofill=True), length=8), 42),
+        ("BOOL", mysql.boolean(), 1),
+        ("BOOLEAN", mysql.boolean(), 0),
+    ),
+    "decimals": (
+        ("numeric(20,10) unsigned", mysql.decimal(20, 10, unsigned=True), Decimal("1234567890.0123456789")),
+        ("DECIMAL(10, 2)", mysql.decimal(10, 2), Decimal("-1.50")),
+        ("decimal(5,0) zerofill", replace(mysql.decimal(5, 0, unsigned=True), zerofill=True), Decimal(42)),
+        ("decimal", mysql.decimal(10, 0), Decimal(-7)),
+        ("fixed(18,9)", mysql.decimal(18, 9), Decimal("0.000000001")),
+        ("dec(20,6)", mysql.decimal(20, 6), Decimal("-1.000001")),
+    ),
+    "floats": (
+        ("FLOAT", mysql.real("float"), -1.5),
+        ("float unsigned", mysql.real("float", unsigned=True), 1.5),
+        ("float(7,2)", mysql.real("float", precision=7, scale=2), 1.25),
+        ("DOUBLE PRECISION", mysql.real("double"), 0.1),
+        ("REAL", mysql.real("double"), -0.1),
+        ("double(20,4)", mysql.real("double", precision=20, scale=4), 1e10),
+        ("double unsigned zerofill", replace(mysql.real("double", unsigned=True), zerofill=True), 2.5),
+        ("float(30)", mysql.real("double"), 1e-7),
+    ),
+    "texts": (
+        ("nvarchar(20)", mysql.text("varchar", 20), "汉字 é"),
+        ("MEDIUMTEXT", mysql.text("mediumtext"), "汉字 é"),
+        ("ENUM('one', 'two')", mysql.enum_of("one", "two"), 2),
+    ),
+    "binaries": (
+        ("VARBINARY(600)", mysql.binary("varbinary", 600), b"a\xff\x00"),
+        ("LONGBLOB", mysql.binary("longblob"), b"\x80"),
+        ("BINARY", mysql.binary("binary", 1), b"\xe9"),
+        ("bit", mysql.bit(1), 1),
+        ("BIT(8)", mysql.bit(8), 0xA5),
+    ),
+    "times": (
+        ("DATETIME(3)", mysql.temporal("datetime", 3), mysql.wall("2024-02-29 23:59:59.123")),
+        ("TIME(6)", mysql.temporal("time", 6), -1),
+        ("year", mysql.year(), 2155),
+    ),
+}
+"""Types as statements spell them, of which Canal's messages were recorded (canal#live-spelling): each with a value."""
+
+_EVERY_SPELLING: Final = tuple(itertools.chain.from_iterable(_SPELLINGS.values()))
+_ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+
+
+def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    yield from _ddl(profile, database)
+    yield from _control(database)
+    yield from _old(profile, database)
+    yield from _images(database)
+    yield from _envelope(profile, database)
+    yield from _values(profile, database)
+    yield from _names(database)
+    yield from _rows()
+
+
+def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
+    return Table(database, slug(name), columns or _ABC, key, (unique,) if unique else ())
+
+
+def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        if ddl_type(action, profile.release) is None:
+            continue
+        name = f"ddl/{action.replace(' ', '-')}"
+        table = slug(name)
+        where = f"{database}_{table}" if ddl.level == "database" else database
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        event = SchemaChange(
+            START,
+            action,
+            sql,
+            where,
+            "" if ddl.level == "database" else table,
+            before=Table(where, table, _ABC, ("id",)),
+            old_name=f"{table}_other" if ddl.renames else None,
+        )
+        yield named(name, event, tags={f"ddl:{action}"})
+    for name, action, table, sql in (
+        ("ddl/drop-two-tables", "drop table", "dropped_a", "DROP TABLE `dropped_a`,`dropped_b`"),
+        ("ddl/rename-two-tables", "rename table", "new_a", "RENAME TABLE old_a TO new_a, old_b TO new_b"),
+        ("ddl/alter-rename", "rename table", "after_alter", "ALTER TABLE before_alter RENAME TO after_alter"),
+        ("ddl/first-clause-index", "create index", "clauses", "ALTER TABLE clauses ADD INDEX i (c), ADD COLUMN d int"),
+        ("ddl/convert-charset", "modify column", "converted", "ALTER TABLE converted CONVERT TO CHARACTER SET utf8mb4"),
+        ("ddl/comment-and-lines", "add column", "lines", "/* Query from DMS */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"),
+    ):
+        yield named(name, SchemaChange(START, action, sql, database, table), tags={f"ddl:{action}"})
+    where = f"{database}_unless_there"
+    for name, text in (
+        ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
+        ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
+    ):
+        yield named(name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"})
+
+
+def _control(database: str) -> Iterator[Scenario]:
+    texts = {
+        "rows-query": "INSERT INTO control_rows_query (id) VALUES (1)",
+        "statement-insert": "INSERT INTO control_statement_insert (id, a) VALUES (1, 'it''s \"x\"')",
+        "statement-update": "UPDATE control_statement_update SET a = 'y' WHERE id < 5",
+        "statement-delete": "DELETE FROM control_statement_delete WHERE id = 1",
+        "xa-commit": "XA COMMIT X'6162',X'',1",
+        "xa-rollback": "XA ROLLBACK X'6162',X'',1",
+    }
+    for family in STATEMENT_TYPES:
+        name = f"control/{family}"
+        table = "" if family.startswith("xa-") else slug(name)
+        yield named(name, SourceStatement(START, family, texts[family], database, table), tags={f"control:{family}"})
+    name = "control/rows-query-beside-its-row"
+    logged = _table(database, name)
+    statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", database)
+    yield named(name, statement, insert(logged, {"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"})
+
+
+def _old(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    unchanged = {"old:misaligned" if profile.drops_empty_old else "old:empty"}
+    one: Row = {"id": 1, "a": "x", "b": "k"}
+    two: Row = {"id": 2, "a": "q", "b": None}
+    three: Row = {"id": 3, "a": None, "b": "m"}
+    changed = (one, {**one, "a": "y"}), (two, {**two, "b": "z"})
+    for name, rows, tags in (
+        ("old/cumulative", changed, {"old:cumulative"}),
+        ("old/cumulative-three-rows", (*changed, (three, {**three, "id": 4})), {"old:cumulative"}),
+        ("old/null-value", ((two, {**two, "b": "z"}),), set()),
+        ("old/value-to-null", ((one, {**one, "b": None}),), set()),
+        ("old/all-unchanged", ((one, one), (two, two)), unchanged),
+        ("old/leading-unchanged", ((one, one), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})), unchanged),
+        ("old/trailing-unchanged", ((two, {**two, "b": "z"}), (one, one)), {"old:cumulative"}),
+    ):
+        yield named(name, change(_table(database, name), Op.UPDATE, *rows), tags=tags)
+
+
+def _images(database: str) -> Iterator[Scenario]:
+    columns = (
+        ID,
+        Column("n", mysql.integer("int")),
+        Column("t", mysql.text("text")),
+        Column("d", mysql.binary("blob")),
+        Column("j", mysql.json()),
+    )
+    row: Row = {"id": 1, "n": 5, "t": "long", "d": b"\x00\x01\x7f\x80\xff"}
+    for name, op, pair in (
+        ("image/insert-unset-columns", Op.INSERT, (None, {"id": 1, "n": 5})),
+        ("image/update-number", Op.UPDATE, (row, {**row, "n": 6})),
+        ("image/update-text", Op.UPDATE, (row, {**row, "t": "longer"})),
+        ("image/update-blob-to-null", Op.UPDATE, (row, {**row, "d": None})),
+        ("image/update-key", Op.UPDATE, (row, {**row, "id": 2})),
+        ("image/update-by-replace", Op.UPDATE, (row, {"id": 1, "n": 6})),
+        ("image/delete", Op.DELETE, (row, None)),
+    ):
+        yield named(name, change(_table(database, name, *columns), op, pair))
+    for name, key, unique in (("image/keyless", (), ()), ("image/unique-key", (), ("id",))):
+        table = _table(database, name, *columns, key=key, unique=unique)
+        yield named(name, change(table, Op.UPDATE, (row, {**row, "n": 6, "t": "longer"})), change(table, Op.DELETE, (row, None)))
+    name = "image/composite-key-part"
+    composite = _table(database, name, *_ABC, key=("id", "a"))
+    one: Row = {"id": 1, "a": "x", "b": "k"}
+    yield named(name, change(composite, Op.UPDATE, (one, {**one, "a": "y"})), change(composite, Op.DELETE, (one, None)))
+    name = "image/key-then-value"
+    rows = (one, {**one, "id": 9}), ({**one, "id": 2}, {**one, "id": 2, "b": "z"})
+    yield named(name, change(_table(database, name), Op.UPDATE, *rows))
+
+
+def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    row: Row = {"id": 1, "a": "x", "b": "k"}
+    name = "envelope/shared-batch-id"
+    first, second = _table(database, f"{name}-1"), _table(database, f"{name}-2")
+    near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
+    yield named(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
+    name = "envelope/batch-id-restarts"
+    there = _table(database, name)
+    times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
+    inserted = [insert(there, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
+    again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
+    yield named(name, *inserted[:1], again, *inserted[1:])
+    name = "envelope/commit-time-seconds"
+    yield named(name, insert(_table(database, name), row, Instant(START.ms + 987, 1)))
+    name = "envelope/unique-key-only"
+    unique = _table(database, name, *_ABC, key=(), unique=("id",))
+    yield named(name, insert(unique, row), change(unique, Op.DELETE, (row, None)), tags={"keys:none"})
+    name = "envelope/after-drop-primary-key"
+    keyed = _table(database, name)
+    drop = SchemaChange(
+        START, "drop primary key", f"ALTER TABLE {keyed.name} DROP PRIMARY KEY", database, keyed.name, before=keyed
+    )
+    tags = set() if profile.keeps_dropped_key else {"keys:none"}
+    yield named(name, drop, insert(replace(keyed, primary_key=()), row), tags=tags)
+    if profile.gtid is not None:
+        name = "envelope/gtid"
+        yield named(name, insert(_table(database, name), row), tags={"gtid"})
+    if not profile.pk_hash:
+        return
+    for i in (1, 2, 3, 4):
+        name = f"hash/one-row-{i}"
+        yield named(name, insert(_table(database, name), {**row, "id": i}), tags={"hash"})
+    name = "hash/rows-spread"
+    spread: list[tuple[Row | None, Row | None]] = [(None, {**row, "id": i}) for i in range(1, 8)]
+    yield named(name, change(_table(database, name), Op.INSERT, *spread), tags={"hash"})
+    name = "hash/update-moves-key"
+    moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
+    yield named(name, change(_table(database, name), Op.UPDATE, *moves), tags={"hash"})
+    name = "hash/equal-key-parts-cancel"
+    pair = _table(database, name, *_ABC, key=("a", "b"))
+    equal: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": str(i), "b": str(i)}) for i in range(1, 5)]
+    yield named(name, change(pair, Op.INSERT, *equal), tags={"hash"})
+    name = "hash/no-key"
+    yield named(name, change(_table(database, name, key=()), Op.INSERT, *spread), tags={"hash", "keys:none"})
+
+
+def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    big = mysql.integer("bigint", unsigned=True)
+    name = "values/unsigned-codes-differ"
+    rows = tuple((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0)))
+    yield named(name, change(one_column(database, name, big), Op.INSERT, *rows))
+    name = "values/null-code-last"
+    texts = _table(database, name, ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big))
+    full: Row = {"id": 1, "t": "x", "s": 3, "u": (1 << 64) - 1}
+    yield named(name, change(texts, Op.INSERT, (None, full), (None, {"id": 2})))
+    hundred = (100 * 3600 + 62) * mysql.MICROS
+    for fsp, label, value in (
+        (0, "minus-hundred-hours", -hundred),
+        (0, "hundred-and-one-hours", hundred + 3600 * mysql.MICROS),
+        (1, "minus-tenth", -100_000),
+        (2, "minus-hundredths", -120_000),
+        (4, "minus-one-unit", -100),
+        (6, "minus-hundred-hours", -hundred - 1),
+    ):
+        name = f"values/time-{fsp}-{label}"
+        yield named(name, insert(one_column(database, name, mysql.temporal("time", fsp)), {"id": 1, "c": value}))
+    for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
+        name = f"values/timestamp-shanghai-overlap-{label}"
+        yield named(name, insert(one_column(database, name, mysql.temporal("timestamp")), {"id": 1, "c": mysql.wall(text)}))
+    for group, spellings in _SPELLINGS.items():
+        name = f"values/live-spelling-{group}"
+        table = _table(database, name, ID, *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings)))
+        row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
+        yield named(name, change(table, Op.INSERT, (None, row), (None, {**dict.fromkeys(row), "id": 2})))
+    name = "values/spatial"
+    shapes: tuple[tuple[str, int, bytes], ...] = (
+        ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
+        ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
+        ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
+        ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
+    )
+    table = _table(database, name, ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes))
+    drawn: Row = {"id": 1, **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes}}
+    yield named(name, change(table, Op.INSERT, (None, drawn), (None, {**dict.fromkeys(drawn), "id": 2})))
+    name = "values/live-text-as-blob"
+    live = Column("c", mysql.text("text"), declared="TEXT(100)")
+    yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
+    name = "values/live-character-binary"
+    live = Column("c", mysql.binary("binary", 8), declared="CHAR(8)")
+    yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})
+    if profile.escapes is Escapes.FASTJSON2_RAW:
+        for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
+            name = f"values/raw-control-{label}"
+            yield named(name, insert(one_column(database, name, _STRING), {"id": 1, "c": raw}), tags={"raw-control"})
+
+
+def _names(database: str) -> Iterator[Scenario]:
+    """Names that releases change: a back-tick in a key column's and another's."""
+    name = "names/back-ticks"
+    odd = _table(database, name, Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",))
+    row: Row = {"k`": 1, "a``b": "x"}
+    other: Row = {**row, "a``b": None}
+    yield named(name, insert(odd, row), change(odd, Op.UPDATE, (row, other)), change(odd, Op.DELETE, (other, None)))
+
+
+def _rows() -> Iterator[Scenario]:
+    """Level two: the pool's tables, no DDL."""
+    names = [column.name for column in COMPOSITE.columns]
+    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    other: Row = {**row, names[0]: 6, names[3]: None}
+    cumulative: RowChange = change(COMPOSITE, Op.UPDATE, (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"}))
+    yield named("rows/canal/cumulative", cumulative, level=2, tags={"old:cumulative"})
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
+    yield named("rows/canal/leading-unchanged", mixed, level=2)
+    spelled = tuple(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(_EVERY_SPELLING))
+    live = Table(COMPOSITE.database, "live", (ID, *spelled), ("id",))
+    filled: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)}}
+    written = change(live, Op.UPDATE, ({**dict.fromkeys(filled), "id": 1}, filled))
+    yield named("rows/canal/live-spelling", written, level=2)
+    yield named("rows/canal/many-deletes", change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))), level=2)

@@ -1,0 +1,351 @@
+"""The named cases that only Aliyun DTS Avro has."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+from generators.formats.aliyun_dts_avro.cells import CODECS, supports, wire_type
+from generators.formats.aliyun_dts_avro.profiles import OPERATION, SETTING, AliyunProfile
+from generators.formats.aliyun_dts_avro.schema import SOURCE_TYPES
+from generators.model import (
+    Column,
+    Event,
+    Heartbeat,
+    Instant,
+    Logical,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+)
+from generators.sources import mysql
+from generators.sources import registry as sources
+from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, one_column, slug
+
+_ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
+_TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
+_BARE: Final[Row] = {"a": 1, "b": "x", "c": None}
+_MOMENT: Final = mysql.wall("2024-01-02 03:04:05.678901")
+
+
+def scenarios(profile: AliyunProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    cases = _Cases(profile, database)
+    yield from cases.control()
+    yield from cases.ddl()
+    yield from cases.envelope()
+    yield from cases.names()
+    yield from cases.images()
+    yield from cases.values()
+    yield from cases.rows()
+
+
+def setting(**fields: Any) -> SourceStatement:
+    """From here on the task writes with these fields of its profile."""
+    return SourceStatement(START, SETTING, json.dumps(fields))
+
+
+def operation(name: str, text: str = "", database: str = "", at: Instant = START) -> SourceStatement:
+    """A record of an operation that no other event stands for."""
+    return SourceStatement(at, OPERATION, text, database, name)
+
+
+class _Cases:
+    """The cases of one profile."""
+
+    def __init__(self, profile: AliyunProfile, database: str) -> None:
+        self.profile, self.database = profile, database
+        self.source = sources.source(profile.source)
+        string = self.source.string
+        self.abc = (id_column(profile.source), Column("a", string), Column("b", string))
+
+    def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), **more: Any) -> Table:
+        return Table(self.database, slug(name), columns or self.abc, key, schema=self.source.schema, **more)
+
+    def control(self) -> Iterator[Scenario]:
+        begin, commit, rollback, abort = (
+            TransactionMark(Instant(START.ms, i), mark, "85")
+            for i, mark in enumerate(("BEGIN", "COMMIT", "ROLLBACK", "ABORT"), 1)
+        )
+        yield named("control/begin", begin)
+        yield named("control/commit", commit)
+        yield named("control/empty-transaction", begin, commit)
+        yield named("control/rollback", begin, rollback, tags={"control:undone"})
+        yield named("control/abort", begin, abort, tags={"control:undone"})
+        name = "control/whole-transaction"
+        table = self.table(name)
+        yield named(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
+        yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)))
+        yield named("control/checkpoint", Watermark(START))
+        name = "control/checkpoint-between-rows"
+        table = self.table(name)
+        yield named(name, insert(table, _ONE), Watermark(START), insert(table, _TWO))
+        for found in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
+            tag = "control:filler" if found == "NOOP" else "control:other"
+            yield named(f"control/{found.lower()}", operation(found), tags={tag})
+        text = '{"create":"c"}'
+        yield named("control/command", operation("COMMAND", text, self.database), tags={"control:command"})
+        name = "control/filler-between-rows"
+        table = self.table(name)
+        yield named(name, insert(table, _ONE), operation("NOOP"), insert(table, _TWO), tags={"control:filler"})
+        bare = setting(bare=True, processed=False)
+        yield named("control/smallest-record", bare, operation("NOOP"), tags={"control:filler"})
+        short = setting(short=True, processed=False)
+        for label, event in (("begin", begin), ("commit", commit), ("heartbeat", Heartbeat(START))):
+            yield named(f"control/short-{label}", short, event, tags={"control:short"})
+        yield named("control/short-filler", short, operation("NOOP"), tags={"control:filler"})
+        name = "control/short-row"
+        table = Table(self.database, "s", (id_column(self.profile.source),), ("id",), schema=self.source.schema)
+        yield named(name, short, insert(table, {"id": 1}))
+
+    def ddl(self) -> Iterator[Scenario]:
+        quote = self.source.quote
+        for action, ddl in self.source.ddl_actions.items():
+            if "sequence" in action:
+                continue  # MySQL has none
+            name = f"ddl/{action.replace(' ', '-')}"
+            table = slug(name)
+            where = f"{self.database}_{table}" if ddl.level == "database" else self.database
+            sql = ddl.sql.format(db=quote(where), table=quote(table), other=quote(f"{table}_other"))
+            event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
+            yield named(name, event, tags={f"ddl:{action}"})
+        sql = f"/* from a tool */ ALTER TABLE {quote('lines')}\r\n\tADD COLUMN d int"
+        event = SchemaChange(START, "add column", sql, self.database, "lines")
+        yield named("ddl/comment-and-lines", event)
+        yield named("ddl/empty-fields", setting(fields_text=True), event, tags={"ddl:fields-text"})
+        yield named("ddl/table-named", setting(ddl_table=True), event, tags={"ddl:table-named"})
+        for label, meta in (("with", True), ("without", False)):
+            name = f"ddl/columns-change-{label}-meta-version"
+            narrow = self.table(name)
+            wider = replace(narrow, columns=(self.abc[0], Column("n", self.source.number), *self.abc[1:]))
+            added = SchemaChange(Instant(START.ms, 2), "add column", "ALTER TABLE t ADD COLUMN n int AFTER id", self.database)
+            rows = insert(narrow, _ONE), added, insert(wider, {**_TWO, "n": 7}, Instant(START.ms, 3))
+            yield named(name, setting(meta_version=meta), *rows, tags={"columns:change"})
+
+    def envelope(self) -> Iterator[Scenario]:
+        name = "envelope/commit-time-seconds"
+        yield named(name, insert(self.table(name), _ONE, Instant(START.ms + 987, 1)))
+        name = "envelope/delivered-twice"
+        table = self.table(name)
+        yield named(
+            name, insert(table, _ONE), setting(one_id=True), insert(table, _ONE), insert(table, _ONE), tags={"delivery:twice"}
+        )
+        name = "envelope/no-key"
+        bag = self.table(name, key=())
+        yield named(
+            name, *(insert(bag, {**_ONE, "id": i}) for i in range(4)), change(bag, Op.DELETE, (_ONE, None)), tags={"keys:none"}
+        )
+        name = "envelope/unique-without-primary"
+        bag = self.table(name, key=(), unique=(("a",),))
+        yield named(name, insert(bag, _ONE), tags={"keys:none"})
+        name = "envelope/unique-beside-primary"
+        table = self.table(name, unique=(("a",), ("b", "a")))
+        yield named(name, *(insert(table, {**_ONE, "id": i}) for i in range(6)))
+        name = "envelope/key-tag-missing"
+        yield named(name, setting(keys_told=False), insert(self.table(name), _ONE), tags={"keys:none"})
+        name = "envelope/key-filtered-out"
+        hidden = setting(hidden=["id"])
+        yield named(name, hidden, insert(self.table(name), _ONE), tags={"keys:filtered"})
+        name = "envelope/edition-changes"
+        table = self.table(name)
+        other = setting(born=not self.profile.born)
+        yield named(name, insert(table, _ONE), other, insert(table, _TWO), tags={"edition:mixed"})
+        name = "envelope/edition-changes-between-marks"
+        mark = TransactionMark(START, "BEGIN", "1")
+        yield named(name, other, mark, Heartbeat(START), operation("NOOP"), tags={"edition:mixed"})
+        name = "envelope/position-of-rows"
+        many: list[tuple[Row | None, Row | None]] = [(None, {**_ONE, "id": i}) for i in range(1, 4)]
+        yield named(name, change(self.table(name), Op.INSERT, *many))
+        if not self.profile.options:
+            for found in SOURCE_TYPES:
+                name = f"envelope/source-{found.lower()}"
+                yield named(name, setting(source_type=found), insert(self.table(name), _ONE), tags={"source-type"})
+
+    def names(self) -> Iterator[Scenario]:
+        schema = self.source.schema
+        dotted = {
+            "table": Table(self.database, "names.dotted.table", self.abc, ("id",), schema=schema),
+            "database": Table(f"{self.database}.names.dotted", "t", self.abc, ("id",), schema=schema),
+            "only-dots": Table(f"{self.database}_dots", "..", self.abc, ("id",), schema=schema),
+        }
+        if schema:
+            dotted["schema"] = Table(self.database, "names_schema", self.abc, ("id",), schema="a.b")
+        for label, table in dotted.items():
+            yield named(f"names/dotted-{label}", insert(table, _ONE), tags={"names:dotted"})
+        sql = "CREATE TABLE t (id int)"
+        event = SchemaChange(START, "create table", sql, f"{self.database}.ddl.dotted", "t")
+        yield named("names/dotted-database-of-ddl", event, tags={"names:dotted"})
+        table = Table(self.database, "names back\\slash 汉字", self.abc, ("id",), schema=schema)
+        yield named("names/backslash", insert(table, _ONE))
+        name = "names/awkward-columns"
+        columns = (id_column(self.profile.source), *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")))
+        row: Row = {"id": 1, 'q"': "1", "a.b": "2", "c\\u002Ed": "3", "汉": "4"}
+        yield named(name, insert(self.table(name, *columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")), row))
+
+    def images(self) -> Iterator[Scenario]:
+        name = "images/init"
+        table = self.table(name)
+        yield named(name, change(table, Op.READ, (None, _ONE), (None, _TWO)), tags={"init"})
+        name = "images/init-before-changes"
+        table = self.table(name)
+        yield named(
+            name, change(table, Op.READ, (None, _ONE)), change(table, Op.UPDATE, (_ONE, {**_ONE, "a": "y"})), tags={"init"}
+        )
+        for label, op, pair in (
+            ("insert", Op.INSERT, (None, _ONE)),
+            ("delete", Op.DELETE, (_ONE, None)),
+            ("init", Op.READ, (None, _ONE)),
+        ):
+            name = f"images/empty-array-{label}"
+            yield named(name, setting(empty_images=True), change(self.table(name), op, pair), tags={"images:empty"})
+        name = "images/columns-swapped"
+        table = self.table(name)
+        swapped = replace(table, columns=(self.abc[2], self.abc[0], self.abc[1]))
+        rows = insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2))
+        yield named(name, setting(table_order=True), *rows, tags={"columns:change"})
+        name = "images/columns-permuted"
+        yield named(
+            name, *(e for i in range(3) for e in (setting(order=i), insert(self.table(name), _ONE))), tags={"columns:change"}
+        )
+        name = "images/one-column-filtered-out"
+        yield named(name, setting(hidden=["b"]), insert(self.table(name), _ONE))
+        for op, before, after in (
+            (Op.INSERT, None, _ONE),
+            (Op.UPDATE, _ONE, {**_ONE, "a": "y"}),
+            (Op.DELETE, _TWO, None),
+        ):
+            name = f"images/not-captured-{op.lower()}"
+            yield named(name, setting(unset=["b"]), change(self.table(name), op, (before, after)))
+        name = "images/three-states"
+        source = self.profile.source
+        columns = (*self.abc, *(Column(n, wire_type(f"empty-{n}", Logical.TEXT, source)) for n in ("none", "null")))
+        yield named(
+            name,
+            insert(self.table(name, *columns), {"id": 1, "a": "x", "b": None, "none": "-", "null": "-"}),
+            tags={"images:empty-object"},
+        )
+        name = "images/every-column-null"
+        yield named(name, insert(self.table(name, *self.abc[1:], key=()), {"a": None, "b": None}))
+
+    def values(self) -> Iterator[Scenario]:
+        for label, type, value in _POSTGRESQL_VALUES if self.source is sources.POSTGRESQL else _MYSQL_VALUES:
+            name = f"values/{label}"
+            yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}))
+
+    def rows(self) -> Iterator[Scenario]:
+        """Level two: the pool's tables, no DDL."""
+        bag, source = keyless(self.profile.source), self.profile.source
+        row: Row = {**_BARE, "c": _MOMENT}
+        beside = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85"), operation("NOOP")
+        yield named("rows/aliyun/beside-control", *beside, insert(bag, row), level=2)
+        yield named("rows/aliyun/init", change(bag, Op.READ, (None, row)), tags={"init"}, level=2)
+        mixed: tuple[Event, ...] = insert(bag, row), setting(born=not self.profile.born), insert(bag, row)
+        yield named("rows/aliyun/edition-changes", *mixed, tags={"edition:mixed"}, level=2)
+        yield named("rows/aliyun/not-captured", setting(unset=["b"]), insert(bag, row), level=2)
+        orders = (e for i in range(3) for e in (setting(order=i), insert(bag, row)))
+        yield named("rows/aliyun/columns-permuted", *orders, tags={"columns:change"}, level=2)
+        yield named("rows/aliyun/column-filtered-out", setting(hidden=["b"]), insert(bag, row), level=2)
+        empty = setting(empty_images=True), insert(bag, row), change(bag, Op.DELETE, (row, None))
+        yield named("rows/aliyun/empty-arrays", *empty, tags={"images:empty"}, level=2)
+        if not self.profile.options:
+            for found in SOURCE_TYPES:
+                unit = "micros" if found in ("MySQL", "PostgreSQL") else "nanos"
+                other = setting(source_type=found, fraction=unit)
+                yield named(f"rows/aliyun/source-{found.lower()}", other, insert(bag, row), tags={"source-type"}, level=2)
+            physical = setting(source_type="PostgreSQL", fraction="nanos", physical=True)
+            yield named("rows/aliyun/source-postgresql-physical", physical, insert(bag, row), tags={"source-type"}, level=2)
+            looks = setting(source_type="MySQL", physical=True)
+            yield named("rows/aliyun/source-mysql-with-arrow", looks, insert(bag, row), tags={"source-type"}, level=2)
+        if source == "mysql":
+            yield from self.charsets(bag)
+        else:
+            yield from self.offsets()
+
+    def charsets(self, bag: Table) -> Iterator[Scenario]:
+        for name, texts in _CHARSETS.items():
+            tag = "charset:known" if name in _COMMON else "charset:other" if name in CODECS else "charset:unknown"
+            inserts = (insert(bag, {**_BARE, "b": text}, Instant(START.ms, i)) for i, text in enumerate(texts, 1))
+            yield named(
+                f"rows/aliyun/charset-{name or 'empty'}", setting(charset=name, charsets=[]), *inserts, tags={tag}, level=2
+            )
+
+    def offsets(self) -> Iterator[Scenario]:
+        table = every_type(supports, "postgresql")
+        empty: Row = {c.name: None for c in table.columns} | {"id": 1}
+        for minutes in (0, 60, 345, 840, -210, -720, -1):
+            row: Row = {**empty, "c_timestamptz_6": _MOMENT, "c_timestamptz_0": _MOMENT // mysql.MICROS * mysql.MICROS}
+            name = f"rows/aliyun/offset-{'minus-' if minutes < 0 else ''}{abs(minutes)}"
+            yield named(name, setting(offset=minutes), insert(table, row), level=2)
+        # Level one has no text for it: JSON knows no such number.
+        for label, infinite in (("plus", math.inf), ("minus", -math.inf)):
+            row = {**empty, "c_real": infinite, "c_double_precision": infinite}
+            yield named(f"rows/aliyun/infinity-{label}", insert(table, row), level=2)
+
+
+_DECIMAL: Final = mysql.decimal(10, 2)
+_POINT: Final = bytes.fromhex("000000000101000000000000000000f03f0000000000000040")
+"""POINT(1 2) as MySQL stores it: an SRID of four bytes, then WKB."""
+
+_MYSQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("decimal-of-the-dump", _DECIMAL, Decimal("348.00")),
+    ("decimal-of-the-dump-two", _DECIMAL, Decimal("1050.00")),
+    ("decimal-of-the-dump-one", _DECIMAL, Decimal("1.00")),
+    ("decimal-below-one", _DECIMAL, Decimal("-0.05")),
+    ("time-minus-one-second", mysql.temporal("time"), -mysql.MICROS),
+    ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
+    ("time-minus-every-part", mysql.temporal("time", 6), -((3600 + 2 * 60 + 3) * mysql.MICROS + 4)),
+    ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
+    ("datetime-fraction-of-a-tenth", mysql.temporal("datetime", 1), mysql.wall("2024-10-24 12:34:56.1")),
+    ("timestamp-fraction-of-micros", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.000007")),
+    ("enum-numeric-label", mysql.enum_of("2", "1", "x"), 1),
+    ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
+    ("text-like-none", mysql.text("varchar", 64), "NONE"),
+    ("text-like-record", mysql.text("text"), '{"precision":4,"value":"1"}'),
+    ("geometry", wire_type("geometry", Logical.BINARY), _POINT),
+    ("geometry-text", wire_type("geometry-text", Logical.TEXT), "POINT(1 2)"),
+    ("character-unknown-charset", wire_type("charset:unheard_of", Logical.TEXT), "hello"),
+    ("character-latin1-high", wire_type("charset:latin1", Logical.TEXT), "€é"),
+    ("character-gbk", wire_type("charset:gbk", Logical.TEXT), "汉字"),
+)
+
+_POSTGRESQL_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    *(
+        (f"numeric-{label}", wire_type("special-numeric", Logical.DECIMAL, "postgresql"), text)
+        for label, text in (("nan", "NaN"), ("infinity", "Infinity"), ("minus-infinity", "-Infinity"), ("tilde", "~"))
+    ),
+    ("text-like-none", sources.POSTGRESQL.string, "NONE"),
+)
+
+_COMMON: Final = ("latin1", "gbk", "utf8mb4", "utf8mb3", "utf8", "ascii")
+_CHARSETS: Final[dict[str, tuple[str, ...]]] = {
+    "latin1": ("plain", "é", "€ “quoted”", "ÿþ", ""),
+    "gbk": ("plain", "汉字", "中文abc", "", "镕"),
+    "utf8mb4": ("汉字", "😀"),
+    "utf8mb3": ("汉字", "é"),
+    "utf8": ("汉字", "é"),
+    "ascii": ("plain",),
+    "latin2": ("Łódź",),
+    "cp1251": ("Привет",),
+    "koi8r": ("Привет",),
+    "gb2312": ("汉字",),
+    "gb18030": ("汉字", "😀"),
+    "big5": ("漢字",),
+    "sjis": ("かな漢字",),
+    "euckr": ("한글",),
+    "ucs2": ("汉字 a",),
+    "utf16": ("汉字 😀",),
+    "utf32": ("汉字 😀",),
+    "unheard_of": ("hello",),
+    "": ("hello",),
+}

@@ -1,0 +1,549 @@
+"""The named cases that only Debezium's format has."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from generators.formats.debezium_json.envelope import SILENT
+from generators.formats.debezium_json.losses import cell_faults, losses
+from generators.formats.debezium_json.profiles import DebeziumProfile, supports
+from generators.model import (
+    Column,
+    Default,
+    Event,
+    Heartbeat,
+    Instant,
+    Json,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    ZeroDate,
+)
+from generators.sources import mysql, postgresql
+from generators.sources import registry as sources
+from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, one_column, slug
+
+__all__ = ["cell_faults", "losses", "scenarios"]
+
+BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("enum-back-slash", mysql.enum_of("a", "back\\slash"), 2),
+    ("set-back-slash", mysql.set_of("a", "back\\slash", "c"), 7),
+)
+"""Labels that a stream escapes and a snapshot does not (debezium#enum-label, debezium#set-labels)."""
+
+COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
+"""Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
+
+LONG: Final = "unchanged and out of line " * 100
+LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
+"""More than PostgreSQL keeps within a row."""
+
+
+def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    cases = _Cases(profile, database)
+    yield from cases.operations()
+    yield from cases.keys()
+    yield from cases.names()
+    yield from cases.values()
+    yield from cases.typed_defaults()
+    yield from cases.control()
+    if profile.is_mysql:
+        yield from cases.mysql()
+        yield from cases.ddl()
+    else:
+        yield from cases.postgresql()
+    yield from cases.rows()
+
+
+class _Cases:
+    """The cases of one profile, in its source's types."""
+
+    def __init__(self, profile: DebeziumProfile, database: str) -> None:
+        self.profile, self.database = profile, database
+        self.origin = sources.source(profile.source)
+        self.id = Column("id", self.origin.key, nullable=False)
+        self.a, self.b = Column("a", self.origin.string), Column("b", self.origin.number)
+
+    def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
+        """A table of this profile; by default of `id`, `a` and `b`."""
+        found = columns or (self.id, self.a, self.b)
+        return Table(self.database, slug(name), found, key, (unique,) if unique else (), self.origin.schema)
+
+    def operations(self) -> Iterator[Scenario]:
+        """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
+        one: Row = {"id": 1, "a": "x", "b": 5}
+        two: Row = {"id": 2, "a": None, "b": None}
+        name = "op/read"
+        yield named(name, change(self.table(name), Op.READ, (None, one), (None, two), (None, {**one, "id": 3})))
+        name = "op/read-two-tables"
+        tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
+        events = (change(tables[0], Op.READ, (None, one), (None, two)), change(tables[1], Op.READ, (None, one)))
+        more = change(tables[2], Op.READ, *((None, {**one, "id": number}) for number in range(1, 5)))
+        yield named(name, *events, more, tags={"one-position"})
+        name = "op/read-keyless"
+        yield named(name, change(self.table(name, self.a, self.b, key=()), Op.READ, (None, {"a": "x", "b": 5})))
+        name = "op/read-then-stream"
+        table = self.table(name)
+        yield named(name, change(table, Op.READ, (None, one)), change(table, Op.UPDATE, (one, {**one, "b": 6})))
+        if self.profile.version >= (1, 5):
+            name = "op/truncate"
+            yield named(name, RowChange(START, self.table(name), Op.TRUNCATE, ()))
+        name = "op/delete-then-insert"
+        table = self.table(name)
+        yield named(name, insert(table, one), change(table, Op.DELETE, (one, None)), insert(table, {**one, "b": 7}))
+        if self.profile.image == "minimal":
+            return
+        name = "tombstone/keyless"
+        rows: tuple[tuple[Row | None, Row | None], ...] = (({"a": "x", "b": 5}, None), ({"a": None, "b": 6}, None))
+        yield named(name, change(self.table(name, self.a, self.b, key=()), Op.DELETE, *rows))
+        name = "key/update-and-more"
+        pairs: tuple[tuple[Row | None, Row | None], ...] = ((one, {**one, "id": 9, "a": "z"}), (two, {**two, "b": 1}))
+        yield named(name, change(self.table(name), Op.UPDATE, *pairs), tags={"key-update"})
+        name = "key/update-part"
+        parts = self.table(name, self.id, Column("a", self.origin.string, False), self.b, key=("a", "id"))
+        yield named(name, change(parts, Op.UPDATE, (one, {**one, "a": 'q"\\'})), tags={"key-update"})
+
+    def keys(self) -> Iterator[Scenario]:
+        """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
+        is_mysql = self.profile.is_mysql
+        amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
+        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        found: tuple[tuple[str, SourceType, Value], ...] = (
+            ("key/decimal", amount, Decimal("-26588.24")),
+            ("key/binary", raw, b"\xd7m\xf8"),
+            ("key/wall-clock", self.origin.moment, mysql.wall("2024-01-02 03:04:05.678901")),
+            ("key/text-escapes", self.origin.string, 'q"uo\\te\n汉'),
+        )
+        for name, type, value in found:
+            table = self.table(name, Column("k", type, False), self.a, key=("k",))
+            row: Row = {"k": value, "a": "x"}
+            yield named(name, insert(table, row), change(table, Op.DELETE, (row, None)))
+        name = "key/named-schema-and-payload"
+        columns = (Column("schema", self.origin.number, False), Column("payload", self.origin.string, False), self.a)
+        odd = self.table(name, *columns, key=("schema", "payload"))
+        envelope_like: Row = {"schema": 1, "payload": "{}", "a": "x"}
+        yield named(name, insert(odd, envelope_like), change(odd, Op.DELETE, (envelope_like, None)), tags={"key-look-alike"})
+        name = "key/named-like-the-envelope"
+        names = ("op", "before", "after", "source", "ts_ms", "ddl", "schema", "payload", "status")
+        wide = self.table(name, self.id, *(Column(n, self.origin.string) for n in names))
+        row = {"id": 1, **dict.fromkeys(names, "d")}
+        yield named(name, insert(wide, row), change(wide, Op.UPDATE, (row, {**row, "op": None, "after": "{}"})))
+        name = "key/unique-index"
+        unique = self.table(name, Column("u", self.origin.number, False), self.a, key=(), unique=("u",))
+        yield named(name, insert(unique, {"u": 1, "a": "x"}))
+        name = "key/one-key-one-partition"
+        table = self.table(name)
+        yield named(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
+
+    def names(self) -> Iterator[Scenario]:
+        """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters beyond ASCII."""
+        number, string = self.origin.number, self.origin.string
+        if self.profile.is_mysql:
+            name = "names/back-ticks"
+            odd = self.table(name, Column("k``", number, False), Column("a`b", string), self.a, key=("k``",))
+            row: Row = {"k``": 1, "a`b": "x", "a": "y"}
+            tags = {"back-tick"}
+            yield named(name, change(odd, Op.READ, (None, row)), insert(odd, {**row, "k``": 2}), tags=tags)
+            if self.profile.image != "minimal":
+                name = "names/back-ticks-changed"
+                odd = replace(odd, name=slug(name))
+                events = change(odd, Op.UPDATE, (row, {**row, "a`b": None})), change(odd, Op.DELETE, (row, None))
+                yield named(name, *events, tags=tags)
+            return
+        tags = {"not-ascii-name"}
+        name = "names/not-ascii-table"
+        columns = (self.id, Column("n", number, False), Column("é", string))
+        there = replace(self.table(name, *columns), name="Größe")
+        full: Row = {"id": 1, "n": 5, "é": "x"}
+        gone = change(there, Op.DELETE, (full, None))
+        yield named(name, change(there, Op.READ, (None, full)), insert(there, {**full, "id": 2}), gone, tags=tags)
+        name = "names/not-ascii-key"
+        part = self.table(name, self.id, Column("é", number, False), self.a, key=("é", "id"))
+        pair: Row = {"id": 1, "é": 5, "a": "x"}
+        moved = change(part, Op.UPDATE, (pair, {**pair, "é": 6}))
+        yield named(name, change(part, Op.READ, (None, pair)), insert(part, {**pair, "id": 2}), moved, tags=tags)
+
+    def values(self) -> Iterator[Scenario]:
+        """Base64 that looks like a number, in decimals and binaries, and what stands in place of NULL."""
+        is_mysql = self.profile.is_mysql
+        scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
+        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        for text in COLLISIONS:
+            number = int.from_bytes(base64.b64decode(text), "big", signed=True)
+            sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
+            name = f"values/decimal-base64-{text}"
+            event = insert(one_column(self.database, name, scaled), {"id": 1, "c": Decimal((sign, digits, -4))})
+            yield named(name, event, tags={"base64-digits"})
+            name = f"values/binary-base64-{text}"
+            event = insert(one_column(self.database, name, raw), {"id": 1, "c": base64.b64decode(text)})
+            yield named(name, event, tags={"base64-digits"})
+        name = "values/default-for-null"
+        table = self.table(name, self.id, self.a, Column("c", self.origin.number))
+        given = self.default(table, "c")
+        rows: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None}),
+            (None, {"id": 2, "a": None, "c": 7}),
+        )
+        yield named(name, given, change(table, Op.INSERT, *rows), tags={"default-for-null"})
+        if self.profile.image != "minimal":
+            name = "values/default-for-null-in-before"
+            table = self.table(name, self.id, self.a, Column("c", self.origin.number))
+            pair: tuple[Row | None, Row | None] = ({"id": 1, "a": "x", "c": None}, {"id": 1, "a": "y", "c": 1})
+            yield named(name, self.default(table, "c"), change(table, Op.UPDATE, pair), tags={"default-for-null"})
+
+    def typed_defaults(self) -> Iterator[Scenario]:
+        """NULL in columns with a default of their type, in the new row and in the old one (debezium#defaults)."""
+        for label, column, value in self.with_default():
+            name = f"values/default-{label}"
+            table = self.table(name, self.id, self.a, replace(column, name="c"))
+            lacking: Row = {"id": 1, "a": "x", "c": None}
+            events = [change(table, Op.INSERT, (None, lacking), (None, {"id": 2, "a": None, "c": value}))]
+            if self.profile.image != "minimal":
+                events.append(change(table, Op.UPDATE, (lacking, {**lacking, "a": "y", "c": value})))
+            yield named(name, *events, tags={"default-for-null"})
+
+    def with_default(self) -> Iterator[tuple[str, Column, Value]]:
+        """A column for each form of a default, with a value of its type that is another one."""
+        amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
+        other: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
+        found: tuple[tuple[str, SourceType, Default], ...]
+        if self.profile.is_mysql:
+            found = (
+                ("decimal", mysql.decimal(10, 4), Default("1.5000", amount)),
+                ("text", mysql.text("varchar", 10), Default("'dflt'", "dflt")),
+                ("timestamp", mysql.temporal("timestamp", 6), Default("'2020-01-02 03:04:05.678901'", moment)),
+                ("bytes", mysql.binary("binary", 3), Default("'ab'", b"ab\0")),
+            )
+            if self.profile.version < (3, 5):
+                found = found[:-1]  # no source says what older connectors make of the default of BINARY
+            expression = Column("expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP"))
+        else:
+            found = (
+                ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
+                ("text", postgresql.text("varchar", 10), Default("'dflt'::character varying", "dflt")),
+                (
+                    "timestamp",
+                    postgresql.temporal("timestamptz"),
+                    Default("'2020-01-02 03:04:05.678901+00'::timestamp with time zone", moment),
+                ),
+                ("bytes", postgresql.bytea(), Default("'\\x6162'::bytea", b"ab")),
+            )
+            expression = Column("expression", postgresql.temporal("timestamptz"), default=Default("now()"))
+        for (label, type, default), value in zip(found, other, strict=False):
+            yield label, Column(label, type, default=default), value
+        yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
+
+    def default(self, table: Table, column: str) -> SchemaChange:
+        """A statement that gives a column the default 5."""
+        quote = self.origin.quote
+        sql = f"ALTER TABLE {quote(table.name)} ALTER COLUMN {quote(column)} SET DEFAULT 5"
+        return SchemaChange(START, "set default", sql, table.database, table.name, table, table)
+
+    def control(self) -> Iterator[Scenario]:
+        """Heartbeats and transaction boundaries."""
+        table = self.table("control/heartbeat")
+        later = Instant(START.ms + 10_000, 1)
+        yield named("control/heartbeat", insert(table, {"id": 1, "a": "x", "b": 5}), Heartbeat(later))
+        if not self.profile.transactions:
+            return
+        first, second = self.table("control/transaction-1"), self.table("control/transaction-2")
+        end = Instant(START.ms, 3)
+        yield named(
+            "control/transaction",
+            TransactionMark(START, "BEGIN", "9"),
+            insert(first, {"id": 1, "a": "x", "b": 5}),
+            insert(second, {"id": 1, "a": "x", "b": 5}),
+            insert(first, {"id": 2, "a": "x", "b": 5}),
+            TransactionMark(end, "COMMIT", "9", 3),
+            tags={"control:transaction"},
+        )
+        empty = (TransactionMark(START, "BEGIN", "10"), TransactionMark(end, "COMMIT", "10"))
+        yield named("control/transaction-empty", *empty, tags={"control:transaction"})
+        name = "control/transaction-two"
+        table = self.table(name)
+        events: tuple[Event, ...] = (
+            TransactionMark(START, "BEGIN", "11"),
+            insert(table, {"id": 1, "a": "x", "b": 5}),
+            TransactionMark(end, "COMMIT", "11", 1),
+            TransactionMark(later, "BEGIN", "12"),
+            insert(table, {"id": 2, "a": "x", "b": 5}, later),
+            TransactionMark(later, "COMMIT", "12", 1),
+        )
+        yield named(name, *events, tags={"control:transaction"})
+
+    def mysql(self) -> Iterator[Scenario]:
+        """Dates that MySQL has and Connect has not, and snapshots."""
+        for slug_ in ("date", "datetime-0", "datetime-6", "timestamp-0", "timestamp-6"):
+            name = f"values/not-null-zero-{slug_}"
+            table = self.table(name, self.id, Column("c", mysql.TYPES[slug_], False))
+            yield named(name, insert(table, {"id": 1, "c": ZeroDate()}), tags={"zero-not-null"})
+        for label, date in (("low", dt.date(1, 1, 1)), ("below-pivot", dt.date(69, 12, 31)), ("pivot", dt.date(70, 1, 1))):
+            name = f"values/two-digit-year-date-{label}"
+            event = insert(one_column(self.database, name, mysql.temporal("date")), {"id": 1, "c": date})
+            yield named(name, event, tags={"two-digit-year"})
+        name = "values/two-digit-year-datetime"
+        wall = mysql.wall("0099-12-31 23:59:59.123456")
+        event = insert(one_column(self.database, name, mysql.temporal("datetime", 6)), {"id": 1, "c": wall})
+        yield named(name, event, tags={"two-digit-year"})
+        name = "values/boolean-declared"
+        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
+        flags: tuple[tuple[Row | None, Row | None], ...] = tuple(
+            (None, {"id": n, "c": flag}) for n, flag in enumerate((0, 1, None))
+        )
+        yield named(name, change(table, Op.INSERT, *flags), tags={"boolean-declared"})
+        name = "snapshot/boolean-declared"
+        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
+        yield named(name, change(table, Op.READ, *flags), tags={"snapshot"})
+        if self.profile.queries:
+            yield from self.queries()
+        yield from self.spatial()
+        name = "values/set-of-everything"
+        type = mysql.set_of("a", "b", "c")
+        yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": 7}))
+        for label, type, value in BACK_SLASHES:
+            name = f"values/{label}"
+            yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}))
+        snapshots: tuple[tuple[str, SourceType, Value], ...] = (
+            *BACK_SLASHES,
+            ("json", mysql.json(), Json({"a": 1, "b": [1.5, None]})),
+            ("enum-comma", mysql.enum_of("it's", "a,b"), 2),
+            ("year-zero", mysql.year(), 0),
+            ("zero-timestamp", mysql.temporal("timestamp"), ZeroDate()),
+            ("timestamp", mysql.temporal("timestamp", 6), mysql.wall("2024-01-02 03:04:05.100000")),
+            ("float", mysql.real("float"), 9_999_999.0),
+            ("unsigned", mysql.integer("bigint", unsigned=True), (1 << 64) - 1),
+        )
+        for label, type, value in snapshots:
+            name = f"snapshot/{label}"
+            event = change(one_column(self.database, name, type), Op.READ, (None, {"id": 1, "c": value}))
+            yield named(name, event, tags={"snapshot"})
+
+    def spatial(self) -> Iterator[Scenario]:
+        """Spatial values, streamed and read by a snapshot: with a reference system and without."""
+        point = struct.pack("<BIdd", 1, 1, -1.25, 3e10).hex()
+        line = struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.5, -2.5).hex()
+        found: tuple[tuple[str, str, int, str], ...] = (
+            ("point", "point", 0, point),
+            ("point-srid", "point", 4326, point),
+            ("line-srid", "linestring", 4326, line),
+            ("geometry-collection", "geometry", 0, f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}"),
+        )
+        for label, kind, srid, wkb in found:
+            name = f"values/spatial-{label}"
+            table = self.table(name, self.id, Column("c", mysql.spatial(kind)), self.b)
+            shape: Row = {"id": 1, "c": Json({"srid": srid, "wkb": wkb}), "b": 5}
+            yield named(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}))
+        name = "snapshot/spatial-point"
+        table = self.table(name, self.id, Column("c", mysql.spatial()), self.b)
+        yield named(
+            name, change(table, Op.READ, (None, {"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5})), tags={"snapshot"}
+        )
+
+    def queries(self) -> Iterator[Scenario]:
+        """Statements in `source.query`: of another verb than the change's, like an envelope; none of a snapshot."""
+        one: Row = {"id": 1, "a": "x", "b": 5}
+
+        def logged(sql: str) -> SourceStatement:
+            return SourceStatement(START, "rows-query", sql, self.database)
+
+        name = "query/envelope-in-a-comment"
+        sql = """REPLACE /* {"before":null,"after":null,"op":"d"},"payload":null} */\r\n\tINTO `t` VALUES (1, 'it''s', 5)"""
+        row = insert(self.table(name), one)
+        yield named(name, logged(sql), row, tags={"query"})
+        name = "query/of-a-snapshot"
+        table = self.table(name)
+        yield named(name, change(table, Op.READ, (None, one)), insert(table, {**one, "id": 2}), tags={"query"})
+        if self.profile.image == "minimal":
+            return
+        name = "query/another-verb"
+        upsert = logged("INSERT INTO `t` VALUES (1, 'x', 6) ON DUPLICATE KEY UPDATE b = VALUES(b)")
+        replaced, table = logged("REPLACE INTO `t` VALUES (1, 'y', 7)"), self.table(name)
+        six: Row = {**one, "b": 6}
+        yield named(
+            name,
+            upsert,
+            change(table, Op.UPDATE, (one, six)),
+            replaced,
+            change(table, Op.DELETE, (six, None)),
+            tags={"query"},
+        )
+
+    def ddl(self) -> Iterator[Scenario]:
+        """Each statement on the schema-change topic."""
+        for action, ddl in mysql.DDL_ACTIONS.items():
+            if action in SILENT:
+                continue
+            name = f"ddl/{action.replace(' ', '-')}"
+            table = slug(name)
+            where = f"{self.database}_{table}" if ddl.level == "database" else self.database
+            sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+            columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
+            known = None if ddl.level == "database" else Table(where, table, columns, ("id",))
+            old = f"{table}_other" if ddl.renames else None
+            shown = "" if ddl.level == "database" else table
+            event = SchemaChange(START, action, sql, where, shown, known, None if action == "drop table" else known, old)
+            yield named(name, event, tags={f"ddl:{action}"})
+        name = "ddl/comment-and-lines"
+        text = '/* from "DMS" */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int'
+        yield named(name, SchemaChange(START, "add column", text, self.database, "lines"), tags={"ddl:add column"})
+
+    def postgresql(self) -> Iterator[Scenario]:
+        """REPLICA IDENTITY, TOAST, logical messages."""
+        yield from self.identity()
+        yield from self.toast()
+        shapes: tuple[tuple[str, str], ...] = (
+            ("box", "(1,1.5),(-0.25,0)"),
+            ("circle", "<(10,20),1e+300>"),
+            ("composite", '(1,"a,b")'),
+        )
+        for label, text in shapes:
+            name = f"values/unknown-{label}"
+            table = self.table(name, self.id, Column("c", postgresql.other(label)), self.b)
+            shape: Row = {"id": 1, "c": text, "b": 5}
+            yield named(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}), tags={"unknown-type"})
+        if self.profile.modes.money_digits != 2:
+            name = "values/money-digits"
+            table = self.table(name, self.id, Column("c", postgresql.money()), key=("id",))
+            amounts: list[tuple[Row | None, Row | None]] = [
+                (None, {"id": n, "c": Decimal(text)}) for n, text in enumerate(("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00"))
+            ]
+            yield named(name, change(table, Op.INSERT, *amounts), tags={"money-digits"})
+        if self.profile.version >= (1, 8):
+            for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
+                event = SourceStatement(START, "logical-message", content, self.database, f"prefix-{name}")
+                yield named(f"control/logical-message-{name}", event, tags={"control:logical-message"})
+
+    def identity(self) -> Iterator[Scenario]:
+        """What of the old row is sent."""
+        kinds = {name: type for name, type in postgresql.TYPES.items() if name != "enum-quoted"}
+        columns = tuple(Column(f"c_{slug(name)}", type, False) for name, type in kinds.items())
+        row: dict[str, Value] = {"id": 1}
+        for name in kinds:
+            row[f"c_{slug(name)}"] = next(reversed(list(postgresql.boundary_values(name).values())))
+        name = "identity/delete-not-null"
+        table = self.table(name, self.id, *columns)
+        yield named(name, change(table, Op.DELETE, (row, None)), tags={"identity"})
+        name = "identity/delete"
+        old: Row = {"id": 1, "a": "x", "b": 5}
+        yield named(name, change(self.table(name), Op.DELETE, (old, None)), tags={"identity"})
+        name = "identity/update"
+        yield named(name, change(self.table(name), Op.UPDATE, (old, {**old, "a": None})), tags={"identity"})
+        name = "identity/update-nothing"
+        yield named(name, change(self.table(name), Op.UPDATE, (old, old)), tags={"identity"})
+        name = "identity/update-key"
+        yield named(name, change(self.table(name), Op.UPDATE, (old, {**old, "id": 2})), tags={"identity", "key-update"})
+        name = "identity/keyless-update"
+        bare: Row = {"a": "x", "b": 5}
+        table = self.table(name, self.a, self.b, key=())
+        yield named(name, change(table, Op.UPDATE, (bare, {"a": "y", "b": 5})), tags={"identity"})
+
+    def toast(self) -> Iterator[Scenario]:
+        """Values that are stored out of line, changed and unchanged."""
+        types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True)}
+        kept: tuple[tuple[str, Value], ...] = (
+            ("text", LONG),
+            ("bytea", LONG.encode()),
+            ("json", Json({"a": LONG})),
+            ("jsonb", Json({"a": LONG})),
+            ("hstore", Json({"a": LONG})),
+            ("text-array", Json([LONG])),
+            ("integer-array", Json(list(range(700)))),
+            ("numeric", LONG_NUMBER),
+            ("varbit", LONG_BITS),
+        )
+        for label, value in kept:
+            type = types[label]
+            name = f"toast/{label}"
+            table = self.table(name, self.id, Column("c", type), self.b)
+            old: Row = {"id": 1, "c": value, "b": 5}
+            yield named(name, change(table, Op.UPDATE, (old, {**old, "b": 6})), tags={"toast"})
+            name = f"toast/{label}-to-null"
+            table = self.table(name, self.id, Column("c", type), self.b)
+            yield named(name, change(table, Op.UPDATE, (old, {**old, "c": None})), tags={"toast"})
+        name = "toast/key-update"
+        table = self.table(name, self.id, Column("c", postgresql.text("text")))
+        old = {"id": 1, "c": LONG}
+        yield named(name, change(table, Op.UPDATE, (old, {**old, "id": 2})), tags={"toast", "key-update"})
+        name = "toast/insert"
+        table = self.table(name, self.id, Column("c", postgresql.text("text")))
+        yield named(name, insert(table, old))
+
+    def rows(self) -> Iterator[Scenario]:
+        """Level two: the pool's tables; of DDL only what gives a column a default."""
+        source = self.profile.source
+        table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
+        values = self.origin.boundary_values
+        row: dict[str, Value] = {"id": 1}
+        for name in self.origin.types:
+            row[f"c_{slug(name)}"] = next(reversed(list(values(name).values())))
+        bare: Row = {"a": 1, "b": "x", "c": None}
+        yield named("rows/debezium/read", change(table, Op.READ, (None, row)), level=2)
+        yield named("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
+        if self.profile.version >= (1, 5):
+            yield named("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
+        # One table for every release: each table more is a decode call more.
+        typed = tuple((column, value) for label, column, value in self.with_default() if label != "bytes")
+        columns = (self.id, self.a, Column("c", self.origin.number), *(column for column, _ in typed))
+        lacking = Table(table.database, "lacking", columns, ("id",), (), table.schema)
+        given: Row = {column.name: value for column, value in typed}
+        filled: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None, **given}),
+            (None, {"id": 2, "a": None, "c": 7, **given}),
+        )
+        events = self.default(lacking, "c"), change(lacking, Op.INSERT, *filled)
+        yield named("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
+        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(given)})
+        yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
+        if self.profile.is_mysql:
+            labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
+            columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), *labelled)
+            flags = Table(table.database, "declared", columns, ("id",))
+            several = tuple((None, {"id": n, "flag": n if n < 2 else None}) for n in range(3))
+            tagged = {"boolean-declared"}
+            yield named("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)
+            yield named("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
+            chosen: Row = {"id": 3, "flag": None, **{slug(label): value for label, _, value in BACK_SLASHES}}
+            read = change(flags, Op.READ, (None, {**chosen, "id": 4}))
+            yield named("rows/debezium/back-slashes", insert(flags, chosen), read, level=2)
+        digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
+        column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
+        raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
+        for text, number in digits.items():
+            value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -10))
+            event = insert(table, {**dict.fromkeys(row), "id": 2, column: value, raw: base64.b64decode(text)})
+            yield named(f"rows/debezium/base64-{text}", event, level=2, tags={"base64-digits"})
+        if self.profile.image == "minimal":
+            return
+        names = [c.name for c in two_keys.columns]
+        keyed: Row = {**{n: f"v{i}" for i, n in enumerate(names)}, names[0]: 5}
+        moved = change(two_keys, Op.UPDATE, (keyed, {**keyed, names[-1]: "w"}))
+        yield named("rows/debezium/key-update", moved, level=2, tags={"key-update"})
+        pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
+        yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
+        if not self.profile.is_mysql:
+            held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
+            documents: Row = {
+                **dict.fromkeys(row),
+                "id": 4,
+                "c_json": Json({"a": LONG}),
+                "c_jsonb": Json({"a": LONG}),
+                "c_integer": 1,
+            }
+            for name, whole in (("toast", held), ("toast-documents", documents)):
+                event = change(table, Op.UPDATE, (whole, {**whole, "c_integer": 2}))
+                yield named(f"rows/debezium/{name}", event, level=2, tags={"toast"})

@@ -1,0 +1,204 @@
+"""The named cases that only Tencent DTS JSON has, and its unfit cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from generators.formats.tencent_dts_json.profiles import TencentProfile
+from generators.garbage.faults import CELL_FAULTS, CellFault
+from generators.model import (
+    Column,
+    Heartbeat,
+    Instant,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import (
+    COMPOSITE,
+    ID,
+    KEYLESS,
+    START,
+    change,
+    every_type,
+    insert,
+    named,
+    one_column,
+    slug,
+)
+
+_STRING: Final = mysql.text("varchar", 64)
+_ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+_ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
+_TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
+
+
+def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    yield from _ddl(database)
+    yield from _control(database)
+    yield from _lists(database)
+    yield from _envelope(database)
+    yield from _values(database)
+    yield from _rows()
+
+
+def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
+    return Table(database, slug(name), columns or _ABC, key)
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        if "sequence" in action:
+            continue  # MySQL has none
+        name = f"ddl/{action.replace(' ', '-')}"
+        table = slug(name)
+        where = f"{database}_{table}" if ddl.level == "database" else database
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
+        yield named(name, event, tags={f"ddl:{action}"})
+    sql = "/* from a tool */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"
+    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "lines"), tags={"ddl:add column"})
+
+
+def _control(database: str) -> Iterator[Scenario]:
+    begin, commit = (TransactionMark(Instant(START.ms, seq), mark, "85") for seq, mark in ((1, "BEGIN"), (3, "COMMIT")))
+    yield named("control/begin", begin, tags={"control:begin"})
+    yield named("control/commit", commit, tags={"control:commit"})
+    yield named("control/empty-transaction", begin, commit, tags={"control:empty-transaction"})
+    name = "control/whole-transaction"
+    table = _table(database, name)
+    yield named(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
+    name = "control/two-transactions"
+    table = _table(database, name)
+    later = (TransactionMark(Instant(START.ms, seq), mark, "86") for seq, mark in ((4, "BEGIN"), (6, "COMMIT")))
+    opened, closed = later
+    yield named(name, begin, insert(table, _ONE), commit, opened, insert(table, _TWO, Instant(START.ms, 5)), closed)
+    name = "control/heartbeat"
+    yield named(name, Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
+    name = "control/heartbeat-between-rows"
+    table = _table(database, name)
+    yield named(name, insert(table, _ONE), Heartbeat(START), insert(table, _TWO), tags={"control:heartbeat"})
+    yield named("control/checkpoint", Watermark(START), tags={"control:checkpoint"})
+    name = "control/checkpoint-between-rows"
+    table = _table(database, name)
+    yield named(name, insert(table, _ONE), Watermark(START), insert(table, _TWO), tags={"control:checkpoint"})
+
+
+def _lists(database: str) -> Iterator[Scenario]:
+    last: Row = {"id": 3, "a": None, "b": "m"}
+    for name, op, pair in (
+        ("lists/null-last", Op.INSERT, (None, _TWO)),
+        ("lists/null-inside", Op.INSERT, (None, last)),
+        ("lists/nulls-after-key", Op.INSERT, (None, {"id": 4, "a": None, "b": None})),
+        ("lists/update-other-length", Op.UPDATE, (_TWO, {**_TWO, "b": "z"})),
+        ("lists/delete-null-last", Op.DELETE, (_TWO, None)),
+    ):
+        yield named(name, change(_table(database, name), op, pair))
+    name = "lists/key-last"
+    columns = (Column("b", _STRING), Column("a", _STRING), ID)
+    yield named(name, insert(_table(database, name, *columns), {"id": 1, "a": "x", "b": None}))
+    name = "lists/all-null"
+    table = _table(database, name, Column("a", _STRING), Column("b", _STRING), key=())
+    yield named(name, insert(table, {"a": None, "b": None}))
+    name = "lists/columns-swapped"
+    table = _table(database, name)
+    swapped = replace(table, columns=(_ABC[0], _ABC[2], _ABC[1]))
+    yield named(name, insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2)), tags={"lists:swapped"})
+
+
+def _envelope(database: str) -> Iterator[Scenario]:
+    name = "envelope/commit-time-seconds"
+    yield named(name, insert(_table(database, name), _ONE, Instant(START.ms + 987, 1)))
+    name = "envelope/file-above-six-digits"
+    yield named(name, insert(_table(database, name), _ONE, Instant(START.ms, 1_000_000_000)), tags={"position:file"})
+    name = "envelope/delivered-twice"
+    table = _table(database, name)
+    yield named(name, insert(table, _ONE), insert(table, _ONE), tags={"delivery:twice"})
+    name = "envelope/fragment-fields"
+    yield named(name, insert(_table(database, name), _ONE), tags={"fragment"})
+    name = "envelope/source-type"
+    yield named(name, insert(_table(database, name), _ONE), tags={"source-type"})
+    name = "envelope/no-key"
+    keyless = _table(database, name, key=())
+    yield named(name, insert(keyless, _ONE), change(keyless, Op.DELETE, (_ONE, None)), tags={"keys:none"})
+    name = "envelope/dotted-names"
+    yield named(name, insert(Table(database, "envelope.dotted", _ABC, ("id",)), _ONE))
+    for i in (1, 2, 3, 4):
+        name = f"envelope/place-{i}"
+        yield named(name, insert(_table(database, name), {**_ONE, "id": i}))
+    name = "envelope/place-rows"
+    many: list[tuple[Row | None, Row | None]] = [(None, {**_ONE, "id": i}) for i in range(1, 8)]
+    yield named(name, change(_table(database, name), Op.INSERT, *many))
+
+
+_BINARY: Final = mysql.binary("varbinary", 16)
+_OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("document-binary", _BINARY, b"\x0f\xff"),
+    ("document-number", mysql.decimal(2, 1), Decimal("3.0")),
+    ("document-datetime-6", mysql.temporal("datetime", 6), mysql.wall("2024-10-24 12:34:56.123456")),
+    ("document-datetime-0", mysql.temporal("datetime"), mysql.wall("2024-10-25 12:34:56")),
+    ("document-timestamp-6", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.123456")),
+    ("timestamp-round-up", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.999999")),
+    ("timestamp-shanghai-overlap", mysql.temporal("timestamp"), mysql.wall("1991-09-14 16:30:00")),
+    ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
+    *((f"datetime-{n}-digits", mysql.temporal("datetime", n), mysql.wall("2024-10-24 12:34:56")) for n in (1, 2, 4, 5)),
+    *((f"timestamp-{n}-digits", mysql.temporal("timestamp", n), mysql.wall("2024-10-24 04:34:56.120000")) for n in (2, 4, 5)),
+    *((f"time-{n}-digits", mysql.temporal("time", n), 3_723 * mysql.MICROS) for n in (2, 4, 5)),
+    ("datetime-day-like-month", mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089")),
+    ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
+    ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
+    ("binary-text-of-hex", _BINARY, b"0x41"),
+    ("binary-one-byte", _BINARY, b"\x05"),
+    ("text-like-hex", _STRING, "0x0fff"),
+    ("bit-two-ones", mysql.bit(8), 11),
+    ("enum-numeric-label", mysql.enum_of("2", "1", "x"), 1),
+    ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
+)
+
+_VALUE_TAGS: Final = {"text-like-hex": {"text:hex"}}
+
+
+def _values(database: str) -> Iterator[Scenario]:
+    for label, type, value in _OWN_VALUES:
+        name = f"values/{label}"
+        yield named(name, insert(one_column(database, name, type), {"id": 1, "c": value}), tags=_VALUE_TAGS.get(label, set()))
+
+
+_EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
+
+
+def _rows() -> Iterator[Scenario]:
+    """Level two: the pool's tables, no DDL."""
+    names = [column.name for column in COMPOSITE.columns]
+    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    yield named("rows/tencent/nulls-inside", insert(COMPOSITE, {**row, names[2]: None, names[3]: None}), level=2)
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    updates = change(KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare))
+    yield named("rows/tencent/null-last", updates, level=2)
+    yield named("rows/tencent/bit-two-ones", insert(_EVERY_TYPE, {"id": 1, "c_bit_8": 11}), level=2)
+    moment: Row = {"id": 1, "c_datetime_3": mysql.wall("2024-03-04 05:06:07.089")}
+    yield named("rows/tencent/day-like-month", insert(_EVERY_TYPE, moment), level=2, tags={"datetime:day-first"})
+    beat = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85")
+    yield named("rows/tencent/beside-control", *beat, insert(KEYLESS, bare), level=2)
+
+
+def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that are no whole bytes."""
+    good = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
+    value = b"\xab\xcd\xef\x01"
+    own = (
+        CellFault("cell-binary", "c_varbinary", value, good, f'{good[:-2]}g"'),
+        CellFault("cell-binary-odd-nibble", "c_varbinary", value, good, f'{good[:-2]}"'),
+    )
+    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), *own)

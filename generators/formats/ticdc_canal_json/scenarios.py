@@ -1,0 +1,148 @@
+"""The named cases that only TiCDC Canal-JSON has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
+from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows
+from generators.formats.ticdc_canal_json.profiles import TicdcProfile
+from generators.model import (
+    Column,
+    Instant,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario, slug
+
+DOCUMENT_WATERMARK: Final = 429918007904436226
+"""The watermark's TSO in the documentation's sample."""
+
+
+def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases for a profile whose level-one tables live in `database`."""
+    yield from _ddl(database)
+    if profile.extension:
+        yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
+        yield named("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
+    yield from _old(database)
+    yield from _keys(database)
+    yield from _types(profile, database)
+    if profile.reduce:
+        yield from _reduced(profile, database)
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
+    for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
+        name = f"ddl/{action.replace(' ', '-')}"
+        own = ddl.level == "database"
+        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
+        event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
+        yield named(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/rename-two-tables"
+    renamed = ((f"{slug(name)}_old_{i}", f"{slug(name)}_{i}") for i in (1, 2))
+    sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
+    both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
+    yield named(name, *both, tags=("ddl:rename table",))
+    name = "ddl/awkward-text"
+    table = 'awk`ward <"t">&汉'
+    sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
+    yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+    name = "ddl/restored"
+    sql = RESTORED.format(table=slug(name))
+    yield named(name, SchemaChange(START, "create table", sql, database, slug(name)), tags=("ddl:create table",))
+
+
+def _old(database: str) -> Iterator[Scenario]:
+    string = mysql.text("varchar", 64)
+    columns = (ID, Column("a", string), Column("b", string))
+    x: Row = {"id": 1, "a": "x", "b": None}
+    tags = frozenset({"boundary", "old"})
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, x),
+        ("delete", Op.DELETE, x, None),
+        ("update", Op.UPDATE, x, {**x, "a": "y"}),
+        ("update-nothing", Op.UPDATE, x, x),
+        ("update-from-null", Op.UPDATE, x, {**x, "b": "z"}),
+        ("update-to-null", Op.UPDATE, {**x, "b": "z"}, x),
+        ("update-literal-null-to-null", Op.UPDATE, {**x, "b": "null"}, x),
+    ):
+        name = f"old/{label}"
+        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+    name = "old/name-case"
+    cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
+    row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
+    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (row, {**row, "C2": None})))
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
+    yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
+    yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2, tags=tags)
+
+
+def _keys(database: str) -> Iterator[Scenario]:
+    yield from key_updates(database)
+
+
+def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    name = "unsigned/update-across-half"
+    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+    half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
+    over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
+    up, down = change(table, Op.UPDATE, (half, over)), change(table, Op.UPDATE, (over, half))
+    yield scenario(name, up, down, change(table, Op.DELETE, (over, None)))
+    name = "unsigned/parameters"
+    declared: dict[str, tuple[SourceType, Value]] = {
+        "float unsigned": (mysql.real("float", unsigned=True), 1.5),
+        "decimal unsigned": (mysql.decimal(5, 2, unsigned=True), mysql.boundary_values("unsigned-decimal-5-2")["max"]),
+        "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
+        "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
+    }
+    table = Table(database, slug(name), (ID, *(Column(n, type) for n, (type, _) in declared.items())), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in declared.items()}}))
+    name = "types/declared"
+    known = declared_columns(profile.release)
+    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
+    yield scenario(name, insert(Table(database, slug(name), columns, ("id",)), row))
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
+    pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
+    yield scenario("unsigned/rows/update-across-half", change(everything, Op.UPDATE, pair), level=2)
+    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
+    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
+    yield from ambiguous_hours(profile.deployment.time_zone)
+    yield minus_zero(database)
+    name = "float/noise"
+    table = Table(database, slug(name), (ID, Column("c", mysql.real("float"))), ("id",))
+    yield scenario(name, insert(table, {"id": 1, "c": mysql.to_float32(123.99)}))
+
+
+def _all(_type: SourceType) -> bool:
+    return True
+
+
+def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    tags = frozenset({"boundary", "reduced"})
+    columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
+    big = noise(profile.max_message_bytes * 3 // 2)
+    yield from reduced(profile.max_message_bytes, database)
+    if profile.new:
+        # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
+        name = "reduced/keyless"
+        yield scenario(name, insert(Table(database, slug(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
+    yield from reduced_rows(profile.max_message_bytes)
+    names = [c.name for c in COMPOSITE.columns]
+    small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}
+    yield scenario("reduced/rows/small", insert(COMPOSITE, small), level=2, tags=tags)

@@ -1,0 +1,80 @@
+"""The named cases that only Simple messages in Avro have, beside those of both encodings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from generators.families.ticdc_simple.scenarios import BASE64
+from generators.families.ticdc_simple.scenarios import scenarios as both
+from generators.formats.ticdc_simple_avro.profiles import AvroProfile
+from generators.model import Bootstrap, Column, Op, Row, Scenario, SchemaChange, Table, Watermark
+from generators.sources import mysql
+from generators.sources.boundaries import ID, START, change, insert, named, scenario, slug
+
+
+def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases for a profile whose level-one tables live in `database`."""
+    yield from (one for one in both(profile, database) if BASE64 not in one.tags)
+    yield from _defaults(database)
+    yield from _rows(database)
+    yield _framing(database)
+
+
+def _defaults(database: str) -> Iterator[Scenario]:
+    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes (ticdc#simple-bit-default)."""
+    for label, bits, literal, tags in (
+        ("bit-wide", 16, "b'100000101000010'", ("default:bit",)),
+        ("bit-not-utf-8", 8, "b'11111111'", ("default:bit-not-utf-8",)),
+    ):
+        name = f"default/{label}"
+        declared = f"`c` bit({bits}) DEFAULT {literal}"
+        sql = f"CREATE TABLE {mysql.quote(slug(name))} (`id` bigint NOT NULL, {declared}, PRIMARY KEY (`id`))"
+        table = Table(database, slug(name), (ID, Column("c", mysql.bit(bits))), ("id",))
+        yield named(name, SchemaChange(START, "create table", sql, database, table.name, after=table), tags=("default", *tags))
+
+
+def _rows(database: str) -> Iterator[Scenario]:
+    name = "map/every-branch"
+    columns = (
+        ID,
+        Column("i", mysql.integer("int")),
+        Column("u", mysql.integer("bigint", unsigned=True)),
+        Column("f", mysql.real("float")),
+        Column("d", mysql.real("double")),
+        Column("s", mysql.text("varchar", 64)),
+        Column("b", mysql.binary("varbinary", 64)),
+        Column("t", mysql.temporal("timestamp", 6)),
+    )
+    table = Table(database, slug(name), columns, ("id",))
+    row: Row = {
+        "id": 1,
+        "i": -1,
+        "u": (1 << 64) - 1,
+        "f": mysql.to_float32(123.99),
+        "d": 123.99,
+        "s": "123.99",
+        "b": b"\x00\xff123.99",
+        "t": mysql.wall("2024-01-01 00:00:00.000001"),
+    }
+    bare: Row = {**dict.fromkeys(row), "id": 1}
+    yield scenario(name, change(table, Op.UPDATE, (row, bare)), change(table, Op.UPDATE, (bare, row)))
+    name = "map/order"
+    numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
+    table = Table(database, slug(name), (ID, *numbers), ("id",))
+    one, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
+    pairs = (insert(table, one), change(table, Op.UPDATE, (one, other)), change(table, Op.DELETE, (other, None)))
+    yield scenario(name, *pairs, tags=frozenset({"boundary", "map:order"}))
+    name = "float/widened"
+    reals = {"tenth": 0.1, "third": 1 / 3, "max": 3.4028234663852886e38, "least": 1.401298464324817e-45, "sixteen": 16777217.0}
+    table = Table(database, slug(name), (ID, *(Column(n, mysql.real("float")) for n in reals)), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **{n: mysql.to_float32(v) for n, v in reals.items()}}))
+
+
+def _framing(database: str) -> Scenario:
+    """One message of each of the four types."""
+    name = "framing/every-type"
+    table = Table(database, slug(name), (ID, Column("c", mysql.integer("int"))), ("id",))
+    changed = SchemaChange(START, "table comment", f"ALTER TABLE {mysql.quote(table.name)} COMMENT = 'x'", database, table.name)
+    sent = (Bootstrap(START, table), replace(changed, before=table, after=table))
+    return named(name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",))

@@ -1,0 +1,189 @@
+"""Recorded messages as cases, and as an audit of the writers.
+
+A recording is one run of a product: its messages, and the truth taken by SQL. The product's module cuts it into episodes: a
+history made of the truth alone, and the messages that were published for it. Expectations come from the history, the bytes
+from the product. The audit gives the same history to our writer under the same profile and compares bytes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from generators.drawing.cases import LAYOUT, as_case
+from generators.errors import HarnessError
+from generators.model import Case, Cell, Change, History, Image, Layout, Message, Origin, Scenario, State, Written
+from generators.wire_format import Format, Profile
+
+RECORDED: Final = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run of a product. `profile` is the writer profile with the same release and options, "" if there is none. `how` says
+    how it was recorded.
+
+    `truth` names the document with the SQL truth, `count` is the number of messages (generators.recorded.store has both).
+    `volatile` blanks what differs from run to run (ids, positions, clock times) in a value or key of this recording's messages.
+    `facts` are fields of the profile that the run had otherwise (a time zone, a limit); `layout` is the topic that it wrote to.
+    """
+
+    name: str
+    product: str
+    format: str
+    profile: str
+    release: str
+    server: str
+    options: str
+    how: str
+    truth: str = ""
+    count: int = 0
+    volatile: Callable[[bytes], bytes] = field(default=lambda data: data, compare=False)
+    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    layout: Layout = LAYOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Cells whose value the product itself loses, by name: the decoder owes nothing for them.
+
+    `table` and `column` are exact names, "" for every one; `loss` is a sentence; `citation` a fact of the catalogue of sources.
+    """
+
+    loss: str
+    citation: str
+    table: str = ""
+    column: str = ""
+    only: Callable[[Any], bool] = lambda _value: True
+
+    def covers(self, table: str | None, column: str, cell: Cell) -> bool:
+        """Whether the cell is lost."""
+        return self.table in ("", table) and self.column in ("", column) and (cell.value is None or self.only(cell.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A history from the truth, and the recorded messages that belong to it, in the order in which the writer owes them.
+
+    `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are rows of one table and the
+    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe; where that
+    is what a decoder should find, `judged` is False, and the episode is no case. `timed` tells that the truth has the commits'
+    positions and times, so that they are judged. `unrecorded` are the numbers of the history's events whose messages the
+    recording left out.
+    """
+
+    recording: Recording
+    name: str
+    history: History
+    messages: tuple[Message, ...]
+    level: int = 1
+    lost: tuple[Lost, ...] = ()
+    limits: tuple[str, ...] = ()
+    judged: bool = True
+    tags: frozenset[str] = frozenset()
+    timed: bool = False
+    unrecorded: frozenset[int] = frozenset()
+
+    @property
+    def case_id(self) -> str:
+        """The id of its case of level one; that of level two ends in `/typed`."""
+        return f"{self.recording.format}/{RECORDED}/{self.recording.name}/{self.name}"
+
+
+class Mismatch(HarnessError):
+    """Our writer owes another number of messages for an episode than the product published."""
+
+
+def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
+    """Our writer's messages for the episode's history, one for each recorded message. Raises Mismatch."""
+    found = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
+    ours = tuple(one for one in found if one.message.event not in episode.unrecorded)
+    if len(ours) != len(episode.messages):
+        raise Mismatch(
+            f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages, {len(episode.messages)} recorded"
+        )
+    return ours
+
+
+def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case]:
+    """The episode as cases, `<format>/recorded/<recording>/<episode>`: level one, and at level two `.../typed` where it applies.
+
+    The expectation is the history's; what only the bytes tell (schema version, position, commit time) is not judged.
+    """
+    owed = written(fmt, profile, episode)
+    profile = replace(profile, **episode.recording.facts)
+    for level in range(1, episode.level + 1 if episode.judged else 1):
+        case_id = episode.case_id + ("/typed" if level == 2 else "")
+        scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
+        pairs = tuple(
+            Written(
+                replace(message, case=case_id, event=ours.message.event, timestamp_ms=ours.message.timestamp_ms),
+                tuple(_known(change, episode) for change in ours.changes),
+            )
+            for message, ours in zip(episode.messages, owed, strict=True)
+        )
+        yield replace(
+            as_case(fmt, profile, scenario, episode.recording.layout), id=case_id, written=pairs, origin=Origin.RECORDED
+        )
+
+
+def _known(change: Change, episode: Episode) -> Change:
+    def side(image: Image | None) -> Image | None:
+        return None if image is None else {name: _cell(change.table, name, cell, episode.lost) for name, cell in image.items()}
+
+    return replace(
+        change,
+        position=change.position if episode.timed else None,
+        commit_time_us=change.commit_time_us if episode.timed else None,
+        schema_version=None,
+        before=side(change.before),
+        after=side(change.after),
+        full_before=side(change.full_before),
+        full_after=side(change.full_after),
+    )
+
+
+def _cell(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
+    why = next((x for x in lost if x.covers(table, name, cell)), None)
+    if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
+        return cell
+    return Cell(State.ANY, cell.type, cls=cell.cls, reason=f"{why.loss} ({why.citation})")
+
+
+class Agreement(enum.StrEnum):
+    """How a recorded message and ours compare."""
+
+    IDENTICAL = "identical"
+    EXPLAINED = "explained"
+    UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One recorded message beside ours. `reasons` are the episode's limits when the bytes differ."""
+
+    episode: Episode
+    number: int
+    agreement: Agreement
+    recorded: Message
+    ours: Message | None
+    reasons: tuple[str, ...] = ()
+
+
+def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
+    """Our writer's key and value against the recorded ones, volatile fields blanked on both sides."""
+    profile = fmt.profile(episode.recording.profile)
+    blank = episode.recording.volatile
+    try:
+        ours: list[Message | None] = [one.message for one in written(fmt, profile, episode)]
+    except Mismatch:
+        ours = [None] * len(episode.messages)
+    for number, (real, own) in enumerate(zip(episode.messages, ours, strict=True)):
+        same = own is not None and all(
+            (None if a is None else blank(a)) == (None if b is None else blank(b))
+            for a, b in ((real.key, own.key), (real.value, own.value))
+        )
+        other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
+        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, () if same else episode.limits)

@@ -1,0 +1,81 @@
+"""The baseline of Aliyun DTS's Record: `from_avro` with the plain schema, the text of a cell whatever its branch, try_cast.
+
+It notices nothing malformed, ignores what follows `afterImages`, takes every Character for UTF-8, gives NULL for what was not
+captured, and drops fractions of times; operations and names stay as written.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.aliyun_dts_avro.record import WIRE
+from spark_checks.decoders.baselines import level_one, level_two, typed
+from spark_checks.decoders.families.framing import COORDINATES
+
+_ROWS: Final = ("INSERT", "UPDATE", "DELETE")
+
+
+class AliyunBaseline:
+    """The baseline at both levels."""
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of every row change."""
+        m, fields = F.col("m"), F.col("m.fields.member1")
+        return level_one(
+            _records(records),
+            _of_row(m, "ROW"),
+            op=_of_row(m, m["operation"]),
+            database=F.split_part(m["objectName"], F.lit("."), F.lit(1)),
+            table=F.split_part(m["objectName"], F.lit("."), F.lit(2)),
+            keys=F.from_json(m["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
+            position=m["sourcePosition"],
+            commit_time=F.timestamp_seconds(m["sourceTimestamp"]),
+            before=_image(m, "beforeImages"),
+            after=_image(m, "afterImages"),
+            types=F.map_from_arrays(fields["name"], fields["dataTypeNumber"].cast("array<string>")),
+            sql=m["afterImages"]["member0"],
+        )
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of every row change."""
+        m = F.col("m")
+        images = (typed(table, _image(m, side).__getitem__) for side in ("beforeImages", "afterImages"))
+        return level_two(_records(records), _of_row(m, "ROW"), _of_row(m, m["operation"]), *images)
+
+
+def _records(records: DataFrame) -> DataFrame:
+    return records.select(*COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m"))
+
+
+def _of_row(m: Column, told: Column | str) -> Column:
+    return F.when(m["operation"].isin(*_ROWS), told)
+
+
+def _image(m: Column, side: str) -> Column:
+    return F.map_from_arrays(m["fields"]["member1"]["name"], F.transform(m[side]["member1"], _text))
+
+
+def _text(cell: Column) -> Column:
+    """The cell's branch as text."""
+    clock = cell["member5"]
+    date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])
+    time = F.concat_ws(":", clock["hour"], clock["minute"], clock["second"])
+    return F.coalesce(
+        cell["member0"]["value"],
+        cell["member1"]["value"].cast("string"),
+        cell["member2"]["value"],
+        cell["member3"]["value"].cast("string"),
+        F.timestamp_seconds(cell["member4"]["timestamp"]).cast("string"),
+        F.when(clock.isNotNull(), F.concat_ws(" ", date, time)),
+        cell["member9"]["value"].cast("string"),
+        cell["member10"]["value"],
+    )
+
+
+BASELINE: Final = AliyunBaseline()

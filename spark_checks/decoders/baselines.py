@@ -1,0 +1,203 @@
+"""The throughput baselines: what a first attempt does, `from_json` into structs of strings and `try_cast`, without checks.
+
+A baseline is the yardstick of its format's decoder, so it does nothing that costs: every message is taken for a row
+change of the table, nothing malformed is noticed, an absent column is NULL, a base64 or an epoch is no decimal and no date,
+times are in the session's zone. Each format's decoder has beside it a `BASELINE`: a record of where things stand in messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.families.framing import COORDINATES, change
+from spark_checks.decoders.families.sql import name as _name
+
+ROWS: Final = "array of row structs"
+ROW: Final = "struct of the row"
+VALUES: Final = "array of values"
+
+_IMAGE: Final = {ROWS: "array<{row}>", ROW: "{row}", VALUES: "array<string>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Where a format's messages hold the parts of a row change: dotted paths, "" for parts that they lack.
+
+    `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order of the table's columns and
+    whose names are the `name` members of the array `names`. `committed` is in ms, or in seconds. `ops` are the operations by
+    their wire names, and other messages are no rows; without `ops` the value at `op` is the operation.
+    """
+
+    op: str
+    database: str
+    table: str
+    before: str
+    after: str
+    images: str = ROW
+    names: str = ""
+    schema: str = ""
+    committed: str = ""
+    seconds: bool = False
+    keys: str = ""
+    sql: str = ""
+    types: str = ""
+    ops: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> Baseline:
+        """The baseline for Kafka Connect without a schema: the message is the payload."""
+        paths: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            paths[f.name] = value.removeprefix("payload.") if isinstance(value, str) else value
+        return Baseline(**paths)
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of every row of every message."""
+        row = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
+        image = _IMAGE[self.images].format(row=f"struct<{row}>")
+        rows = self._rows(records, {**self._place(), self.after: image, self.before: image})
+
+        def typed(side: Column) -> Column:
+            cells = (F.get(side, F.lit(i)) if self.images == VALUES else side[c.name] for i, c in enumerate(table.columns))
+            return F.struct(*(cell.try_cast(c.type.spark).alias(c.name) for cell, c in zip(cells, table.columns, strict=True)))
+
+        return level_two(rows, self._kind(), self._op(), typed(self._before()), typed(F.col("now")), F.col("row"))
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of every row of every message."""
+        image = _IMAGE[self.images].format(row="map<string, string>")
+        rows = self._rows(
+            records,
+            {
+                **self._place(),
+                self.schema: "string",
+                self.committed: "bigint",
+                self.keys: "array<string>",
+                self.sql: "string",
+                self.types: "map<string, string>",
+                self.names: "array<struct<name: string>>",
+                self.after: image,
+                self.before: image,
+            },
+        )
+
+        def told(path: str, kind: str = "string") -> Column:
+            return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
+
+        def named(side: Column) -> Column:
+            return F.map_from_arrays(F.col(f"m.{self.names}.name"), side) if self.images == VALUES else side
+
+        instant = F.timestamp_seconds if self.seconds else F.timestamp_millis
+        return level_one(
+            rows,
+            self._kind(),
+            row=F.col("row"),
+            op=self._op(),
+            database=told(self.database),
+            schema=told(self.schema),
+            table=told(self.table),
+            keys=told(self.keys, "array<string>"),
+            commit_time=instant(told(self.committed, "bigint")),
+            before=named(self._before()),
+            after=named(F.col("now")),
+            types=told(self.types, "map<string, string>"),
+            sql=told(self.sql),
+        )
+
+    def _place(self) -> dict[str, str]:
+        return {self.op: "string", self.database: "string", self.table: "string"}
+
+    def _rows(self, records: DataFrame, wanted: Mapping[str, str]) -> DataFrame:
+        """Coordinates, `m`, and of every row its number `row` and its after image `now`."""
+        parsed = records.select(*COORDINATES, F.from_json(F.col("value").cast("string"), _schema(wanted)).alias("m"))
+        if self.images == ROWS:
+            return parsed.select(*COORDINATES, "m", F.posexplode_outer(f"m.{self.after}").alias("row", "now"))
+        return parsed.select(*COORDINATES, "m", F.lit(0).alias("row"), F.col(f"m.{self.after}").alias("now"))
+
+    def _before(self) -> Column:
+        before = F.col(f"m.{self.before}")
+        return F.get(before, F.col("row")) if self.images == ROWS else before
+
+    def _op(self) -> Column:
+        op = F.col(f"m.{self.op}")
+        if not self.ops:
+            return op
+        found = F.lit(None).cast("string")
+        for wire, name in reversed(tuple(self.ops.items())):
+            found = F.when(op == wire, name).otherwise(found)
+        return found
+
+    def _kind(self) -> Column:
+        return F.when(self._op().isNotNull(), "ROW") if self.ops else F.lit("ROW")
+
+
+def level_one(messages: DataFrame, kind: Column, **told: Column) -> DataFrame:
+    """The columns of level one, without a reason for anything."""
+    return messages.select(*COORDINATES, *change(kind, error=F.lit(None).cast("string"), **told))
+
+
+def level_two(
+    messages: DataFrame, kind: Column, op: Column, before: Column, after: Column, row: Column | None = None
+) -> DataFrame:
+    """The columns of level two, likewise."""
+    values = {"row": F.lit(0) if row is None else row, "kind": kind, "op": op, "before": before, "after": after}
+    return messages.select(*COORDINATES, *(v.alias(n) for n, v in values.items()), F.lit(None).cast("string").alias("error"))
+
+
+def typed(table: Table, cell: Callable[[str], Column]) -> Column:
+    """A struct of the table's columns, each cast from what `cell` gives of its name."""
+    return F.struct(*(cell(c.name).try_cast(c.type.spark).alias(c.name) for c in table.columns))
+
+
+def _schema(wanted: Mapping[str, str]) -> str:
+    """The DDL of the members at the paths, in their order."""
+    members: dict[str, Any] = {}
+    for path, kind in wanted.items():
+        if path:
+            *outer, last = path.split(".")
+            place = members
+            for name in outer:
+                place = place.setdefault(name, {})
+            place[last] = kind
+    return _fields(members, " ".join)
+
+
+def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]) -> str:
+    kinds = {n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>" for n, k in members.items()}
+    return ", ".join(joined((_name(name), kind)) for name, kind in kinds.items())
+
+
+SAME: Final = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
+CODES: Final = {"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"}
+"""Operations by the names that several formats have for them."""
+
+CANAL: Final = Baseline(
+    op="type",
+    database="database",
+    table="table",
+    before="old",
+    after="data",
+    images=ROWS,
+    committed="es",
+    keys="pkNames",
+    sql="sql",
+    types="mysqlType",
+)
+ENVELOPE: Final = Baseline(
+    op="payload.op",
+    database="payload.source.db",
+    schema="payload.source.schema",
+    table="payload.source.table",
+    before="payload.before",
+    after="payload.after",
+    committed="payload.source.ts_ms",
+    ops=CODES,
+)
+"""Where two families have the parts of a row change: flat messages of Canal, and Debezium's envelope."""

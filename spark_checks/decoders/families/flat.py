@@ -1,0 +1,96 @@
+"""Formats with one JSON object for each row change, whose rows are objects of the columns' texts or numbers.
+
+How to make a decoder of one: describe its messages in a `Flat`, and call its `decode` and `decode_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, MapType, StringType, StructField, StructType
+
+from generators.model import Column as ColumnOf
+from generators.model import Deployment, SourceType, Table
+from spark_checks.decoders.families import framing
+from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.sql import given, literal, name
+
+_TEXTS: Final = MapType(StringType(), StringType())
+
+
+def _of_mysql(text: str, type: SourceType, deployment: Deployment) -> str:
+    return typed(text, type, deployment.time_zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """How a format's messages are read, given as `m`, a struct of what they hold.
+
+    `members` are those beside the rows, with their types. `row` names the row after the change, of a DELETE the deleted one;
+    `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a message that
+    has what it needs, and NULL of one that is CORRUPT; `told` are columns of level one beside op and images. `typed`
+    is the SQL of a cell's value from the SQL of its text.
+    """
+
+    members: Mapping[str, DataType]
+    op: Callable[[Column], Column]
+    told: Callable[[Column], Mapping[str, Column]]
+    row: str
+    old: str
+    typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
+
+    def decode(self, records: DataFrame, deployment: Deployment | None = None) -> DataFrame:
+        """Level one."""
+
+        def change(m: Column, op: Column) -> Column:
+            kind = F.when(op.isNotNull(), "ROW").otherwise("CORRUPT")
+            told = {column: F.when(op.isNotNull(), value) for column, value in self.told(m).items()}
+            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.row])
+            images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
+            return F.struct(*framing.change(kind, op=op, **told, **images))
+
+        return framing.changes(records, F.array(self._message(change)), deployment)
+
+    def decode_rows(self, records: DataFrame, table: Table, deployment: Deployment | None = None) -> DataFrame:
+        """Level two: typed rows of `table`, and CORRUPT rows."""
+        own = {"database": table.database, "schema": table.schema, "table": table.name}
+
+        def told(m: Column, op: Column) -> Column:
+            mine = op.isNotNull()
+            for column, value in self.told(m).items():
+                if own.get(column) is not None:
+                    mine = mine & (value == own[column])
+            rows = (m[self.old].alias("old"), m[self.row].alias("row"))
+            return F.struct(F.when(op.isNull(), "CORRUPT").when(mine, op).alias("op"), *rows)
+
+        def value(c: ColumnOf, image: str) -> str:
+            return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
+
+        before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, _was)} END"
+        after = f"CASE WHEN told.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, _now)} END"
+        images = framing.images(table, framing.cell, value, f"array({before}, {after})")
+        return framing.rows(records, self._message(told), framing.row(images), deployment)
+
+    def _message(self, told: Callable[[Column, Column], Column]) -> Column:
+        """What `told` makes of a message, and of its operation: NULL where it is CORRUPT."""
+        kinds = {**self.members, self.row: _TEXTS, self.old: _TEXTS}
+        envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
+        return framing.message_of(envelope, lambda m, whole: given(F.when(whole, self.op(m)), lambda op: told(m, op)))
+
+
+def _struct(table: Table, cell: Callable[[str], str]) -> str:
+    return f"struct({', '.join(f'{cell(literal(c.name))} AS {name(c.name)}' for c in table.columns)})"
+
+
+def _now(key: str) -> str:
+    return f"try_element_at(told.row, {key})"
+
+
+def _was(key: str) -> str:
+    """The old value, NULL too, where `old` names the column."""
+    there = f"told.op = 'UPDATE' AND map_contains_key(told.old, {key})"
+    return f"CASE WHEN {there} THEN try_element_at(told.old, {key}) ELSE {_now(key)} END"

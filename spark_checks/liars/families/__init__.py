@@ -1,1 +1,0 @@
-"""What the liars of several formats share."""

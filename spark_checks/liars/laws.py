@@ -1,0 +1,68 @@
+"""Decoders that break a law of decoding in Spark: the same six of any format at level one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from spark_checks.liars.liar import Decode, Liar, on_columns
+
+
+def _elsewhere(decode: Decode) -> Decode:
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        decoded = decode(records, *args, deployment=deployment)
+        return decoded.unionByName(decoded.withColumn("offset", F.col("offset") + 1_000_000))
+
+    return lie
+
+
+def laws(fmt: str, decode: Decode) -> Iterator[Liar]:
+    """The liars of a format."""
+    raised = "IF(kind = 'CORRUPT', CAST(raise_error(concat('malformed record at offset ', offset)) AS string), kind)"
+    for name, rule, why, lie in (
+        (
+            "failfast",
+            "returns",
+            "from_json with mode FAILFAST: one unreadable message stops the batch, and the query with it.",
+            on_columns(decode, kind=raised),
+        ),
+        (
+            "phantom-places",
+            "places",
+            "A join on the offset within a batch: each row occurs again, elsewhere.",
+            _elsewhere(decode),
+        ),
+        (
+            "nowhere",
+            "places",
+            "An outer join loses the coordinates of an unreadable message.",
+            on_columns(decode, offset="IF(kind = 'CORRUPT', NULL, offset)"),
+        ),
+        (
+            "offset-as-int",
+            "environment-independence",
+            "Offsets are cast to 32 bits: right until a partition has had 2^31 messages.",
+            on_columns(decode, offset="IF(offset & 2147483648 = 0, 0, -2147483648) + (offset & 2147483647)"),
+        ),
+        (
+            "batch-dependent",
+            "batch-independence",
+            "What is the message's is taken from the batch: every change is given the table that the batch names last.",
+            on_columns(decode, table="max(table) OVER ()"),
+        ),
+        (
+            "session-zone",
+            "environment-independence",
+            "The commit time is read through a wall clock, hence in the session's time zone: right only where that is UTC.",
+            on_columns(decode, commit_time="to_utc_timestamp(commit_time, current_timezone())"),
+        ),
+    ):
+        yield Liar(name, fmt, 1, f"{fmt}/law/{rule}", why, lie)
+
+
+def law(fmt: str, decode: Decode, *names: str) -> tuple[Liar, ...]:
+    """Those of these names."""
+    return tuple(liar for liar in laws(fmt, decode) if liar.name in names)

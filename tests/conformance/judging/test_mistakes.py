@@ -1,0 +1,114 @@
+"""A format's findings as few mistakes: each says what its failing messages share and no other has."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from conformance.cases.catalogue import named_cases
+from conformance.judging.judge import Judge
+from conformance.judging.mistakes import mistakes
+from conformance.judging.results import FormatResult, RuleResult
+from conformance.rules.rules import Obligation, rules
+from conformance.selftest import perfect
+from generators.model import Kind
+from generators.wire_format import get
+
+NAME = "alibaba-canal-json"
+FMT = get(NAME)
+
+
+@cache
+def cases(level):
+    """The named cases of two profiles of one release."""
+    chosen = [profile for profile in FMT.profiles if profile.name in ("1.1.8", "1.1.8+minimal")]
+    return [case for case in named_cases(FMT, chosen) if case.level == level]
+
+
+def judged(spoil, level=1):
+    """The mistakes of a decoder that `spoil` makes wrong: told the right rows of a message, and the message, it gives its own."""
+    judge, results = Judge(rules(NAME)), []
+    for case in cases(level):
+        rows = [spoil([perfect.row(change, level) for change in perfect.owed(case, w)], w.message) for w in case.written]
+        results.append(judge.judge(case, rows, case.tables[0].name if level == 2 else None))
+    every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
+    return mistakes(FormatResult(NAME, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
+
+
+def each(change):
+    """A decoder whose rows are changed one by one."""
+    return lambda rows, _message: [change(row) for row in rows]
+
+
+def images(row, change):
+    return replace(row, before=row.before and change(row.before), after=row.after and change(row.after))
+
+
+def without_null_old(rows, message):
+    try:
+        document = json.loads(message.value or b"")
+    except ValueError:
+        return rows
+    return [] if isinstance(document, dict) and document.get("old", 0) is None else rows
+
+
+def first_row(rows, _message):
+    return rows[:1]
+
+
+def later(value):
+    """The value 8 h later if it is a TIMESTAMP's."""
+    return replace(value, value=value.value + 8 * 3600 * 10**6) if getattr(value, "family", "") == "timestamp" else value
+
+
+def insert_with_before(row):
+    return replace(row, before=row.after) if row.op == "INSERT" else row
+
+
+def deleted_as_update(row):
+    return replace(row, op="UPDATE") if row.op == "DELETE" else row
+
+
+def statement_or_row(row):
+    if row.kind == Kind.DDL:
+        return replace(row, op="ALTER")
+    return replace(row, kind=Kind.ROW, error=None) if row.kind == Kind.CORRUPT else row
+
+
+BEFORE = "every row of INSERT comes out with a before image"
+FIRST = "every row after the first row of its message is lost"
+UPDATE = "every row of DELETE comes out as UPDATE"
+CAPITAL = "every column whose name has capital letters is not there"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "level", "sentences"),
+    [
+        *((lambda rows, _message: rows, 1, []), (without_null_old, 1, ["every row of a document whose `old` is null is lost"])),
+        *((first_row, 1, [FIRST]), (first_row, 2, [FIRST]), (each(insert_with_before), 1, [BEFORE])),
+        (each(lambda row: images(row, lambda image: {name.lower(): text for name, text in image.items()})), 1, [CAPITAL]),
+        (each(lambda row: images(row, lambda image: {n: later(v) for n, v in image.items()})), 2, ["timestamp"]),
+        (lambda rows, _message: [row for row in rows if row.op != "DELETE"], 2, ["every row of DELETE is lost"]),
+        (
+            lambda rows, _message: [replace(a, before=b.before, after=b.after) for a, b in zip(rows, rows[::-1], strict=True)],
+            *(1, ["the rows of a message have each other's values"]),
+        ),
+        (lambda rows, _message: [row for row in rows if row.kind != Kind.CORRUPT], 1, ["vanishes without a CORRUPT row"]),
+        (each(statement_or_row), 1, ["every DDL message comes out as ALTER", "which cannot be read, is accepted"]),
+        (lambda rows, _message: [insert_with_before(deleted_as_update(row)) for row in rows[:1]], 1, [BEFORE, UPDATE, FIRST]),
+    ],
+)
+def test_each_mistake_is_one_sentence(spoil, level, sentences):
+    named = [one.sentence for one in judged(spoil, level) if len(one.cases) > 1]
+    assert len(named) == len(sentences), named
+    assert all(words in sentence for sentence, words in zip(named, sentences, strict=True)), named
+
+
+def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
+    (one,) = judged(lambda rows, _message: [row for row in rows if row.op != "DELETE"])
+    assert one.obligation is Obligation.MUST
+    assert f"{NAME}/rows/every-row" in one.rules
+    assert one.finding.case == one.result.case.id
+    size = sum(written.message.size for written in one.result.case.written)
+    assert size == min(sum(w.message.size for w in case.written) for case in cases(1) if case.id in one.cases)

@@ -1,0 +1,242 @@
+"""Rules as data: what a file of rules may say, what is said of a wrong one, and that no file says anything twice."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import conformance.rules
+from conformance.rules import book
+from conformance.rules.order import Order, order_of
+from conformance.rules.order import read as order
+from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
+from generators.errors import UsageError
+from generators.wire_format import FORMATS
+
+FOLDER = Path(conformance.rules.__file__).parent
+TOY = Path(__file__).parents[3] / "examples" / "toy-json" / "conformance" / "rules" / "toy-json.toml"
+OWN = 'effect = "WRONG_OP", cites = "canal#times", owns = "aspect=op", says = "S."'
+
+
+def read(text):
+    return book.read("toy-json", "toy.toml", text).rules
+
+
+def test_a_kind_is_taken_as_it_is_or_with_other_words():
+    plain, cited, other = read(
+        """
+provenance = "OBSERVED"
+[rules]
+"fault/never-lost" = {}
+"value/null" = "canal#times canal#old-empty"
+"value/integer" = { grade = "SHOULD ASSUMED", effect = "WRONG_SIGN", cites = "canal#times", owns = "cell=content", says = '''
+    One
+    two.''' }
+"""
+    )
+    assert plain.id == "toy-json/fault/never-lost"
+    assert [one.where for one in plain.citations] == ["standards#json-doubtful", "harness#every-offset"]
+    assert (plain.obligation, plain.provenance) == (Obligation.MUST, Provenance.ASSUMED)
+    assert cited == Rule(
+        "toy-json/value/null",
+        "JSON null is NULL and a string is not.",
+        Obligation.MUST,
+        Provenance.OBSERVED,
+        (Citation("canal#times"), Citation("canal#old-empty")),
+        Effect.VALUE_FOR_NULL,
+        Selector(aspects=(Aspect.NULL,)),
+    )
+    assert other == Rule(
+        "toy-json/value/integer",
+        "One two.",
+        Obligation.SHOULD,
+        Provenance.ASSUMED,
+        (Citation("canal#times"),),
+        Effect.WRONG_SIGN,
+        Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE)),
+    )
+
+
+def test_several_kinds_in_one_line_keep_their_order():
+    found = read('[rules]\n"value/integer value/decimal value/null" = "canal#times"\n')
+    assert [rule.id.split("/", 1)[1] for rule in found] == ["value/integer", "value/decimal", "value/null"]
+    assert {rule.citations for rule in found} == {(Citation("canal#times"),)}
+
+
+def test_a_family_s_words_stand_before_a_kind_s():
+    (general,) = read('[rules]\n"envelope/position" = "canal#times"\n')
+    (own,) = read('family = "ticdc"\n[rules]\n"envelope/position" = "canal#times"\n')
+    assert general.statement == "The position is the message's, all digits kept."
+    assert own.statement == "position is commitTs, all digits of a number beyond 2^53 kept."
+
+
+@pytest.mark.parametrize(
+    ("text", "selector"),
+    [
+        *(("", Selector()), ("change=whole", Selector(("change",), (*book.ASPECTS["existence"], Aspect.KIND, Aspect.OP)))),
+        ("change=existence|image", Selector(("change",), (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.IMAGE))),
+        ("envelope=keys|sql; kind=DDL", Selector(("keys", "sql"), (Aspect.FIELD,), kinds=("DDL",))),
+        ("type=bigint unsigned|int*; level=2", Selector(types=("bigint unsigned", "int*"), levels=(2,))),
+        ("op=UPDATE; side=before; state=ABSENT", Selector(ops=("UPDATE",), sides=("before",), states=("ABSENT",))),
+        (
+            "logical=text; class=a|b; tag=x:*; profile=v1*",
+            Selector((), (), (), (), (), (), ("text",), ("a", "b"), (), ("x:*",), ("v1*",)),
+        ),
+    ],
+)
+def test_a_selector_is_its_conditions(text, selector):
+    assert book.selector(text) == selector
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rules = 1 1", "toy.toml:1: Expected newline or end of document after a statement (at line 1, column 11)."),
+        ("\n[rule]\n", "toy.toml:2: unknown part 'rule'. Did you mean 'rules'? Known: family, order, provenance, rules."),
+        (
+            'provenance = "SEEN"\n[rules]\n',
+            "toy.toml:1: unknown provenance 'SEEN'. Did you mean 'OBSERVED'? Known: ASSUMED, DOCUMENTED, OBSERVED.",
+        ),
+        ('family = "tidb"\n', "toy.toml:1: unknown family 'tidb'. Did you mean 'ticdc'? Known: cloudcanal, huawei-cdl, ticdc."),
+        (
+            '[rules]\n"rows/op" = { effects = "WRONG_OP" }\n',
+            (
+                "toy.toml:2: rows/op: unknown field 'effects'. Did you mean 'effect'? "
+                "Known: cites, effect, grade, law, needs, owns, says."
+            ),
+        ),
+        ('[rules]\n"rows/op" = { says = 1 }\n', "toy.toml:2: rows/op: says is a text, not 1."),
+        (
+            '[rules]\n\n"rows/op" = { grade = "SHALL" }\n',
+            (
+                "toy.toml:3: rows/op: unknown grade 'SHALL'. Did you mean 'SHOULD'? "
+                "Known: ASSUMED, DOCUMENTED, MAY, MUST, OBSERVED, SHOULD, UNSPECIFIED."
+            ),
+        ),
+        (
+            '[rules]\n"rows/op" = { owns = "aspects=op" }\n',
+            (
+                "toy.toml:2: rows/op: unknown condition 'aspects'. Did you mean 'aspect'? "
+                "Known: aspect, cell, change, class, envelope, field, kind, level, logical, op, profile, side, state, tag, type."
+            ),
+        ),
+        (
+            '[rules]\n"rows/op" = { owns = "aspect=op; op=UPDATED" }\n',
+            "toy.toml:2: rows/op: unknown op 'UPDATED'. Did you mean 'UPDATE'? Known: DELETE, INSERT, READ, TRUNCATE, UPDATE.",
+        ),
+        ('[rules]\n"rows/op" = { owns = "level=3" }\n', "toy.toml:2: rows/op: unknown level '3'. Known: 1, 2."),
+        ('[rules]\n"rows/op" = { owns = "change=op; field=cell" }\n', "toy.toml:2: rows/op: condition 'field' is there twice."),
+        ('[rules]\n"rows/op" = { owns = "tag=" }\n', "toy.toml:2: rows/op: condition 'tag' has an empty value."),
+        ('[rules]\n"rows/op" = ""\n', "toy.toml:2: rows/op: cites is empty."),
+        ('[rules]\n"rows/op" = {}\n', "toy.toml:2: rows/op: neither the rule nor its kind says cites."),
+        (
+            '[rules]\n"rows/op" = "canal#times"\n"value/null rows/op" = "canal#times"\n',
+            "toy.toml:3: rows/op: a duplicate: it is in toy.toml:2, too.",
+        ),
+        ('[rules]\n"rows/op" = "canal#times"\n"rows/op" = "canal#times"\n', "toy.toml:3: a duplicate (at line 3, column 26)."),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_line(text, told):
+    with pytest.raises(UsageError) as error:
+        read(text)
+    assert str(error.value) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"rows/op" = { effect = "WRONG_OPP" }', "toy.toml:2: rows/op: unknown effect 'WRONG_OPP'. Did you mean 'WRONG_OP'?"),
+        ('"rows/op" = { owns = "aspect=ops" }', "toy.toml:2: rows/op: unknown aspect 'ops'. Did you mean 'op'?"),
+        ('"rows/op" = { owns = "field=key" }', "toy.toml:2: rows/op: unknown field 'key'. Did you mean 'keys'?"),
+        ('"rows/op" = { owns = "kind=ROWS" }', "toy.toml:2: rows/op: unknown kind 'ROWS'. Did you mean 'ROW'?"),
+        ('"rows/op" = { owns = "logical=integer" }', "toy.toml:2: rows/op: unknown logical 'integer'. Did you mean 'int'?"),
+        ('"rows/op" = { owns = "state=ABSEND" }', "toy.toml:2: rows/op: unknown state 'ABSEND'. Did you mean 'ABSENT'?"),
+        ('"rows/op" = { owns = "side=behind" }', "toy.toml:2: rows/op: unknown side 'behind'. Did you mean 'before'?"),
+        ('"rows/op" = "canals#times"', "toy.toml:2: rows/op: unknown page of sources 'canals'. Did you mean 'canal'?"),
+        ('"rows/op" = "canal#time"', "toy.toml:2: rows/op: unknown fact 'time' of sources/canal.toml. Did you mean 'times'?"),
+        ('"value/nul" = "canal#times"', "toy.toml:2: value/nul: unknown kind 'value/nul'. Did you mean 'value/null'?"),
+    ],
+)
+def test_what_is_not_known_comes_with_the_nearest_name(text, told):
+    with pytest.raises(UsageError) as error:
+        read(f"[rules]\n{text}\n")
+    assert str(error.value).startswith(told)
+
+
+def test_a_rule_of_no_kind_says_everything_itself():
+    (own,) = read(f'[rules]\n"rows/of-mine" = {{ {OWN} }}\n')
+    assert own.statement == "S."
+    with pytest.raises(UsageError, match=r"toy.toml:2: .* A rule of no kind says says, effect, owns itself\."):
+        read('[rules]\n"rows/of-mine" = "canal#times"\n')
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"cite": "canal#times"}, "unknown field 'cite'. Did you mean 'cites'?"),
+        ({"positions": ["numbers"]}, "unknown position 'numbers'. Did you mean 'number'?"),
+        ({"keys": "tables"}, "unknown keys 'tables'. Did you mean 'table'?"),
+        *(({"provenance": "ASSUME"}, "unknown provenance 'ASSUME'. Did you mean 'ASSUMED'?"), ({}, "cites is empty.")),
+        ({"cites": "canal#time"}, "unknown fact 'time' of sources/canal.toml. Did you mean 'times'?"),
+    ],
+)
+def test_a_wrong_order_says_what_is_wrong(data, told):
+    with pytest.raises(UsageError) as error:
+        order({"provenance": "ASSUMED", **data})
+    assert str(error.value).startswith(told)
+
+
+def test_a_format_from_outside_brings_its_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "_OUTSIDE", {})
+    path = tmp_path / "outside-json.toml"
+    path.write_text(f'[order]\ncites = "canal#times"\nkeys = "table"\n\n[rules]\n"rows/of-mine" = {{ {OWN} }}\n', "utf-8")
+    book.register("outside-json", path)
+    assert [rule.id for rule in rules("outside-json") if not rule.law] == ["outside-json/rows/of-mine"]
+    assert order_of("outside-json") == Order((), (Citation("canal#times"),), Provenance.ASSUMED, keys="table")
+    book.register("outside-json", path)
+    for name, other in (("outside-json", TOY), (FORMATS[0], path)):
+        with pytest.raises(UsageError, match=f"format '{name}' has a file of rules already"):
+            book.register(name, other)
+    path.write_text('[order]\nkeys = "key"\n', "utf-8")
+    book.register("outside-2-json", path)
+    with pytest.raises(UsageError, match=r"outside-json\.toml:1: order: unknown keys 'key'"):
+        order_of("outside-2-json")
+
+
+def data(name):
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+
+
+def named(table):
+    return {name for key in table for name in key.split()}
+
+
+def names(fmt):
+    return named(data(fmt)["rules"])
+
+
+def test_every_kind_is_of_two_formats_at_least():
+    catalogue, used = data("kinds"), [names(fmt) for fmt in FORMATS]
+    assert [name for name in named(catalogue["kinds"]) if sum(name in found for found in used) < 2] == []
+    for family, kinds in catalogue["family"].items():
+        used = [names(fmt) for fmt in FORMATS if data(fmt).get("family") == family]
+        assert [name for name in named(kinds) if sum(name in found for found in used) < 2] == []
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_no_rule_repeats_what_its_kind_says(fmt):
+    kinds = book.kinds(data(fmt).get("family", ""))
+    repeated = [
+        (name, field)
+        for key, fields in data(fmt)["rules"].items()
+        for name in key.split()
+        for field, text in ({"cites": fields} if isinstance(fields, str) else fields).items()
+        for of_rule, told in book.parsed(field, text)
+        if name in kinds and kinds[name].get(of_rule) == told
+    ]
+    assert repeated == []
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.name)
+def test_lines_are_not_too_long(path):
+    assert [line for line in path.read_text("utf-8").splitlines() if len(line) > 130] == []

@@ -1,0 +1,72 @@
+"""The table of liars: each is convicted by the rule that it names, and the rules that bind have liars."""
+
+import pytest
+
+from conformance.rules.rules import Obligation, Provenance, rules
+from conformance.selftest import checks
+from conformance.selftest.bench import Bench, bench
+from conformance.selftest.liars.table import liars, lines
+from conformance.selftest.memory import BREACHES
+from generators.wire_format import FORMATS, get
+from spark_checks.services.engine import liars as in_spark
+
+SIMPLE = {"ticdc-simple-json", "ticdc-simple-avro"}
+COMMON = {
+    *(
+        *("failfast", "phantom-places", "nowhere", "offset-as-int", "no-reason", "corrupt-image", "database-ignored"),
+        "double-unescape",
+    ),
+    *("cut-at-a-million", "envelope-names-lost", "names-as-paths", "names-in-lower-case", "null-as-delete", "no-message-as-row"),
+    *("unknown-type-as-insert", "cell-outside-domain-as-null", "rows-before-the-error", "rows-before-the-bad-cell"),
+}
+"""Liars that know nothing of a format: they show less than one that misreads it."""
+
+
+@pytest.fixture(params=FORMATS, scope="module")
+def tried(request: pytest.FixtureRequest) -> Bench:
+    """The cases of each format."""
+    return bench(get(request.param), 1)
+
+
+def test_right_answers_are_accused_of_nothing_and_every_liar_is_convicted_by_its_rule(tried: Bench) -> None:
+    shown = [*checks.reference(tried), *checks.altered(tried), *checks.told(tried, 1)]
+    assert [(check.kind, check.name, check.detail) for check in shown if not check.ok] == []
+    assert {check.kind for check in shown} >= {"reference", "altered", "liar"}
+    assert sum(check.kind in ("liar", "non-strict") for check in shown) == len(liars(tried.fmt.name)) > 25
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_documented_rule_is_broken_by_a_liar_and_of_simple_every_rule_that_binds(name: str) -> None:
+    told = [*((liar.name, liar.convicts) for liar in liars(name)), *((liar.name, liar.convicts) for liar in in_spark(name))]
+    broken, binding = {convicts for _, convicts in told}, [rule for rule in rules(name) if rule.obligation is Obligation.MUST]
+    documented = {rule.id for rule in binding if rule.provenance is Provenance.DOCUMENTED}
+    assert not [rule.id for rule in binding if rule.id not in broken and (name in SIMPLE or rule.id in documented)]
+    assert not documented - {convicts for liar, convicts in told if liar not in COMMON}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_the_liars_of_its_faults(name: str) -> None:
+    names = {liar.name for liar in liars(name)}
+    assert "null-as-delete" in names
+    assert ("no-message-as-row" in names) is (get(name).container != "avro")
+    assert ("cell-outside-domain-as-null" in names) is (not name.startswith("huawei-"))
+
+
+@pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line['name']}: {line['by'][:40]}")
+def test_a_line_names_rules_of_formats_and_is_one_liar_of_each(line: dict[str, str]) -> None:
+    mine = [liar.format for name in FORMATS for liar in liars(name) if liar.name == line["name"] and liar.why == line["why"]]
+    assert mine
+    assert ("does" in line) != (line.get("breaks") in BREACHES)
+    assert set(line) <= {"name", "level", "does", "breaks", "when", "scenario", "by", "why"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_rule_has_one_liar_twice(name: str) -> None:
+    told = [(liar.name, liar.convicts, liar.level) for liar in liars(name)]
+    assert len(set(told)) == len(told)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_has_a_liar_in_spark_and_names_rules_that_are_there(name: str) -> None:
+    found = in_spark(name)
+    assert found and {liar.convicts for liar in found} <= {rule.id for rule in rules(name)}

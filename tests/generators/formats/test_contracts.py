@@ -1,0 +1,213 @@
+"""What every format keeps: its cases, its profiles, and the facts of a profile that a lying writer flips."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+import pytest
+
+from conformance.judging.judge import Judge
+from conformance.rules.rules import rules
+from conformance.selftest import perfect
+from conformance.selftest.lies.lie import Lie, lies
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
+from generators.errors import UnknownName, UsageError
+from generators.model import Case, Kind, Origin, Scenario, State, Written
+from generators.sources import boundaries
+from generators.wire_format import FORMATS, get
+
+# Cases
+
+SILENT = {
+    "alibaba-canal-json/1.1.6+minimal": {"shape/update-nothing", "rows/every-type/update-nothing", "old/all-unchanged"},
+    "cloudcanal-debezium": {
+        *("ddl/add-foreign-key", "ddl/create-view", "ddl/drop-view", "ddl/create-sequence", "ddl/exchange-partition")
+    },
+    "huawei-cdl-json/1.0+default-identity": {"rows/keyless/multi-row-delete"},
+    "huawei-cdl-debezium/2.0+default-identity": {"rows/keyless/multi-row-delete"},
+    "debezium-json/2.5.4.Final+plain-key+transaction+nulls-kept": {"shape/update-nothing", "rows/every-type/update-nothing"},
+    "debezium-json/3.5.0.Final+postgresql": {
+        *("rows/keyless/multi-row-delete", "tombstone/keyless", "rows/debezium/keyless-deletes")
+    },
+}
+"""Scenarios of which a writer publishes nothing."""
+
+
+def test_every_scenario_is_written_again_alike_and_few_are_silent(named: Any) -> None:
+    fmt, profile, cases = named
+    again = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
+    assert len({case.scenario for case in again}) == len(again) > 400
+    silent = {case.scenario for case in again if not case.written}
+    assert silent == SILENT.get(fmt.name, SILENT.get(f"{fmt.name}/{profile.name}", set()))
+    assert {case.id: case for case in again if case.written} == {c.id: c for c in cases if c.origin is Origin.NAMED}
+
+
+def test_the_generic_scenarios_come_first_and_the_format_has_its_own(named: Any) -> None:
+    fmt, profile, _ = named
+    generic = [scenario.name for scenario in boundaries.scenarios(profile.database, fmt.supports, profile.source)]
+    own = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
+    large = ["shape/megabyte"] if profile is fmt.profiles[0] else []
+    assert [scenario.name for scenario in boundary_scenarios(fmt, profile)] == [*generic, *large, *own]
+    assert own
+
+
+OPEN = dict.fromkeys(("cloudcanal-json", "cloudcanal-canal-json", "tencent-dts-json"), 100)
+"""At most one cell in a hundred; in twenty elsewhere."""
+
+
+def test_few_cells_are_left_open_and_each_says_why(named: Any) -> None:
+    fmt, _, cases = named
+    counts: Counter[State] = Counter()
+    for case in cases:
+        for change in (change for one in case.written for change in one.changes):
+            for cell in (cell for side in ("before", "after") for cell in (change.image(side, case.level) or {}).values()):
+                counts[cell.state] += 1
+                assert cell.reason or cell.state not in (State.ANY, State.ONE_OF), case.id
+    assert (counts[State.ANY] + counts[State.ONE_OF]) * OPEN.get(fmt.name, 20) < counts.total()
+
+
+def test_level_one_cases_share_no_table(named: Any) -> None:
+    owner: dict[tuple[Any, ...], str] = {}
+    for case in named.cases:
+        for change in (change for one in case.written for change in one.changes if case.level == 1 and change.table):
+            assert owner.setdefault((change.database, change.schema, change.table), case.id) == case.id
+
+
+def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> None:
+    fmt, profile, cases = named
+    versions: dict[tuple[Any, ...], str | None] = {}
+    for case in cases:
+        for one in case.written if case.level == 2 else ():
+            for change in one.changes:
+                assert change.kind is not Kind.DDL or "default-for-null" in case.tags, case.id
+                if change.kind is Kind.ROW:
+                    place = change.database, change.table
+                    assert versions.setdefault(place, change.schema_version) == change.schema_version, case.id
+    assert {table for _, table in versions} >= {table.name for table in boundaries.pool(fmt.supports, profile.source)}
+
+
+def test_a_right_decoder_is_accused_of_nothing(named: Any) -> None:
+    judge = Judge(rules(named.fmt.name))
+    for case in named.cases:
+        assert not judged(judge, case, case.written), case.id
+
+
+def judged(judge: Judge, case: Case, written: tuple[Written, ...]) -> tuple[Any, ...]:
+    """The findings of a right decoder that reads these messages instead of the case's."""
+    rows = [[perfect.row(change, case.level) for change in perfect.owed(case, one)] for one in written]
+    rows = (rows + [[] for _ in case.written])[: len(case.written)]
+    return judge.judge(case, rows, case.tables[0].name if case.level == 2 else None).findings
+
+
+def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
+    fmt, profile, cases = named
+    if profile.deployment.compression == "none":
+        found = fmt.cell_faults(profile)
+        assert len({fault.name for fault in found}) == len(found) > 6
+        for fault in found:
+            spoiled = [w for c in cases if c.fault == fault.name for w in c.written if c.scenario.startswith("fault/")]
+            assert {w.changes[0].kind for w in spoiled if w.changes} >= {Kind.CORRUPT}, fault.name
+
+
+# Profiles
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_profiles_share_few_deployments(name: str) -> None:
+    assert len({profile.deployment for profile in get(name).profiles}) <= (7 if name == "debezium-json" else 3)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_profile_that_cannot_be_is_refused(name: str) -> None:
+    fmt = get(name)
+    assert fmt.choices is not None and fmt.build is not None
+    release, option = next((profile.release, profile.options[0]) for profile in fmt.profiles if profile.options)
+    with pytest.raises(UsageError, match="once"):
+        fmt.build(release, option, option)
+    with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
+        fmt.build(release, f"{option}x")
+    with pytest.raises(UnknownName, match="unknown profile"):
+        fmt.profile(f"{release}x")
+    for group in fmt.choices.exclusive:
+        if len(group) > 1:
+            with pytest.raises(UsageError):
+                fmt.build(release, *group)
+
+
+# Facts of a profile
+
+FLIPS = [(name, lie) for name in FORMATS for lie in lies(name) if lie.alter is None]
+ALSO = {
+    "alibaba-canal-json: back-ticks halved": {"old/absent", "envelope/types", "envelope/keys"},
+    "alibaba-canal-json: full row image": {"envelope/types", "envelope/keys"},
+    "ticdc-simple-json: bootstrap-forgotten": {"change/one-each"},
+    "ticdc-simple-json: float-fixed": {"value/double"},
+    "ticdc-simple-avro: bootstrap-forgotten": {"change/one-each"},
+    "debezium-json: back-ticks halved": {"key/schemaless"},
+    "debezium-json: names as they are": {"key/mangled-names", "rows/op"},
+    "debezium-json: no envelope": {"envelope/position", "envelope/names"},
+    "debezium-json: unknown types left out": {"image/columns"},
+}
+"""Rules that a flipped fact breaks beside its own."""
+
+
+@cache
+def honest(name: str, profile: str) -> tuple[tuple[Scenario, Case], ...]:
+    fmt = get(name)
+    chosen = fmt.profile(profile)
+    return tuple((scenario, as_case(fmt, chosen, scenario)) for scenario in boundary_scenarios(fmt, chosen))
+
+
+def lied(name: str, flip: Lie) -> Iterator[tuple[Case, tuple[Written, ...]]]:
+    """The cases whose messages a flipped fact changes, and the changed messages."""
+    fmt = get(name)
+    lying = replace(fmt.profile(flip.profile), **{flip.field: flip.value})
+    for scenario, case in honest(name, flip.profile):
+        if fnmatchcase(scenario.name, flip.scenario):
+            written = of_asked(scenario, fmt.write(scenario.history, lying, LAYOUT))
+            if [one.message for one in written] != [replace(one.message, case="") for one in case.written]:
+                yield case, written
+
+
+@pytest.mark.parametrize(("name", "flip"), FLIPS, ids=[f"{name}: {flip.name}" for name, flip in FLIPS])
+def test_a_flipped_fact_changes_messages_and_convicts_its_rule_or_none(name: str, flip: Lie) -> None:
+    judge = Judge(rules(name))
+    several = list(lied(name, flip))
+    assert several
+    for case, written in several:
+        judged(judge, case, written)
+    broken = {rule for rule, count in judge.broken.items() if count}
+    if flip.name == "compressed-untold":
+        assert not broken  # what a decoder cannot unpack is not told by rows
+    else:
+        own = {flip.convicts} if flip.convicts else set()
+        assert broken == own | {f"{name}/{rule}" for rule in ALSO.get(f"{name}: {flip.name}", ())}
+
+
+UNFLIPPED = {
+    "ticdc-canal-json": {"dispatcher"},
+    "alibaba-canal-json": {
+        *("connection_charset", "display_widths", "dynamic_topic", "hash_column", "mariadb", "old_time", "table_hash")
+    },
+    "cloudcanal-json": {"ddl_topic"},
+    "cloudcanal-canal-json": {"ddl_topic"},
+    "cloudcanal-debezium": {"ddl_topic", "typed"},
+    "aliyun-dts-avro": {"charset", "framing", "logical_tags", "null_fraction", "partial", "physical", "source_type"},
+    "ticdc-simple-json": {"dispatcher"},
+    "ticdc-simple-avro": {"dispatcher", "float_verb", "short_escapes"},
+    "huawei-cdl-json": {"heartbeat"},
+    "huawei-cdl-debezium": {"properties"},
+}
+"""Facts that only options change, or that are another format's; literal tests of the format hold what they write."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_fact_of_a_profile_has_a_flip(name: str) -> None:
+    facts = {f.name for f in fields(get(name).profiles[0])} - {"release", "options", "assumed", "source"}
+    flipped = {flip.field for of, flip in FLIPS if of == name}
+    assert facts - flipped - {"deployment"} == UNFLIPPED.get(name, set())

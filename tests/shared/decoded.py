@@ -1,0 +1,162 @@
+"""What the tests of decoders have in common: the contract's columns, rows by message, a session's settings, typed cells."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import DataType, StructType
+
+from generators.model import Column, Deployment, SourceType, Table
+from generators.sources import mysql
+
+RECORDS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
+    "headers array<struct<key: string, value: binary>>"
+)
+CHANGES = (
+    "topic string, partition int, offset bigint, row int, kind string, op string, database string, schema string, table string, "
+    "keys array<string>, position string, commit_time timestamp, before map<string,string>, after map<string,string>, "
+    "types map<string,string>, schema_version string, sql string, error string"
+)
+TYPED = ["topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"]
+INT = mysql.integer("int")
+USER = Table(
+    "simple", "user", tuple(map(Column, ("id", "name", "age", "score"), (INT, mysql.text(), INT, mysql.real()))), ("id",)
+)
+"""The table of the examples of TiCDC Simple."""
+ENVIRONMENTS = (("UTC", "true"), ("America/New_York", "false"))
+"""Session time zones and ANSI modes that cells are typed in."""
+DOCUMENT_004 = (
+    '{"schema":{"type":"struct","fields":[{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},'
+    '{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp",'
+    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
+    '"name":"before","field":"before"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},'
+    '{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp",'
+    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
+    '"name":"data","field":"after"},{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},'
+    '{"type":"string","optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},{"type":"int64",'
+    '"optional":false,"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,"parameters":'
+    '{"allowed":"true,last,false"},"default":"false","field":"snapshot"},{"type":"string","optional":false,"field":"db"},'
+    '{"type":"string","optional":false,"field":"schema"},{"type":"string","optional":false,"field":"table"},{"type":"int64",'
+    '"optional":true,"field":"txId"},{"type":"int64","optional":true,"field":"lsn"}],"optional":false,'
+    '"name":"io.debezium.connector.postgresql.Source","field":"source"},{"type":"string","optional":false,"field":"op"},'
+    '{"type":"int64","optional":false,"field":"ts_ms"},{"type":"string","optional":false,"field":"message_version"},'
+    '{"type":"string","optional":false,"field":"message_type"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},'
+    '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":true,"name":"unique","field":"unique"}'
+    '],"optional":false,"name":"public.ct_pg2hudi"},"payload":{"before":null,"after":{"count1":14,"id":35,"time1":null,'
+    '"decimalNum":null},"source":{"version":"1.4.0.Final","connector":"postgresql","name":"cdl","ts_ms":1707048891235,'
+    '"snapshot":"false","db":"cdl","schema":"public","table":"ct_pg2hudi","txId":57227663,"lsn":163955586912},"op":"c",'
+    '"ts_ms":1707048984208,"message_version":"2.0","message_type":"0","LOB_COLUMNS":null,"unique":{"id":35}}}'
+)
+"""The vendor's example of CDL's envelope of Debezium, as it stands in document 004."""
+MISFIT = object()
+"""Stands for a cell that does not fit its type: its message is corrupt."""
+Records = Callable[..., DataFrame]
+
+
+def rows_by_offset(frame: DataFrame) -> dict[int, list[Row]]:
+    """Output rows by offset, in the order of `row`."""
+    found: dict[int, list[Row]] = {}
+    for row in sorted(frame.collect(), key=lambda r: (r.offset, r.row)):
+        found.setdefault(row.offset, []).append(row)
+    return found
+
+
+def by_offset(frame: DataFrame) -> dict[int, Row]:
+    """Output rows by offset, of which there is one each."""
+    found = rows_by_offset(frame)
+    assert all([row.row for row in rows] == [0] for rows in found.values())
+    return {offset: rows[0] for offset, rows in found.items()}
+
+
+def by_message(frame: DataFrame) -> list[list[Row]]:
+    """Output rows of each message, which has at least one."""
+    found = rows_by_offset(frame)
+    assert list(found) == list(range(len(found)))
+    return list(found.values())
+
+
+def instant(value: object) -> object:
+    """Spark's local datetime as an aware one."""
+    return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) else value
+
+
+def fields(struct: DataType) -> list[tuple[str, DataType]]:
+    """Names and types of a struct's fields."""
+    assert isinstance(struct, StructType)
+    return [(f.name, f.dataType) for f in struct]
+
+
+def assert_contract(module: Any, records: Records, table: Table) -> None:
+    """A decoder's output has the columns of both levels."""
+    changes, rows = module.decode(records(b"{}")).schema, module.decode_rows(records(b"{}"), table).schema
+    assert fields(changes) == fields(StructType.fromDDL(CHANGES))
+    assert rows.names == TYPED
+    wanted = fields(StructType.fromDDL(table.spark_ddl()))
+    assert fields(rows["before"].dataType) == fields(rows["after"].dataType) == wanted
+
+
+def assert_corrupt(frame: DataFrame, count: int) -> None:
+    """Each of so many messages is one corrupt row that tells a reason and nothing else."""
+    out = by_offset(frame)
+    assert {offset: r.kind for offset, r in out.items()} == dict.fromkeys(range(count), "CORRUPT")
+    assert all(r.error and r.op is None and r.before is None and r.after is None for r in out.values())
+
+
+def parses(frame: DataFrame, word: str = "from_json(") -> list[int]:
+    """How often each line of the executed plan that parses messages does so."""
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    return [line.count(word) for line in plan.splitlines() if word in line]
+
+
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """SQL settings for the time of a block."""
+    kept = {key: spark.conf.get(key, None) for key in wanted}
+    try:
+        for key, value in wanted.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in kept.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def assert_typed(
+    spark: SparkSession,
+    records: Records,
+    module: Any,
+    cells: Iterable[tuple[SourceType, Any, object]],
+    write: Callable[[str, Any], str | bytes],
+    deployment: Deployment,
+    schema: str | None = None,
+    environments: Iterable[tuple[str, str]] = ENVIRONMENTS,
+) -> None:
+    """Of each type one column; `write` puts every cell alone into a row, in DELETE, so that `before` is typed too."""
+    cells = list(cells)
+    kinds = list(dict.fromkeys(kind for kind, _, _ in cells))
+    table = Table("db", "t", tuple(Column(f"c{i}", kind) for i, kind in enumerate(kinds)), schema=schema)
+    names = [f"c{kinds.index(kind)}" for kind, _, _ in cells]
+    wire = [write(name, cell) for name, (_, cell, _) in zip(names, cells, strict=True)]
+    for zone, ansi in environments:
+        with settings(spark, {"spark.sql.session.timeZone": zone, "spark.sql.ansi.enabled": ansi}):
+            out = by_offset(module.decode_rows(records(*wire), table, deployment=deployment))
+        for i, (kind, cell, wanted) in enumerate(cells):
+            told = (zone, kind, cell)
+            if wanted is MISFIT:
+                assert out[i].kind == "CORRUPT", told
+                continue
+            assert out[i].kind == "ROW", told
+            got = out[i].before[names[i]]
+            got = bytes(got) if isinstance(got, bytearray) else got
+            aware = isinstance(wanted, dt.datetime) and wanted.tzinfo
+            got = instant(got) if aware else got
+            assert (repr(got) if got != got else got) == (repr(wanted) if wanted != wanted else wanted), told
+            assert type(got) is type(wanted), told
