@@ -33,18 +33,20 @@ FOREIGN: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A run's size: drawn cases per format beside all named cases, messages sampled for the laws, recorded cases per
-    format (None: all of them), and whether deployments are decoded together first (conformance.running.mixing)."""
+    """A run's size: drawn cases per format beside the named ones, messages sampled for the laws, recorded cases per format (None:
+    all of them), whether deployments are decoded together first (conformance.running.mixing), and whether the named cases are
+    all judged, or a selection that covers them (conformance.cases.covering)."""
 
     name: str
     drawn: int
     sampled: int
     recorded: int | None = 0
     mixed: bool = True
+    covering: bool = False
 
 
 BUDGETS: Final = {
-    "smoke": Budget("smoke", 120, 40, 12),
+    "smoke": Budget("smoke", 120, 40, 12, covering=True),
     "ci": Budget("ci", 1_000, 200, None),
     "nightly": Budget("nightly", 10_000, 200, None, mixed=False),
 }

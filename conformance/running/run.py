@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.cases import tables
 from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
+from conformance.cases.covering import covering
 from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
@@ -196,8 +197,11 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         cases = list(tables.named_cases(fmt, selected, settings.tables))
         note(f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing {count}")
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
-    cases = list(named_cases(fmt, selected, settings.selection.of_cases(rules(fmt.name))))
-    note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {count}")
+    asked = settings.selection.of_cases(rules(fmt.name))
+    cases = list(named_cases(fmt, selected, asked))
+    covers = settings.budget.covering and not asked
+    share, cases = f"of {len(cases)} " if covers else "", covering(cases, seed) if covers else cases
+    note(f"{fmt.name}: {len(cases)} {share}named cases of {len(selected)} profiles; drawing {count}")
     cases += drawn_cases(fmt, selected, count, seed)
     return cases + list(recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))
 
@@ -206,7 +210,10 @@ def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, fo
     """The cases of level two whose tables have the claimed types alone: a cell that is not asked for can refuse no row."""
     narrow = replace(fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key))
     selected = profiles(narrow, settings.writer_profile)
-    cases = [*named_cases(narrow, selected), *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
+    named = list(named_cases(narrow, selected))
+    if settings.budget.covering and not settings.selection.of_cases(rules(fmt.name)):
+        named = covering(named, settings.seed)
+    cases = [*named, *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
 
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
+from conformance.cases.covering import covering
 from conformance.judging.judge import CaseResult, Judge
 from conformance.rules.rules import rules
 from conformance.selftest import perfect
@@ -76,7 +77,8 @@ def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
 
 def bench(fmt: Format[Any], seed: int) -> Bench:
     """The cases of a run with budget smoke, answered rightly."""
-    return of_cases(fmt, (*named_cases(fmt, fmt.profiles), *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed)))
+    named = covering(list(named_cases(fmt, fmt.profiles)), seed)
+    return of_cases(fmt, (*named, *drawn_cases(fmt, fmt.profiles, BUDGETS["smoke"].drawn, seed)))
 
 
 def of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:

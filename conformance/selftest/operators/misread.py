@@ -59,7 +59,8 @@ def _a_month_late(day: dt.date) -> dt.date:
 
 def _other_end(type: SourceType, number: Any) -> Any:
     size = ((type.length or 1) + 7) // 8
-    return int.from_bytes(int(number).to_bytes(size, "big"), "little")
+    # Some releases show the bits of a BIT(64) as a negative number.
+    return int.from_bytes((int(number) % (1 << 8 * size)).to_bytes(size, "big"), "little")
 
 
 def _digits_as_bits(_kind: SourceType, number: Any) -> Any:
