@@ -296,7 +296,7 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     )
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]
-    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="drawn"))
+    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="people"))
 
 
 def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
