@@ -46,6 +46,10 @@ class Fault:
     nothing: bool = False
 
 
+UNREADABLE: Final = frozenset({"truncated", "trailing-content", "second-document", "empty", "wrong-container"})
+"""The tags of faults that make a value unreadable, whatever it holds."""
+
+
 def _split(value: bytes) -> tuple[bytes, bytes]:
     """The document and its terminator: CRLF, which TiCDC may append, or nothing."""
     return (value[:-2], value[-2:]) if value.endswith(b"\r\n") else (value, b"")

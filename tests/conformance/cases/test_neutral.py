@@ -11,8 +11,9 @@ from collections import Counter
 
 import pytest
 
-from conformance.cases.catalogue import drawn_cases, named_cases
-from generators.model import Case
+from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
+from conformance.reducing.candidates import recipe
+from generators.model import Case, Kind, Origin
 from generators.wire_format import FORMATS, get
 
 
@@ -57,3 +58,20 @@ def test_no_word_of_an_id_a_fault_or_a_release_is_in_a_message(name: str) -> Non
             assert [text for text in spelled if text.encode() in found] == [], case.id
     assert telling
     assert {word for word, count in telling.items() if count >= innocent[word]} - SQL - PROTOCOL - TYPES == set()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_drawn_cases_are_spoiled_too(name: str) -> None:
+    fmt = get(name)
+    drawn = list(drawn_cases(fmt, fmt.profiles, 120, 1))
+    spoiled = [case for case in drawn if case.fault]
+    assert 3 <= len(spoiled) <= 30
+    for case in spoiled:
+        kinds = [{change.kind for change in written.changes} for written in case.written]
+        assert (case.origin, {Kind.CORRUPT} in kinds, Kind.ROW in set().union(*kinds)) == (Origin.DRAWN, True, False)
+        assert any(tag.startswith("fault:") for tag in case.tags)
+    again = next(case for case in spoiled if case.level == 1)
+    scenario = find_scenario(fmt, fmt.profiles, again, 120, 1)
+    assert scenario
+    rebuilt = recipe(fmt, fmt.profile(again.profile), again).case(scenario)
+    assert [w.message.value for w in rebuilt.written] == [w.message.value for w in again.written]
