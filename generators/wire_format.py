@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
+from generators.sources.boundaries import neutral
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Profile:
     @property
     def database(self) -> str:
         """A database name unique to this profile, so that cases of several profiles can share a decode call."""
-        return "".join(c if c.isalnum() else "_" for c in self.name)
+        return neutral(self.name, "d")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from generators.wire_format import Format, Profile
 
 FOREIGN: Final = 12
 """Messages of other tables in a level-two call, which the decoder must leave out."""
+SPOILED: Final = 8
+"""How many drawn cases of level one there are to one that is spoiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,18 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed:
     for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed):
         if left[scenario.level] and (case := as_case(fmt, profile, scenario)).written:
             left[scenario.level] -= 1
-            yield case
+            yield perhaps_spoiled(fmt, profile, case)
+
+
+def perhaps_spoiled(fmt: Format[Any], profile: Profile, case: Case) -> Case:
+    """A drawn case; one of SPOILED at level one with rows that cannot be read: no place in a run has good messages alone."""
+    chance, rows = random.Random(case.scenario), any(c.kind is Kind.ROW for w in case.written for c in w.changes)
+    if case.level == 2 or not rows or chance.randrange(SPOILED):
+        return case
+    applicable = faults.applicable(fmt.faults, profile.deployment.compression)
+    fault = chance.choice([fault for fault in applicable if fault.tag in faults.UNREADABLE])
+    spoiled = faulty(case, partial(faults.apply, fault=fault), fault.name)
+    return replace(spoiled, origin=Origin.DRAWN, tags=case.tags | {f"fault:{fault.tag}"})
 
 
 def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int) -> Scenario | None:
@@ -298,7 +311,7 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     )
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]
-    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="drawn"))
+    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="people"))
 
 
 def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conformance.cases.catalogue import faulty, profiles
+from conformance.cases.catalogue import faulty, perhaps_spoiled, profiles
 from generators.drawing.cases import as_case
 from generators.errors import Refused, UsageError
 from generators.garbage import faults
@@ -168,7 +168,7 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
     for scenario, profile in _drawn(fmt, selected, values, count, seed):
         case = as_case(fmt, profile, scenario)
         if case.written:
-            yield case
+            yield perhaps_spoiled(fmt, profile, case)
 
 
 def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:

@@ -135,17 +135,27 @@ def hint(finding: Finding, case: Case) -> Hint:
     return Hint(event, before + finding.row, column if known else None, finding.message)
 
 
+def _whole(fmt: Format[Any], profile: Profile, case: Case) -> faults.Fault | None:
+    """The fault of the case's whole values."""
+    applicable = faults.applicable(fmt.faults, profile.deployment.compression)
+    return next((fault for fault in applicable if fault.name == case.fault), None)
+
+
+def recipe(fmt: Format[Any], profile: Profile, case: Case) -> Recipe:
+    """The recipe of a case of a scenario; its whole values are spoiled as the case's are."""
+    fault = _whole(fmt, profile, case)
+    return Recipe(fmt, profile, partial(faults.apply, fault=fault) if fault else None)
+
+
 def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
     """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
     if case.origin is not Origin.FAULT:
         return None
-    for fault in faults.applicable(fmt.faults, profile.deployment.compression):
-        if fault.name == case.fault:
-            whole = Recipe(fmt, profile, partial(faults.apply, fault=fault))
-            if case.level == 2:
-                return faults.unreadable_row(fault, profile.source), whole
-            alone = (scenario for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,)))
-            return next(((one, whole) for one in _and_of_three(alone) if one.name == case.scenario), None)
+    if (fault := _whole(fmt, profile, case)) is not None:
+        if case.level == 2:
+            return faults.unreadable_row(fault, profile.source), recipe(fmt, profile, case)
+        alone = (scenario for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,)))
+        return next(((one, recipe(fmt, profile, case)) for one in _and_of_three(alone) if one.name == case.scenario), None)
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
         for one in _and_of_three((scenario,), cell.column):
             if one.name == case.scenario:

@@ -26,7 +26,7 @@ from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
-from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure
+from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure, recipe
 from conformance.rules.rules import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
@@ -184,7 +184,7 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Sce
         recorded = RecordedRecipe(fmt, profile, case)
         start = (recorded.scenario, recorded)
     else:
-        start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+        start = (scenario, recipe(fmt, profile, case)) if scenario is not None else fault_of(fmt, profile, case)
     if start is None:
         return None
     size = measure(start[0], _bytes(case))

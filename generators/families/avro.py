@@ -79,7 +79,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
     Fault("truncated-last", "truncated", MUST, "The last byte is missing.", _cut(lambda size: size - 1)),
     Fault("trailing-content", "trailing-content", MUST, "The byte FF, no whole number, follows the record.", _behind(b"\xff")),
-    Fault("trailing-text", "trailing-content", MUST, "A text follows the record.", _behind(b"\ntrailing")),
+    Fault("trailing-text", "trailing-content", MUST, "A text follows the record.", _behind(b"\nand more")),
     Fault("second-document", "second-document", MUST, "The record stands in the value twice.", lambda value: value + value),
     Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
     NULL,

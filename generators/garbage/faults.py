@@ -46,6 +46,10 @@ class Fault:
     nothing: bool = False
 
 
+UNREADABLE: Final = frozenset({"truncated", "trailing-content", "second-document", "empty", "wrong-container"})
+"""The tags of faults that make a value unreadable, whatever it holds."""
+
+
 def _split(value: bytes) -> tuple[bytes, bytes]:
     """The document and its terminator: CRLF, which TiCDC may append, or nothing."""
     return (value[:-2], value[-2:]) if value.endswith(b"\r\n") else (value, b"")
@@ -224,7 +228,7 @@ NESTED_CELL: Final = Fault(
     "nested-cell",
     UNSPECIFIED,
     "A cell is an object, in a format whose cells are texts.",
-    _into_rows(lambda row: {**row, min(row): {"nested": "1"}} if isinstance(row, dict) else [{"nested": "1"}, *row[1:]]),
+    _into_rows(lambda row: {**row, min(row): {"k": "1"}} if isinstance(row, dict) else [{"k": "1"}, *row[1:]]),
 )
 """Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: a decoder gives its JSON, or refuses it."""
 
@@ -264,13 +268,13 @@ def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault]
     """
     origin = sources.source(source)
     columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
-    before: Row = {"id": 1, "a": "before", "b": 5}
-    after: Row = {**before, "a": "after"}
+    before: Row = {"id": 1, "a": "x", "b": 5}
+    after: Row = {**before, "a": "y"}
     for fault in found:
         tags = BOUNDARY | {f"fault:{fault.tag}"}
         for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
             name = f"fault/{fault.name}/{label}"
-            table = Table(database, boundaries.slug(name), columns, ("id",), schema=origin.schema)
+            table = Table(database, boundaries.neutral(name), columns, ("id",), schema=origin.schema)
             yield fault, boundaries.scenario(name, boundaries.change(table, op, pair), tags=tags)
 
 

@@ -6,6 +6,7 @@ reused, never renumbered.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -64,8 +65,13 @@ MEGABYTE = 1_100_000
 
 
 def slug(name: str) -> str:
-    """A table name made of a scenario's name."""
+    """A name as a part of a column's name."""
     return "".join(c if c.isalnum() else "_" for c in name)[:60]
+
+
+def neutral(name: str, letter: str = "t") -> str:
+    """The name of the table of a scenario, or of a profile's database: it has no word that says what a decoder should do."""
+    return f"{letter}{zlib.crc32(name.encode()):010d}"
 
 
 @cache
@@ -73,7 +79,7 @@ def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") ->
     """The pool's table with a column for each supported type of the source's `TYPES`, named `c_<type>`. Raises UnknownName."""
     origin = sources.source(source)
     columns = tuple(Column(f"c_{slug(name)}", type) for name, type in origin.types.items() if supports(type))
-    return Table(origin.pool_database, "every_type", (id_column(source), *columns), ("id",), schema=origin.schema)
+    return Table(origin.pool_database, "ledger", (id_column(source), *columns), ("id",), schema=origin.schema)
 
 
 @cache
@@ -90,7 +96,7 @@ def composite(source: str = "mysql") -> Table:
         *(Column(name, origin.string) for name in more),
         Column(AWKWARD_NAMES[1], origin.string, nullable=False),
     )
-    return Table(origin.pool_database, "composite `key`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=origin.schema)
+    return Table(origin.pool_database, "plant `x`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=origin.schema)
 
 
 @cache
@@ -98,7 +104,7 @@ def keyless(source: str = "mysql") -> Table:
     """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName."""
     origin = sources.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
-    return Table(origin.pool_database, "keyless", columns, schema=origin.schema)
+    return Table(origin.pool_database, "visits", columns, schema=origin.schema)
 
 
 @cache
@@ -153,14 +159,14 @@ def of_three(single: Scenario, column: str = "") -> Scenario:
     name, (images,) = f"{single.name}-of-three", event.rows
     others: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
     rows = (None, {**others, "id": 1}), (None, {**(images.after or {}), "id": 2}), (None, {**others, "id": 3})
-    table = event.table if single.level == 2 else replace(event.table, name=slug(name))
+    table = event.table if single.level == 2 else replace(event.table, name=neutral(name))
     return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
 
 
 def one_column(database: str, name: str, type: SourceType) -> Table:
     """A table of a key and one column `c`, in the schema of the type's source."""
     columns = (id_column(type.source), Column("c", type))
-    return Table(database, slug(name), columns, ("id",), schema=sources.of(type).schema)
+    return Table(database, neutral(name), columns, ("id",), schema=sources.of(type).schema)
 
 
 def type_values(
@@ -201,7 +207,7 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     key_column, number, string, schema = id_column(source.name), source.number, source.string, source.schema
 
     def table(name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[tuple[str, ...], ...] = ()) -> Table:
-        return Table(database, slug(name), columns, key, unique, schema)
+        return Table(database, neutral(name), columns, key, unique, schema)
 
     abc = (key_column, Column("a", string), Column("b", string))
     x: dict[str, Value] = {"id": 1, "a": "x", "b": "k"}
@@ -339,7 +345,7 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     long_text = next((c.name for c in table.columns if c.type == sources.source(source).long_text), None)
     if long_text:
         yield scenario("rows/every-type/long-text", insert(table, {**empty, long_text: "汉字 é " * 200}), level=2)
-    there, here = namesake(source), {**bare, "b": "here"}
-    elsewhere: Row = {**bare, "b": "elsewhere"}
+    there, here = namesake(source), {**bare, "b": "p"}
+    elsewhere: Row = {**bare, "b": "q"}
     events = (insert(bag, here), insert(there, elsewhere), change(there, Op.UPDATE, (elsewhere, here)))
     yield scenario("rows/keyless/same-name-elsewhere", *events, change(there, Op.DELETE, (here, None)), level=2)

@@ -12,7 +12,7 @@ from generators.families.cdl.messages import CdlProfile
 from generators.garbage.faults import CellFault
 from generators.model import Column, History, Instant, Op, Row, RowChange, RowImages, Scenario, Table, Value
 from generators.sources import mysql, postgresql
-from generators.sources.boundaries import BOUNDARY, slug
+from generators.sources.boundaries import BOUNDARY, neutral
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
@@ -47,7 +47,7 @@ def _case(name: str, event: RowChange, tags: set[str]) -> Scenario:
 
 
 def _event(database: str, name: str, op: Op, before: Row | None, after: Row | None, key: tuple[str, ...] = ("id",)) -> RowChange:
-    table = Table(database, slug(name), _PLAIN, key, schema="public")
+    table = Table(database, neutral(name), _PLAIN, key, schema="public")
     return RowChange(_AT, table, op, (RowImages(before, after),))
 
 

@@ -22,18 +22,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import (
-    COMPOSITE,
-    ID,
-    KEYLESS,
-    START,
-    change,
-    every_type,
-    insert,
-    named,
-    one_column,
-    slug,
-)
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -47,7 +36,7 @@ def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenar
     yield from _common(profile, database)
     yield from _transactions(database)
     name = "envelope/other-schema"
-    yield named(name, insert(replace(_table(database, name), schema="other"), _ONE))
+    yield named(name, insert(replace(_table(database, name), schema="s2"), _ONE))
 
 
 def canal_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
@@ -64,7 +53,7 @@ def _common(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
 
 
 def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
-    return Table(database, slug(name), columns or _ABC, key)
+    return Table(database, neutral(name), columns or _ABC, key)
 
 
 _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
@@ -80,7 +69,7 @@ def _ddl(database: str) -> Iterator[Scenario]:
             continue
         name = f"ddl/{action.replace(' ', '-')}"
         table = _table(database, name, *_AFTER.get(action, _ABC), key=() if action == "drop primary key" else ("id",))
-        other = f"{table.name}_other"
+        other = f"{table.name}_b"
         sql = mysql.DDL_ACTIONS[action].sql.format(
             db=mysql.quote(database), table=mysql.quote(table.name), other=mysql.quote(other)
         )
@@ -108,8 +97,8 @@ def _ddl(database: str) -> Iterator[Scenario]:
     sql = f"/* from a tool */ ALTER TABLE `{table.name}`\r\n\tCOMMENT = '\"x\"'"
     yield named(name, SchemaChange(START, "table comment", sql, database, table.name, table, table), tags={"ddl:table comment"})
     name = "ddl/without-table-changes"
-    sql = "ALTER TABLE unknown ADD added int"
-    yield named(name, SchemaChange(START, "add column", sql, database, "unknown"), tags={"ddl:add column"})
+    sql = "ALTER TABLE t1 ADD added int"
+    yield named(name, SchemaChange(START, "add column", sql, database, "t1"), tags={"ddl:add column"})
     name = "ddl/between-rows"
     table = _table(database, name)
     wider = replace(table, columns=_AFTER["add column"])

@@ -8,7 +8,7 @@ from typing import Final
 from generators.families.ticdc.instants import noise
 from generators.model import Column, Json, Op, Row, Scenario, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, every_type, insert, scenario, slug
+from generators.sources.boundaries import ID, change, every_type, insert, neutral, scenario
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -25,11 +25,11 @@ def key_updates(database: str) -> Iterator[Scenario]:
     for label, key, unique in (("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))):
         name = f"key-update/{label}"
         columns = (Column("a", string), Column("s", string, nullable=False), Column("n", number, nullable=False))
-        table = Table(database, slug(name), columns, key, unique)
+        table = Table(database, neutral(name), columns, key, unique)
         row: Row = {"a": "x", "s": "k", "n": 1}
         yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
     name = "key-update/shift"
-    table = Table(database, slug(name), (ID, Column("a", string)), ("id",))
+    table = Table(database, neutral(name), (ID, Column("a", string)), ("id",))
     pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
     yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
 
@@ -37,7 +37,7 @@ def key_updates(database: str) -> Iterator[Scenario]:
 def minus_zero(database: str) -> Scenario:
     """A document of numbers that JSON writers spell in several ways."""
     name = "json/minus-zero"
-    table = Table(database, slug(name), (ID, Column("c", mysql.json())), ("id",))
+    table = Table(database, neutral(name), (ID, Column("c", mysql.json())), ("id",))
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
     return scenario(name, insert(table, {"id": 1, "c": Json(document)}))
 
@@ -66,9 +66,9 @@ def reduced(limit: int, database: str) -> Iterator[Scenario]:
         ("delete", Op.DELETE, row, None),
     ):
         name = f"reduced/{label}"
-        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+        yield scenario(name, change(Table(database, neutral(name), columns, ("id",)), op, (before, after)), tags=tags)
     name = "reduced/unique-handle"
-    unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
+    unique = Table(database, neutral(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
     yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
 
 

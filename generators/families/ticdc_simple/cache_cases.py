@@ -9,7 +9,7 @@ from typing import Final
 
 from generators.model import Bootstrap, Column, Event, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, slug
+from generators.sources.boundaries import ID, START, change, insert, named, neutral, slug
 
 _STRING: Final = mysql.text("varchar", 64)
 _N: Final = Column("n", mysql.integer("int"))
@@ -40,7 +40,7 @@ def schemas(database: str) -> Iterator[Scenario]:
 
 
 def _table(database: str, name: str, *columns: Column) -> Table:
-    return Table(database, slug(name), columns or (ID, _N, _S), ("id",))
+    return Table(database, neutral(name), columns or (ID, _N, _S), ("id",))
 
 
 def _order(database: str) -> Iterator[Scenario]:

@@ -25,7 +25,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario, slug
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, scenario
 
 DOCUMENT_WATERMARK: Final = 447984124732375041
 """The watermark's commitTs in the documentation's sample."""
@@ -62,7 +62,7 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
     yield named("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
     name = "control/watermark-after-a-row"
-    table = Table(database, slug(name), (ID, _C), ("id",))
+    table = Table(database, neutral(name), (ID, _C), ("id",))
     yield named(name, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("control",))
     yield from _bootstraps(database)
     yield from schemas(database)
@@ -77,9 +77,9 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 def _ddl(database: str) -> Iterator[Scenario]:
     texts = {action: (ddl.sql, ddl.level, ddl.renames) for action, ddl in mysql.DDL_ACTIONS.items()}
     for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in MORE_DDL.items()}).items():
-        name = f"ddl/{action.replace(' ', '-')}"
+        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
         own = level == "database"
-        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
         shown = sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
         event = SchemaChange(START, action, shown, schema, table, old_name=other if renames else None)
         if not own:
@@ -101,7 +101,7 @@ def _ddl(database: str) -> Iterator[Scenario]:
     yield named(name, event, tags=("ddl:awkward text",))
     name = "ddl/composite-key"
     key = (Column("b", mysql.integer("int"), False), Column("a", mysql.text("varchar", 64), False))
-    keyed = Table(database, slug(name), (*key, _C), ("a", "b"))
+    keyed = Table(database, neutral(name), (*key, _C), ("a", "b"))
     sql = f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c` int, PRIMARY KEY (`a`, `b`))"
     yield named(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
     yield from _defaults(database)
@@ -122,10 +122,8 @@ def _defaults(database: str) -> Iterator[Scenario]:
     }
     for label, (declared, type, default) in kinds.items():
         name = f"default/{label}"
-        sql = (
-            f"CREATE TABLE {mysql.quote(slug(name))} (`id` bigint NOT NULL, `c` {declared} DEFAULT {default}, PRIMARY KEY (`id`))"
-        )
-        table = Table(database, slug(name), (ID, Column("c", type)), ("id",))
+        table = Table(database, neutral(name), (ID, Column("c", type)), ("id",))
+        sql = f"CREATE TABLE `{table.name}` (`id` bigint NOT NULL, `c` {declared} DEFAULT {default}, PRIMARY KEY (`id`))"
         event = SchemaChange(START, "create table", sql, database, table.name, after=table)
         yield named(name, event, tags=("default", f"default:{label}"))
 
@@ -141,9 +139,9 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
         ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
     ):
         name = f"bootstrap/{label}"
-        yield named(name, Bootstrap(START, Table(database, slug(name), columns, key, unique)), tags=("bootstrap",))
+        yield named(name, Bootstrap(START, Table(database, neutral(name), columns, key, unique)), tags=("bootstrap",))
     name = "bootstrap/every-type"
-    yield named(name, Bootstrap(START, replace(every_type(_all), database=database, name=slug(name))), tags=("bootstrap",))
+    yield named(name, Bootstrap(START, replace(every_type(_all), database=database, name=neutral(name))), tags=("bootstrap",))
     name = "bootstrap/awkward-names"
     awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
     yield named(name, Bootstrap(START, awkward), tags=("bootstrap",))
@@ -159,7 +157,7 @@ def _keys(database: str) -> Iterator[Scenario]:
     name = "old/name-case"
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
     wide: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
-    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (wide, {**wide, "C2": None})))
+    yield scenario(name, change(Table(database, neutral(name), cased, ("id",)), Op.UPDATE, (wide, {**wide, "C2": None})))
     bare: Row = {"a": 1, "b": "x", "c": None}
     yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2)
 
@@ -167,18 +165,18 @@ def _keys(database: str) -> Iterator[Scenario]:
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     name = "unsigned/update-across-half"
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
-    table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
     yield scenario(name, change(table, Op.UPDATE, (half, over)), change(table, Op.DELETE, (over, None)))
     name = "float/go-thresholds"
     reals = {"below": 1e-5, "low": 1e-4, "five": 123456.0, "six": 1e6, "seven": 1234567.0, "huge": 1e300}
-    table = Table(database, slug(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
+    table = Table(database, neutral(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
     yield scenario(name, insert(table, {"id": 1, **reals}), tags=frozenset({"boundary", "float"}))
     yield minus_zero(database)
     name = "types/declared"
     known = declared_columns(profile.release)
-    table = Table(database, slug(name), (ID, *(column for column, _ in known.values())), ("id",))
+    table = Table(database, neutral(name), (ID, *(column for column, _ in known.values())), ("id",))
     told = insert(table, {"id": 1, **{n: value for n, (_, value) in known.items()}})
     yield named(name, Bootstrap(START, table), told)
     everything = every_type(_all)
@@ -191,7 +189,7 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
         name = f"base64-digits/{label}"
         kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
-        table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+        table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
         small = [image and {n: image[n] for n in ("id", *kinds)} for image in pair]
         yield scenario(name, change(table, op, (small[0], small[1])), tags=tags)
     yield from ambiguous_hours(profile.location if profile.location in AMBIGUOUS else profile.deployment.time_zone)
@@ -206,7 +204,7 @@ def _checksums(database: str) -> Iterator[Scenario]:
     ):
         name = f"checksum/{label}"
         columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
-        event = change(Table(database, slug(name), columns, ("id",)), op, pair)
+        event = change(Table(database, neutral(name), columns, ("id",)), op, pair)
         yield scenario(name, event, tags=frozenset({"boundary", "checksum"}))
 
 
@@ -221,16 +219,16 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         Column("b", mysql.integer("int"), False),
         Column("c", mysql.text("varchar", 8), False),
     )
-    several = Table(database, slug(name), (*columns_, columns[-1]), (), _SEVERAL)
+    several = Table(database, neutral(name), (*columns_, columns[-1]), (), _SEVERAL)
     yield named(name, Bootstrap(START, several), insert(several, {"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",))
     name = "reduced/bootstrap"
-    table = Table(database, slug(name), columns, ("id",))
+    table = Table(database, neutral(name), columns, ("id",))
     yield named(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
         small: Row = {"a": "x", "big": big}
         for label, op, before, after in (("insert", Op.INSERT, None, small), ("delete", Op.DELETE, small, None)):
             name = f"reduced/keyless-{label}"
-            event = change(Table(database, slug(name), columns[1:]), op, (before, after))
+            event = change(Table(database, neutral(name), columns[1:]), op, (before, after))
             yield scenario(name, event, tags=frozenset({"boundary", "reduced-keyless"}))
     yield from reduced_rows(profile.max_message_bytes)

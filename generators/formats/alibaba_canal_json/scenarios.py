@@ -26,7 +26,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, insert, named, one_column, slug
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, insert, named, neutral, one_column
 
 _STRING: Final = mysql.text("varchar", 64)
 _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
@@ -96,7 +96,7 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 
 def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
-    return Table(database, slug(name), columns or _ABC, key, (unique,) if unique else ())
+    return Table(database, neutral(name), columns or _ABC, key, (unique,) if unique else ())
 
 
 def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
@@ -104,9 +104,9 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         if ddl_type(action, profile.release) is None:
             continue
         name = f"ddl/{action.replace(' ', '-')}"
-        table = slug(name)
+        table = neutral(name)
         where = f"{database}_{table}" if ddl.level == "database" else database
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
         event = SchemaChange(
             START,
             action,
@@ -114,19 +114,19 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
             where,
             "" if ddl.level == "database" else table,
             before=Table(where, table, _ABC, ("id",)),
-            old_name=f"{table}_other" if ddl.renames else None,
+            old_name=f"{table}_b" if ddl.renames else None,
         )
         yield named(name, event, tags={f"ddl:{action}"})
     for name, action, table, sql in (
-        ("ddl/drop-two-tables", "drop table", "dropped_a", "DROP TABLE `dropped_a`,`dropped_b`"),
-        ("ddl/rename-two-tables", "rename table", "new_a", "RENAME TABLE old_a TO new_a, old_b TO new_b"),
-        ("ddl/alter-rename", "rename table", "after_alter", "ALTER TABLE before_alter RENAME TO after_alter"),
-        ("ddl/first-clause-index", "create index", "clauses", "ALTER TABLE clauses ADD INDEX i (c), ADD COLUMN d int"),
-        ("ddl/convert-charset", "modify column", "converted", "ALTER TABLE converted CONVERT TO CHARACTER SET utf8mb4"),
-        ("ddl/comment-and-lines", "add column", "lines", "/* Query from DMS */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"),
+        ("ddl/drop-two-tables", "drop table", "t1", "DROP TABLE `t1`,`t2`"),
+        ("ddl/rename-two-tables", "rename table", "t3", "RENAME TABLE t4 TO t3, t5 TO t6"),
+        ("ddl/alter-rename", "rename table", "t7", "ALTER TABLE t8 RENAME TO t7"),
+        ("ddl/first-clause-index", "create index", "t9", "ALTER TABLE t9 ADD INDEX i (c), ADD COLUMN d int"),
+        ("ddl/convert-charset", "modify column", "t10", "ALTER TABLE t10 CONVERT TO CHARACTER SET utf8mb4"),
+        ("ddl/comment-and-lines", "add column", "t11", "/* Query from DMS */ ALTER TABLE `t11`\r\n\tADD COLUMN `d` int"),
     ):
         yield named(name, SchemaChange(START, action, sql, database, table), tags={f"ddl:{action}"})
-    where = f"{database}_unless_there"
+    where = f"{database}_b"
     for name, text in (
         ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
         ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
@@ -136,16 +136,16 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 def _control(database: str) -> Iterator[Scenario]:
     texts = {
-        "rows-query": "INSERT INTO control_rows_query (id) VALUES (1)",
-        "statement-insert": "INSERT INTO control_statement_insert (id, a) VALUES (1, 'it''s \"x\"')",
-        "statement-update": "UPDATE control_statement_update SET a = 'y' WHERE id < 5",
-        "statement-delete": "DELETE FROM control_statement_delete WHERE id = 1",
+        "rows-query": "INSERT INTO t (id) VALUES (1)",
+        "statement-insert": "INSERT INTO t (id, a) VALUES (1, 'it''s \"x\"')",
+        "statement-update": "UPDATE t SET a = 'y' WHERE id < 5",
+        "statement-delete": "DELETE FROM t WHERE id = 1",
         "xa-commit": "XA COMMIT X'6162',X'',1",
         "xa-rollback": "XA ROLLBACK X'6162',X'',1",
     }
     for family in STATEMENT_TYPES:
         name = f"control/{family}"
-        table = "" if family.startswith("xa-") else slug(name)
+        table = "" if family.startswith("xa-") else neutral(name)
         yield named(name, SourceStatement(START, family, texts[family], database, table), tags={f"control:{family}"})
     name = "control/rows-query-beside-its-row"
     logged = _table(database, name)
@@ -318,7 +318,7 @@ def _rows() -> Iterator[Scenario]:
     mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
     yield named("rows/canal/leading-unchanged", mixed, level=2)
     spelled = tuple(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(_EVERY_SPELLING))
-    live = Table(COMPOSITE.database, "live", (ID, *spelled), ("id",))
+    live = Table(COMPOSITE.database, "rooms", (ID, *spelled), ("id",))
     filled: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)}}
     written = change(live, Op.UPDATE, ({**dict.fromkeys(filled), "id": 1}, filled))
     yield named("rows/canal/live-spelling", written, level=2)

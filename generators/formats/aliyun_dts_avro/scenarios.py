@@ -31,7 +31,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, one_column, slug
+from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, neutral, one_column
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
@@ -71,7 +71,7 @@ class _Cases:
         self.abc = (id_column(profile.source), Column("a", string), Column("b", string))
 
     def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), **more: Any) -> Table:
-        return Table(self.database, slug(name), columns or self.abc, key, schema=self.source.schema, **more)
+        return Table(self.database, neutral(name), columns or self.abc, key, schema=self.source.schema, **more)
 
     def control(self) -> Iterator[Scenario]:
         begin, commit, rollback, abort = (
@@ -115,13 +115,13 @@ class _Cases:
             if "sequence" in action:
                 continue  # MySQL has none
             name = f"ddl/{action.replace(' ', '-')}"
-            table = slug(name)
+            table = neutral(name)
             where = f"{self.database}_{table}" if ddl.level == "database" else self.database
-            sql = ddl.sql.format(db=quote(where), table=quote(table), other=quote(f"{table}_other"))
+            sql = ddl.sql.format(db=quote(where), table=quote(table), other=quote(f"{table}_b"))
             event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
             yield named(name, event, tags={f"ddl:{action}"})
-        sql = f"/* from a tool */ ALTER TABLE {quote('lines')}\r\n\tADD COLUMN d int"
-        event = SchemaChange(START, "add column", sql, self.database, "lines")
+        sql = f"/* from a tool */ ALTER TABLE {quote('t1')}\r\n\tADD COLUMN d int"
+        event = SchemaChange(START, "add column", sql, self.database, "t1")
         yield named("ddl/comment-and-lines", event)
         yield named("ddl/empty-fields", setting(fields_text=True), event, tags={"ddl:fields-text"})
         yield named("ddl/table-named", setting(ddl_table=True), event, tags={"ddl:table-named"})
@@ -175,18 +175,18 @@ class _Cases:
     def names(self) -> Iterator[Scenario]:
         schema = self.source.schema
         dotted = {
-            "table": Table(self.database, "names.dotted.table", self.abc, ("id",), schema=schema),
-            "database": Table(f"{self.database}.names.dotted", "t", self.abc, ("id",), schema=schema),
-            "only-dots": Table(f"{self.database}_dots", "..", self.abc, ("id",), schema=schema),
+            "table": Table(self.database, "a.b.c", self.abc, ("id",), schema=schema),
+            "database": Table(f"{self.database}.a.b", "t", self.abc, ("id",), schema=schema),
+            "only-dots": Table(f"{self.database}_a", "..", self.abc, ("id",), schema=schema),
         }
         if schema:
-            dotted["schema"] = Table(self.database, "names_schema", self.abc, ("id",), schema="a.b")
+            dotted["schema"] = Table(self.database, "ab", self.abc, ("id",), schema="a.b")
         for label, table in dotted.items():
             yield named(f"names/dotted-{label}", insert(table, _ONE), tags={"names:dotted"})
         sql = "CREATE TABLE t (id int)"
-        event = SchemaChange(START, "create table", sql, f"{self.database}.ddl.dotted", "t")
+        event = SchemaChange(START, "create table", sql, f"{self.database}.b.a", "t")
         yield named("names/dotted-database-of-ddl", event, tags={"names:dotted"})
-        table = Table(self.database, "names back\\slash 汉字", self.abc, ("id",), schema=schema)
+        table = Table(self.database, "a\\b 汉字", self.abc, ("id",), schema=schema)
         yield named("names/backslash", insert(table, _ONE))
         name = "names/awkward-columns"
         columns = (id_column(self.profile.source), *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")))

@@ -18,7 +18,7 @@ from generators.families.connect import Schema
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, named, slug
+from generators.sources.boundaries import ID, START, change, named, neutral
 from generators.wire_format import Profile
 
 _TEXT: Final = Schema("string")
@@ -123,7 +123,7 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     table = _table(database, name)
     yield named(name, change(table, Op.INSERT, (None, _ROW)), change(table, Op.DELETE, (_ROW, None), at=later), tags={"position"})
     name = "op/a-column-named-ddl"
-    odd = Table(database, slug(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
+    odd = Table(database, neutral(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
     row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
     yield named(name, change(odd, Op.INSERT, (None, row)), tags={"names"})
     name = "image/orientation"
@@ -131,14 +131,14 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
         name, change(_table(database, name), Op.UPDATE, ({**_ROW, "b": "old"}, {**_ROW, "b": "new"})), tags={"orientation"}
     )
     name = "image/one-null-column"
-    lone = Table(database, slug(name), (Column("a", _STRING),))
+    lone = Table(database, neutral(name), (Column("a", _STRING),))
     for label, op, pair in (("insert", Op.INSERT, (None, {"a": None})), ("delete", Op.DELETE, ({"a": None}, None))):
         table = replace(lone, name=f"{lone.name}_{label}")
         yield named(f"{name}-{label}", change(table, op, pair), tags={"image:null-row"})
 
 
 def _table(database: str, name: str) -> Table:
-    return Table(database, slug(name), _ABC, ("id",))
+    return Table(database, neutral(name), _ABC, ("id",))
 
 
 def _documents(database: str) -> Iterator[Scenario]:
@@ -160,7 +160,7 @@ def _ddl(database: str) -> Iterator[Scenario]:
             continue
         name = f"ddl/{action.replace(' ', '-')}"
         table = _table(database, name)
-        other = f"{table.name}_other"
+        other = f"{table.name}_b"
         sql = ddl.sql.format(db=mysql.quote(database), table=mysql.quote(table.name), other=mysql.quote(other))
         before = replace(table, name=other) if ddl.renames else table
         after = None if action == "drop table" else table

@@ -34,7 +34,7 @@ from generators.model import (
 )
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, one_column, slug
+from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, neutral, one_column, slug
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
@@ -82,7 +82,7 @@ class _Cases:
     def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
         """A table of this profile; by default of `id`, `a` and `b`."""
         found = columns or (self.id, self.a, self.b)
-        return Table(self.database, slug(name), found, key, (unique,) if unique else (), self.origin.schema)
+        return Table(self.database, neutral(name), found, key, (unique,) if unique else (), self.origin.schema)
 
     def operations(self) -> Iterator[Scenario]:
         """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
@@ -161,7 +161,7 @@ class _Cases:
             yield named(name, change(odd, Op.READ, (None, row)), insert(odd, {**row, "k``": 2}), tags=tags)
             if self.profile.image != "minimal":
                 name = "names/back-ticks-changed"
-                odd = replace(odd, name=slug(name))
+                odd = replace(odd, name=neutral(name))
                 events = change(odd, Op.UPDATE, (row, {**row, "a`b": None})), change(odd, Op.DELETE, (row, None))
                 yield named(name, *events, tags=tags)
             return
@@ -389,18 +389,18 @@ class _Cases:
             if action in SILENT:
                 continue
             name = f"ddl/{action.replace(' ', '-')}"
-            table = slug(name)
+            table = neutral(name)
             where = f"{self.database}_{table}" if ddl.level == "database" else self.database
-            sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+            sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
             columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
             known = None if ddl.level == "database" else Table(where, table, columns, ("id",))
-            old = f"{table}_other" if ddl.renames else None
+            old = f"{table}_b" if ddl.renames else None
             shown = "" if ddl.level == "database" else table
             event = SchemaChange(START, action, sql, where, shown, known, None if action == "drop table" else known, old)
             yield named(name, event, tags={f"ddl:{action}"})
         name = "ddl/comment-and-lines"
-        text = '/* from "DMS" */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int'
-        yield named(name, SchemaChange(START, "add column", text, self.database, "lines"), tags={"ddl:add column"})
+        text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
+        yield named(name, SchemaChange(START, "add column", text, self.database, "t1"), tags={"ddl:add column"})
 
     def postgresql(self) -> Iterator[Scenario]:
         """REPLICA IDENTITY, TOAST, logical messages."""
@@ -425,7 +425,7 @@ class _Cases:
             yield named(name, change(table, Op.INSERT, *amounts), tags={"money-digits"})
         if self.profile.version >= (1, 8):
             for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
-                event = SourceStatement(START, "logical-message", content, self.database, f"prefix-{name}")
+                event = SourceStatement(START, "logical-message", content, self.database, f"p{len(content)}")
                 yield named(f"control/logical-message-{name}", event, tags={"control:logical-message"})
 
     def identity(self) -> Iterator[Scenario]:
@@ -499,7 +499,7 @@ class _Cases:
         # One table for every release: each table more is a decode call more.
         typed = tuple((column, value) for label, column, value in self.with_default() if label != "bytes")
         columns = (self.id, self.a, Column("c", self.origin.number), *(column for column, _ in typed))
-        lacking = Table(table.database, "lacking", columns, ("id",), (), table.schema)
+        lacking = Table(table.database, "seats", columns, ("id",), (), table.schema)
         given: Row = {column.name: value for column, value in typed}
         filled: tuple[tuple[Row | None, Row | None], ...] = (
             (None, {"id": 1, "a": "x", "c": None, **given}),
@@ -512,7 +512,7 @@ class _Cases:
         if self.profile.is_mysql:
             labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
             columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), *labelled)
-            flags = Table(table.database, "declared", columns, ("id",))
+            flags = Table(table.database, "rooms", columns, ("id",))
             several = tuple((None, {"id": n, "flag": n if n < 2 else None}) for n in range(3))
             tagged = {"boolean-declared"}
             yield named("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)

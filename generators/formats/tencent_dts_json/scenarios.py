@@ -24,18 +24,7 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import (
-    COMPOSITE,
-    ID,
-    KEYLESS,
-    START,
-    change,
-    every_type,
-    insert,
-    named,
-    one_column,
-    slug,
-)
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -54,7 +43,7 @@ def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
 
 
 def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
-    return Table(database, slug(name), columns or _ABC, key)
+    return Table(database, neutral(name), columns or _ABC, key)
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
@@ -62,13 +51,13 @@ def _ddl(database: str) -> Iterator[Scenario]:
         if "sequence" in action:
             continue  # MySQL has none
         name = f"ddl/{action.replace(' ', '-')}"
-        table = slug(name)
+        table = neutral(name)
         where = f"{database}_{table}" if ddl.level == "database" else database
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
         event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
         yield named(name, event, tags={f"ddl:{action}"})
-    sql = "/* from a tool */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"
-    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "lines"), tags={"ddl:add column"})
+    sql = "/* from a tool */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int"
+    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "t1"), tags={"ddl:add column"})
 
 
 def _control(database: str) -> Iterator[Scenario]:
@@ -133,7 +122,7 @@ def _envelope(database: str) -> Iterator[Scenario]:
     keyless = _table(database, name, key=())
     yield named(name, insert(keyless, _ONE), change(keyless, Op.DELETE, (_ONE, None)), tags={"keys:none"})
     name = "envelope/dotted-names"
-    yield named(name, insert(Table(database, "envelope.dotted", _ABC, ("id",)), _ONE))
+    yield named(name, insert(Table(database, "a.b", _ABC, ("id",)), _ONE))
     for i in (1, 2, 3, 4):
         name = f"envelope/place-{i}"
         yield named(name, insert(_table(database, name), {**_ONE, "id": i}))

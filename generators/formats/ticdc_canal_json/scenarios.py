@@ -22,7 +22,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario, slug
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, scenario
 
 DOCUMENT_WATERMARK: Final = 429918007904436226
 """The watermark's TSO in the documentation's sample."""
@@ -44,14 +44,14 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 def _ddl(database: str) -> Iterator[Scenario]:
     more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
     for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
-        name = f"ddl/{action.replace(' ', '-')}"
+        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
         own = ddl.level == "database"
-        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
         sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
         event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
         yield named(name, event, tags=(f"ddl:{action}",))
     name = "ddl/rename-two-tables"
-    renamed = ((f"{slug(name)}_old_{i}", f"{slug(name)}_{i}") for i in (1, 2))
+    renamed = ((f"{neutral(name)}_{i}", f"{neutral(name)}_{i}b") for i in (1, 2))
     sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
     both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
     yield named(name, *both, tags=("ddl:rename table",))
@@ -60,8 +60,8 @@ def _ddl(database: str) -> Iterator[Scenario]:
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
     yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
     name = "ddl/restored"
-    sql = RESTORED.format(table=slug(name))
-    yield named(name, SchemaChange(START, "create table", sql, database, slug(name)), tags=("ddl:create table",))
+    sql = RESTORED.format(table=neutral(name))
+    yield named(name, SchemaChange(START, "create table", sql, database, neutral(name)), tags=("ddl:create table",))
 
 
 def _old(database: str) -> Iterator[Scenario]:
@@ -79,11 +79,11 @@ def _old(database: str) -> Iterator[Scenario]:
         ("update-literal-null-to-null", Op.UPDATE, {**x, "b": "null"}, x),
     ):
         name = f"old/{label}"
-        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+        yield scenario(name, change(Table(database, neutral(name), columns, ("id",)), op, (before, after)), tags=tags)
     name = "old/name-case"
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
     row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
-    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (row, {**row, "C2": None})))
+    yield scenario(name, change(Table(database, neutral(name), cased, ("id",)), Op.UPDATE, (row, {**row, "C2": None})))
     bare: Row = {"a": 1, "b": "x", "c": None}
     yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
     yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
@@ -97,7 +97,7 @@ def _keys(database: str) -> Iterator[Scenario]:
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     name = "unsigned/update-across-half"
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
-    table = Table(database, slug(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
+    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
     up, down = change(table, Op.UPDATE, (half, over)), change(table, Op.UPDATE, (over, half))
@@ -109,13 +109,13 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
         "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
         "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
     }
-    table = Table(database, slug(name), (ID, *(Column(n, type) for n, (type, _) in declared.items())), ("id",))
+    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, (type, _) in declared.items())), ("id",))
     yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in declared.items()}}))
     name = "types/declared"
     known = declared_columns(profile.release)
     columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
     row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield scenario(name, insert(Table(database, slug(name), columns, ("id",)), row))
+    yield scenario(name, insert(Table(database, neutral(name), columns, ("id",)), row))
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
@@ -125,7 +125,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield minus_zero(database)
     name = "float/noise"
-    table = Table(database, slug(name), (ID, Column("c", mysql.real("float"))), ("id",))
+    table = Table(database, neutral(name), (ID, Column("c", mysql.real("float"))), ("id",))
     yield scenario(name, insert(table, {"id": 1, "c": mysql.to_float32(123.99)}))
 
 
@@ -141,7 +141,7 @@ def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
         name = "reduced/keyless"
-        yield scenario(name, insert(Table(database, slug(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
+        yield scenario(name, insert(Table(database, neutral(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
     yield from reduced_rows(profile.max_message_bytes)
     names = [c.name for c in COMPOSITE.columns]
     small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}

@@ -10,7 +10,7 @@ from generators.families.ticdc_simple.scenarios import scenarios as both
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
 from generators.model import Bootstrap, Column, Op, Row, Scenario, SchemaChange, Table, Watermark
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, scenario, slug
+from generators.sources.boundaries import ID, START, change, insert, named, neutral, scenario
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
@@ -29,8 +29,8 @@ def _defaults(database: str) -> Iterator[Scenario]:
     ):
         name = f"default/{label}"
         declared = f"`c` bit({bits}) DEFAULT {literal}"
-        sql = f"CREATE TABLE {mysql.quote(slug(name))} (`id` bigint NOT NULL, {declared}, PRIMARY KEY (`id`))"
-        table = Table(database, slug(name), (ID, Column("c", mysql.bit(bits))), ("id",))
+        sql = f"CREATE TABLE {mysql.quote(neutral(name))} (`id` bigint NOT NULL, {declared}, PRIMARY KEY (`id`))"
+        table = Table(database, neutral(name), (ID, Column("c", mysql.bit(bits))), ("id",))
         yield named(name, SchemaChange(START, "create table", sql, database, table.name, after=table), tags=("default", *tags))
 
 
@@ -46,7 +46,7 @@ def _rows(database: str) -> Iterator[Scenario]:
         Column("b", mysql.binary("varbinary", 64)),
         Column("t", mysql.temporal("timestamp", 6)),
     )
-    table = Table(database, slug(name), columns, ("id",))
+    table = Table(database, neutral(name), columns, ("id",))
     row: Row = {
         "id": 1,
         "i": -1,
@@ -61,20 +61,20 @@ def _rows(database: str) -> Iterator[Scenario]:
     yield scenario(name, change(table, Op.UPDATE, (row, bare)), change(table, Op.UPDATE, (bare, row)))
     name = "map/order"
     numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
-    table = Table(database, slug(name), (ID, *numbers), ("id",))
+    table = Table(database, neutral(name), (ID, *numbers), ("id",))
     one, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
     pairs = (insert(table, one), change(table, Op.UPDATE, (one, other)), change(table, Op.DELETE, (other, None)))
     yield scenario(name, *pairs, tags=frozenset({"boundary", "map:order"}))
     name = "float/widened"
     reals = {"tenth": 0.1, "third": 1 / 3, "max": 3.4028234663852886e38, "least": 1.401298464324817e-45, "sixteen": 16777217.0}
-    table = Table(database, slug(name), (ID, *(Column(n, mysql.real("float")) for n in reals)), ("id",))
+    table = Table(database, neutral(name), (ID, *(Column(n, mysql.real("float")) for n in reals)), ("id",))
     yield scenario(name, insert(table, {"id": 1, **{n: mysql.to_float32(v) for n, v in reals.items()}}))
 
 
 def _framing(database: str) -> Scenario:
     """One message of each of the four types."""
     name = "framing/every-type"
-    table = Table(database, slug(name), (ID, Column("c", mysql.integer("int"))), ("id",))
+    table = Table(database, neutral(name), (ID, Column("c", mysql.integer("int"))), ("id",))
     changed = SchemaChange(START, "table comment", f"ALTER TABLE {mysql.quote(table.name)} COMMENT = 'x'", database, table.name)
     sent = (Bootstrap(START, table), replace(changed, before=table, after=table))
     return named(name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",))

@@ -162,7 +162,8 @@ def test_rows_are_tried_alone_and_without_each_half() -> None:
 
 
 def test_the_smallest_scenario_has_no_candidate() -> None:
-    least = scenario("s", change(boundaries.one_column("d", "t", mysql.integer("int")), Op.INSERT, (None, {"id": 0, "c": None})))
+    table = replace(boundaries.one_column("d", "t", mysql.integer("int")), name="t")
+    least = scenario("s", change(table, Op.INSERT, (None, {"id": 0, "c": None})))
     assert [shape(one) for one in candidates(least, Hint(column="c"))] == [(1, 1, 1)]
     key_only = next(candidates(least, Hint(column="c")))
     assert list(candidates(key_only, Hint())) == []

@@ -113,7 +113,7 @@ def test_a_failure_becomes_its_smallest_message_and_says_what_that_took(fake) ->
     assert small.result.case.tags == BIG.tags
     assert small.result.verdict is Verdict.FAIL
     assert small.cases == 7
-    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,360 bytes to 1 row, 1 column, ")
+    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 1 row, 1 column, ")
     assert f" {len(values(small)[0])} bytes in 1 round, 1 call, " in small.reduced
     assert len(engine.asked) == 1
     assert engine.released == list(engine.opened) == ["shrink-1"]
@@ -231,7 +231,7 @@ def writer(refuses, error):
 def test_a_history_that_a_source_cannot_have_is_no_candidate(fake) -> None:
     fmt, notes = writer(lambda history: len(history.events) < 2, Refused("one event alone")), []
     (small,) = shrunk(fake(), failed(), fmt=fmt, notes=notes)
-    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,360 bytes to 2 events, 2 rows, 1 column, ")
+    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,355 bytes to 2 events, 2 rows, 1 column, ")
     assert not any("fault" in note for note in notes)
 
 

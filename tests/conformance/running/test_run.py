@@ -133,7 +133,7 @@ def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path, 
 def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
     spec = decoder("""
         def decode(records, *, deployment=None):
-            bad = F.col("table") == "shape_delete"
+            bad = F.col("table") == "t0650015747"
             rows = reference.decode(records, deployment=deployment)
             return rows.withColumn("database", F.when(bad, F.raise_error("no such table")).otherwise(F.col("database")))
     """)

@@ -113,8 +113,8 @@ def test_the_members_of_each_family_of_formats(name: str, value: bytes, spoiled:
 @pytest.mark.parametrize(
     ("value", "spoiled"),
     [
-        (b'{"data":[{"b":"x","a":null},{"a":"y"}]}', b'{"data":[{"b":"x","a":{"nested":"1"}},{"a":"y"}]}'),
-        (b'{"newColumns":["1","x"]}', b'{"newColumns":[{"nested":"1"},"x"]}'),
+        (b'{"data":[{"b":"x","a":null},{"a":"y"}]}', b'{"data":[{"b":"x","a":{"k":"1"}},{"a":"y"}]}'),
+        (b'{"newColumns":["1","x"]}', b'{"newColumns":[{"k":"1"},"x"]}'),
     ],
 )
 def test_a_nested_cell(value: bytes, spoiled: bytes) -> None:

@@ -36,7 +36,7 @@ def test_a_source_is_whole(found: sources.Source) -> None:
 def test_no_pool_is_shared() -> None:
     pools = [boundaries.pool(lambda _kind: True, found.name) for found in EVERY]
     assert len({table.database for pool in pools for table in pool}) == len(EVERY)
-    assert [[table.name for table in pool] for pool in pools] == [["every_type", "composite `key`", "keyless"]] * len(EVERY)
+    assert [[table.name for table in pool] for pool in pools] == [["ledger", "plant `x`", "visits"]] * len(EVERY)
 
 
 def test_dispatch_of_fits() -> None:

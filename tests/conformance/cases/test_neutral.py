@@ -1,0 +1,77 @@
+"""Nothing in a message tells what is expected of its decoder.
+
+Ids say what a case is about. A word of an id, a fault or a release that stands in messages is only innocent if as many messages
+have it whose ids have not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
+from conformance.reducing.candidates import recipe
+from generators.model import Case, Kind, Origin
+from generators.wire_format import FORMATS, get
+
+
+def words(text: str) -> set[str]:
+    """The words of a text, those of two letters left out."""
+    return set(re.findall(r"[a-z]{3,}", text.lower()))
+
+
+SQL = words(
+    "add auto change column comment commit convert create database default drop exchange exists first foreign identity index key"
+    " modify not partition primary recover rename replica rollback sequence truncate view virtual"
+)
+"""Words of statements, which stand in the message as it is."""
+PROTOCOL = words("checkpoint ddl delete heartbeat insert message null update watermark")
+"""Words by which formats call their messages, and what stands for no value."""
+TYPES = words("ascii big decimal euckr geometry infinity koi latin nan none point sjis ucs unheard")
+"""Words of column types, of character sets, of what a vendor prints for a number or no value."""
+
+
+def texts(case: Case) -> bytes:
+    """All that a decoder gets of the case."""
+    parts: list[bytes] = []
+    for written in case.written:
+        message = written.message
+        headers = (part for name, value in message.headers for part in (name.encode(), value))
+        parts += (message.topic.encode(), message.key or b"", message.value or b"", *headers)
+    return b"\n".join(parts).lower()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_word_of_an_id_a_fault_or_a_release_is_in_a_message(name: str) -> None:
+    fmt = get(name)
+    telling, innocent = Counter[str](), Counter[str]()
+    for case in (*named_cases(fmt, fmt.profiles), *drawn_cases(fmt, fmt.profiles, 60, 1)):
+        mine, found = words(f"{case.scenario} {case.fault and 'fault'} {case.fault}"), texts(case)
+        for word in map(bytes.decode, set(re.findall(rb"[a-z]{3,}", found))):
+            (telling if word in mine else innocent)[word] += 1
+        release = fmt.profile(case.profile).release.lower()
+        spelled = {release, re.sub(r"\W", "_", release)}
+        # Debezium's messages have the connector's version; `2.0` is many things.
+        if release.count(".") > 1 and name != "debezium-json":
+            assert [text for text in spelled if text.encode() in found] == [], case.id
+    assert telling
+    assert {word for word, count in telling.items() if count >= innocent[word]} - SQL - PROTOCOL - TYPES == set()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_drawn_cases_are_spoiled_too(name: str) -> None:
+    fmt = get(name)
+    drawn = list(drawn_cases(fmt, fmt.profiles, 120, 1))
+    spoiled = [case for case in drawn if case.fault]
+    assert 3 <= len(spoiled) <= 30
+    for case in spoiled:
+        kinds = [{change.kind for change in written.changes} for written in case.written]
+        assert (case.origin, {Kind.CORRUPT} in kinds, Kind.ROW in set().union(*kinds)) == (Origin.DRAWN, True, False)
+        assert any(tag.startswith("fault:") for tag in case.tags)
+    again = next(case for case in spoiled if case.level == 1)
+    scenario = find_scenario(fmt, fmt.profiles, again, 120, 1)
+    assert scenario
+    rebuilt = recipe(fmt, fmt.profile(again.profile), again).case(scenario)
+    assert [w.message.value for w in rebuilt.written] == [w.message.value for w in again.written]
