@@ -153,7 +153,7 @@ def value(type: SourceType, text: str | None, number: str | None = None, zone: s
             srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
-            return Json(json.loads(text))
+            return Json(json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits)))
         case Logical.DATE:
             return _date(text)
         case Logical.TIME:

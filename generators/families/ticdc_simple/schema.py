@@ -189,7 +189,7 @@ class Catalogue:
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
         known = self._fresh(table) if before is None or event.action in _CREATES else before
         statement = restored(event.sql)
-        spelled = {_unquoted(name): literal.replace("\\", "\\\\") for name, literal in _DEFAULT.findall(statement)}
+        spelled = {_unquoted(name): literal for name, literal in _DEFAULT.findall(statement)}
         defaults = {**known.defaults, **self._defaults(table, spelled)}
         dropped = tuple(map(_unquoted, _DROP_INDEX.findall(statement)))
         version = known.version if event.action in _SAME_VERSION and before else _version(event)

@@ -74,7 +74,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp.of(event.at, profile, chance)
         match event:
             case RowChange():
-                for op, before, after in split_rows(event, split_keys=profile.split_keys):
+                for op, before, after in split_rows(event, split_keys=profile.split_keys, new=profile.new):
                     partition = partition_of(
                         profile.dispatcher,
                         event.table,
@@ -285,7 +285,7 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
         why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
         return text.escape(raw), Cell(State.ANY, type, None, shown, cls, reason=why)
-    shown = text.value_text(type, value, float_via_double=profile.float_via_double)
+    shown = text.value_text(type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles)
     if profile.null_text_bug and shown == "null":
         why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
         return "null", Cell(State.NULL, type, cls=cls, reason=why)

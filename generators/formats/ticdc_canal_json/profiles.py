@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
+from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
 
@@ -24,7 +25,8 @@ class TicdcProfile(Profile):
 
     `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
     last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
-    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do);
+    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do); `json_doubles` is
+    how the TiDB inside spells doubles of JSON documents;
     `max_message_bytes` is compared only when `reduce` says what becomes of a larger message; `delete_handle_key` tells that a
     DELETE has the columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
     `dispatcher` chooses the partitions of rows.
@@ -48,6 +50,7 @@ class TicdcProfile(Profile):
     null_text_bug: bool = False
     old_updated_only: bool = False
     split_keys: bool = True
+    json_doubles: Doubles = "go"
     ddl_broadcast: bool = False
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
