@@ -9,24 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from generators.families.ticdc.ddl_columns import commented
+from generators.families.ticdc.ddl_columns import Told, bare, commented
 from generators.families.ticdc.ddl_tables import Options
 from generators.families.ticdc.sql import tokens, unquoted
 from generators.sources.mysql import quote
 
 
-@lru_cache(4096)
 def restored(sql: str, placement: bool = False, ttl_off: bool = True) -> str:
     """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known here.
 
     `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases.
     """
+    return told(sql, placement, ttl_off).text
+
+
+@lru_cache(4096)
+def told(sql: str, placement: bool = False, ttl_off: bool = True) -> Told:
+    """`restored`, and what else the statement tells."""
     statement = _Statement(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off)
-    text = statement.restored()
+    statement.told.text = statement.restored()
     statement.skip(";")
     if not statement.ended:
         raise statement.refused()
-    return text
+    return statement.told
 
 
 @dataclass(slots=True)
@@ -42,7 +47,9 @@ class _Statement(Options):
             return f"ALTER DATABASE {self.name()}{self.database_options()}"
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
-            return f"DROP INDEX {existing}{self.plain_name()} {self.expect('ON')} {self.name()}{self.lock()}"
+            name = self.plain_name()
+            self.told.dropped.append(bare(name))
+            return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.name()}{self.lock()}"
         if self.either("DROP DATABASE", "DROP SCHEMA"):
             return f"DROP DATABASE {self.existing()}{self.name()}"
         if words := self.either("DROP TABLE", "DROP VIEW", "DROP SEQUENCE"):
@@ -75,6 +82,7 @@ class _Statement(Options):
             name = self.absent() + self.plain_name()
             using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}" if self.either("USING", "TYPE") else ""
             text = f"CREATE {kind} {name} {self.expect('ON')} {self.name()} {self.parts()}"
+            self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
             return text + self.index_options(using) + self.lock()
         self.expect("TABLE")
         table = self.absent() + self.name()
@@ -192,7 +200,10 @@ class _Statement(Options):
             return f"MODIFY COLUMN {self.existing()}{self.placed()}"
         if self.skip("CHANGE"):
             self.skip("COLUMN")
-            return f"CHANGE COLUMN {self.existing()}{self.name()} {self.placed()}"
+            existing, old = self.existing(), self.name()
+            text = f"CHANGE COLUMN {existing}{old} {self.placed()}"
+            self.told.renamed[self.column_name] = bare(old)
+            return text
         if self.skip("ALTER INDEX"):
             return f"ALTER INDEX {self.plain_name()} {self.expect('VISIBLE', 'INVISIBLE')}"
         if self.either("ALTER CHECK", "ALTER CONSTRAINT"):
@@ -201,11 +212,15 @@ class _Statement(Options):
             self.skip("COLUMN")
             column = self.name()
             if self.skip("DROP DEFAULT"):
+                self.told.defaults[bare(column)] = None
                 return f"ALTER COLUMN {column} DROP DEFAULT"
             self.expect("SET DEFAULT")
-            return f"ALTER COLUMN {column} SET DEFAULT {self.set_default()}"
+            default = self.told.defaults[bare(column)] = self.set_default()
+            return f"ALTER COLUMN {column} SET DEFAULT {default}"
         if self.skip("RENAME COLUMN"):
-            return f"RENAME COLUMN {self.name()} {self.expect('TO')} {self.name()}"
+            old, to, new = self.name(), self.expect("TO"), self.name()
+            self.told.renamed[bare(new)] = bare(old)
+            return f"RENAME COLUMN {old} {to} {new}"
         if self.either("RENAME INDEX", "RENAME KEY"):
             return f"RENAME INDEX {self.plain_name()} {self.expect('TO')} {self.plain_name()}"
         if self.either("RENAME TO", "RENAME AS", "RENAME ="):
@@ -270,7 +285,9 @@ class _Statement(Options):
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
-            return f"DROP INDEX {self.existing()}{self.plain_name()}"
+            existing, name = self.existing(), self.plain_name()
+            self.told.dropped.append(bare(name))
+            return f"DROP INDEX {existing}{name}"
         if self.skip("FOREIGN KEY"):
             return f"DROP FOREIGN KEY {self.existing()}{self.plain_name()}"
         if self.skip("PARTITION"):
@@ -311,4 +328,4 @@ class _Statement(Options):
         return f"{text} AFTER {self.name()}" if self.skip("AFTER") else text
 
 
-__all__ = ["restored", "unquoted"]
+__all__ = ["Told", "restored", "told", "unquoted"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from generators.families.ticdc.sql import NOW, Reader, plain_text, unquoted
+from generators.model import Index
 
 _TYPES: Final = {
     **{name: name for name in ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "BIT", "YEAR")},
@@ -44,8 +45,32 @@ def commented(feature: str, text: str) -> str:
 
 
 @dataclass(slots=True)
+class Told:
+    """What a statement tells beside its text: the restored default of each column that it defines (None without one), the old
+    name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, and the
+    number of partitions."""
+
+    text: str = ""
+    defaults: dict[str, str | None] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    indexes: list[Index] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    hidden: dict[str, str] = field(default_factory=dict)
+    partitions: int = 0
+
+
+def bare(name: str) -> str:
+    """A name without its back quotes."""
+    return name[1:-1].replace("``", "`")
+
+
+@dataclass(slots=True)
 class Columns(Reader):
     """Columns, indexes and constraints."""
+
+    told: Told = field(default_factory=Told)
+    key: list[str] = field(default_factory=list)
+    column_name: str = ""
 
     placement: bool = False
     ttl_off: bool = True
@@ -128,7 +153,10 @@ class Columns(Reader):
 
     def column(self) -> str:
         """A column with its options."""
-        text = f"{self.name()} {self.type()}"
+        name = self.name()
+        self.column_name = bare(name)
+        self.told.defaults[self.column_name] = None
+        text = f"{name} {self.type()}"
         while not (self.ended or self.next in (",", ")", "FIRST", "AFTER", ";")):
             text += f" {self.column_option()}"
         return text
@@ -142,7 +170,8 @@ class Columns(Reader):
         if self.either("UNIQUE KEY", "UNIQUE"):
             return "UNIQUE KEY"
         if self.skip("DEFAULT"):
-            return f"DEFAULT {self.default()}"
+            default = self.told.defaults[self.column_name] = self.default()
+            return f"DEFAULT {default}"
         if self.skip("ON UPDATE"):
             self.expect(*NOW)
             return f"ON UPDATE {self.now(self.next_is('('))}"
@@ -198,11 +227,13 @@ class Columns(Reader):
 
     def parts(self) -> str:
         """The columns or expressions of an index."""
+        self.key.clear()
         return self.bracketed(self.part)
 
     def part(self) -> str:
         """A column or an expression of an index."""
         text = f"({self.grouped()})" if self.next_is("(") else self.name()
+        self.key.append(text)
         if self.next_is("("):
             text += self.bracketed(self.digits)
         return text + (" DESC" if self.either("ASC", "DESC") == "DESC" else "")
@@ -273,7 +304,19 @@ class Columns(Reader):
             name = name or own
         if self.either("USING", "TYPE"):
             using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}"
-        return f"{kind}{f' {name}' if name else ''}{self.parts()}{self.index_options(using)}"
+        parts = self.parts()
+        self.index(bare(name) if name else "", kind.startswith("UNIQUE"), kind == "PRIMARY KEY")
+        return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
+
+    def index(self, name: str, unique: bool, primary: bool = False) -> None:
+        """Remembers the index whose columns were read. TiDB adds a hidden column for each expression."""
+        name = "PRIMARY" if primary else name or ("expression_index" if self.key[0][0] == "(" else bare(self.key[0]))
+        columns = []
+        for place, part in enumerate(self.key):
+            columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")
+            if part[0] != "`":
+                self.told.hidden[columns[-1]] = part[1:-1]
+        self.told.indexes.append(Index(name, tuple(columns), unique or primary))
 
 
 def _is_call(text: str) -> bool:

@@ -144,6 +144,7 @@ class Options(Columns):
         if self.next_is("("):
             text += f" {self.bracketed(self.partition, ',')}"
         elif count or text.startswith(("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")):
+            self.told.partitions = int(count or 1)
             text += f" PARTITIONS {count or 1}"
         if self.skip("UPDATE INDEXES"):
             text += f" UPDATE INDEXES {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
@@ -171,6 +172,7 @@ class Options(Columns):
     def partition(self) -> str:
         """A partition."""
         text = f"{self.expect('PARTITION')} {self.plain_name()}"
+        self.told.partitions += 1
         if self.skip("VALUES LESS THAN"):
             text += " VALUES LESS THAN " + ("(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression))
         elif self.skip("VALUES IN"):

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.model import Column, Logical, Op, Row, RowChange, SourceType, Table, Value
 
@@ -57,6 +58,12 @@ def partition_of(
             names = table.handle_key
         case "columns":
             names = tuple(column.name for column in table.columns if column.generated != "virtual")[-1:]
+            virtual = [column.name for column in table.columns if column.generated == "virtual"]
+            if not new and virtual and table.columns[-1].name == names[-1]:
+                raise Refused(
+                    f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]}, behind virtual {virtual[-1]} "
+                    "(ticdc#partitions-columns-virtual)"
+                )
         case _:
             names = ()
     return row_hash(table, row, names, time_zone, new=new) % partitions
@@ -114,7 +121,7 @@ def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
 
 def moved(table: Table, before: Row, after: Row) -> bool:
     """Whether TiDB itself deletes the row and inserts it again: its clustered key is another one, by the key's collation."""
-    clustered = () if any(index.name == "PRIMARY" for index in table.indexes) else table.primary_key
+    clustered = () if any(index.name == "PRIMARY" and not index.clustered for index in table.indexes) else table.primary_key
     return any(collated(table.column(name), before[name]) != collated(table.column(name), after[name]) for name in clustered)
 
 
@@ -131,7 +138,7 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     key = table.primary_key
     if split_keys:
         # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)
-        return tuple(dict.fromkeys((*key, *(name for unique in table.unique for name in unique))))
+        return tuple(dict.fromkeys((*key, *(name for unique in table.unique for name in unique if not name.startswith("_V$_")))))
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
@@ -196,6 +197,13 @@ class _Images:
         if op is Op.UPDATE:
             assert before is not None
             old = {c.name: _cell(profile, c.type, before[c.name]) for c in columns}
+            if profile.old_updated_only and not profile.new:
+                for column in columns:
+                    if column.type.name == "vector" and before[column.name] is not None and row[column.name] is not None:
+                        raise Refused(
+                            f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR {column.name} for what changed "
+                            "(ticdc#canal-vector-updated)"
+                        )
             if profile.old_updated_only:
                 old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
         types = {
