@@ -88,11 +88,19 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
-def split_rows(event: RowChange, *, split_keys: bool, new: bool = False) -> list[tuple[Op, Row | None, Row | None]]:
+RAW: Final = {
+    "raw-change": "An UPDATE of a key is split only where TiDB does it, for a clustered key (output-raw-change-event).",
+}
+"""The option that keeps UPDATEs of keys whole, and what it means."""
+
+
+def split_rows(
+    event: RowChange, *, split_keys: bool, new: bool = False, raw: bool = False
+) -> list[tuple[Op, Row | None, Row | None]]:
     """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first.
 
     `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB. `new` is
-    the new architecture.
+    the new architecture, `raw` tells that TiCDC splits nothing itself.
     """
     rows: list[tuple[Op, Row | None, Row | None]] = []
     split = False
@@ -103,7 +111,11 @@ def split_rows(event: RowChange, *, split_keys: bool, new: bool = False) -> list
             rows.append((Op.INSERT, None, after))
         elif after is None:
             rows.append((Op.DELETE, before, None))
-        elif any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys):
+        elif (
+            moved(event.table, before, after)
+            if raw
+            else any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys)
+        ):
             split = True
             rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
         else:

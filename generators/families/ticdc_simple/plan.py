@@ -78,7 +78,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
         match event:
             case RowChange():
                 known = catalogue.current(event.table)
-                rows = split_rows(event, split_keys=True, new=profile.new)
+                rows = split_rows(event, split_keys=True, new=profile.new, raw=profile.raw_change)
                 if profile.auto_bootstrap and event.table.database not in QUIET:
                     last = announced.get(event.table)
                     if last is None or last.due(event.at.ms):
