@@ -148,19 +148,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index of a table under its name."""
+    """An index of a table under its name; `clustered` is the primary key by which the database finds rows."""
 
     name: str
     columns: tuple[str, ...]
     unique: bool = False
+    clustered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it.
 
-    `indexes` are the indexes with their names, where they are known: with the unique keys, without a primary key by which the
-    database finds rows. `comment` is the table's comment.
+    `indexes` are the indexes with their names, where they are known: with the unique keys, without a single integer key by which
+    the database finds rows. `comment` is the table's comment.
     """
 
     database: str
@@ -490,7 +491,8 @@ class Case:
     """A scenario as one profile of one format wrote it: what is published, what is owed, under an id that never changes.
 
     `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to. `scenario` is the scenario's name,
-    `fault` the name of what spoils it, "" for nothing.
+    `fault` the name of what spoils it, "" for nothing. `unmatched` says why nothing is known of what a recorded case owes: it has
+    no messages and has failed.
     """
 
     id: str
@@ -504,3 +506,4 @@ class Case:
     origin: Origin = field(default=Origin.NAMED, compare=False)
     scenario: str = field(default="", compare=False)
     fault: str = field(default="", compare=False)
+    unmatched: str = field(default="", compare=False)

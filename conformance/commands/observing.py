@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,10 +14,11 @@ from conformance.commands.inspecting import read_records
 from conformance.commands.shell import Progress
 from conformance.text import printable
 from generators.errors import UsageError
-from generators.wire_format import get
+from generators.wire_format import Format, Profile, get
 
 if TYPE_CHECKING:
     from conformance.engines.engine import Engine
+    from conformance.inspecting.opening import ReadRecord
     from conformance.running.observed import Observed
     from conformance.running.prepared import Settings
 
@@ -27,7 +29,6 @@ _NOT: Final = ("select", "exclude", "expect", "update", "report", "differential"
 
 def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[str, Any], style: str) -> int:
     """Prints the result; returns the exit code: 1 if a law is broken, whatever differs. Raises UsageError and HarnessError."""
-    from conformance.cases.catalogue import profiles
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
@@ -41,7 +42,8 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
     if len(settings.formats) != 1:
         raise UsageError("--messages needs exactly one format; `cdc-conformance inspect` says which wrote them")
     fmt = get(settings.formats[0])
-    profile = profiles(fmt, settings.writer_profile)[0]
+    records = list(itertools.islice(read_records(options["messages"], options["asked"], MOST), MOST))
+    profile, told = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
     conf = merged(QUICK, spark_conf)
     packages, limit = needed((fmt.name,)), settings.timeout_s
@@ -51,13 +53,32 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
         reference = engine
         if not isinstance(engine, ChildEngine):
             reference = stack.enter_context(ChildEngine(packages=packages, note=note))
-        records = read_records(options["messages"], options["asked"], MOST)
         found = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
-    _show(found, style, guessed=profile.name not in settings.writer_profile)
+    _show(found, style, told)
     return found.result.exit_code if found.judged else 4
 
 
-def _show(found: Observed, style: str, *, guessed: bool) -> None:
+def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]) -> tuple[Profile, str]:
+    """The profile under which messages are decoded, and a sentence of it: the one that the user names, else the newest that
+    `inspect` finds in them. Raises UsageError where it finds none."""
+    from conformance.cases.catalogue import profiles
+    from conformance.inspecting.inspector import inspect
+
+    if asked not in ("*", ("*",)):
+        return profiles(fmt, asked)[0], ""
+    tally = inspect(records).tallies.get(fmt.name)
+    found = tally.profiles() if tally else ()
+    if not found:
+        raise UsageError(
+            f"inspect does not tell which release of {fmt.name} wrote these messages: name it with --writer-profile"
+            if tally
+            else f"inspect finds no message of {fmt.name} here: name its writer with --writer-profile, if they are of one"
+        )
+    others = f", and so may {', '.join(found[1:])}" if found[1:] else ""
+    return fmt.profile(found[0]), f"decoded as {found[0]} writes them, which may have written them{others} (`inspect`)"
+
+
+def _show(found: Observed, style: str, told: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -67,10 +88,8 @@ def _show(found: Observed, style: str, *, guessed: bool) -> None:
         click.echo(json.dumps(as_json(found), ensure_ascii=True))
         return
     lines = [*summary(found)]
-    if guessed:
-        lines.insert(
-            0, f"decoded as {found.profile} writes them; --writer-profile names another, `cdc-conformance inspect` tells which"
-        )
+    if told:
+        lines.insert(0, told)
     if style == "markdown":
         rows = [("part", "messages", "first", "reference", "decoder"), ("---",) * 5, *_rows(found)]
         click.echo("\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows))

@@ -64,14 +64,17 @@ class Selection:
 
 
 def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
-    """The claimed cases, and a result for each unclaimed case; cases of a level that the decoder lacks are in neither."""
+    """The claimed cases, and a result for each that is unclaimed or that our writer does not match, which has failed; cases of a
+    level that the decoder lacks are in neither."""
     kept, unsupported = [], []
     for case in cases:
         if case.level not in levels:
             continue
         kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
         types = {column.type.key for table in case.tables for column in table.columns if column.name != "id"}
-        if not capabilities.claims("profiles", case.profile):
+        if case.unmatched:
+            unsupported.append(CaseResult(case, Verdict.ERRORED, note=case.unmatched))
+        elif not capabilities.claims("profiles", case.profile):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
         elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))

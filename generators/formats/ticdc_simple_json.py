@@ -172,7 +172,7 @@ class Printer:
             case float() if self.profile.float_verb == "g":
                 return go_shortest(value, single=type.logical is Logical.FLOAT)
             case _:
-                return text.value_text(type, value)
+                return text.value_text(type, value, json_doubles=self.profile.json_doubles)
 
 
 def _checksum(found: Checksum) -> str:

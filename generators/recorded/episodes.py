@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from generators.drawing.cases import LAYOUT, as_case
-from generators.errors import HarnessError
+from generators.errors import HarnessError, Refused
 from generators.model import Case, Cell, Change, History, Image, Layout, Message, Origin, Scenario, State, Written
 from generators.wire_format import Format, Profile
 
@@ -110,9 +110,18 @@ def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Writt
 def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case]:
     """The episode as cases, `<format>/recorded/<recording>/<episode>`: level one, and at level two `.../typed` where it applies.
 
-    The expectation is the history's; what only the bytes tell (schema version, position, commit time) is not judged.
+    The expectation is the history's; what only the bytes tell (schema version, position, commit time) is not judged. An episode
+    that our writer cannot match is one case without messages, which says so.
     """
-    owed = written(fmt, profile, episode)
+    try:
+        owed = written(fmt, profile, episode)
+    except (Mismatch, Refused) as error:
+        deployment = replace(profile, **episode.recording.facts).deployment
+        yield Case(
+            *(episode.case_id, fmt.name, profile.name, deployment, 1, (), (), episode.tags | {RECORDED}, Origin.RECORDED),
+            unmatched=f"our writer does not match this recording: {error}",
+        )
+        return
     profile = replace(profile, **episode.recording.facts)
     for level in range(1, episode.level + 1 if episode.judged else 1):
         case_id = episode.case_id + ("/typed" if level == 2 else "")
@@ -178,7 +187,7 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
     blank = episode.recording.volatile
     try:
         ours: list[Message | None] = [one.message for one in written(fmt, profile, episode)]
-    except Mismatch:
+    except (Mismatch, Refused):
         ours = [None] * len(episode.messages)
     for number, (real, own) in enumerate(zip(episode.messages, ours, strict=True)):
         same = own is not None and all(

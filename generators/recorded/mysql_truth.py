@@ -21,12 +21,14 @@ from generators.sources import mysql
 
 _NAME: Final = r"`((?:[^`]|``)+)`"
 _COLUMN: Final = re.compile(rf"\s*{_NAME} (.+?),?$")
+_PART: Final = re.compile(r"`((?:[^`]|``)+)`(?:\(\d+\))?|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+"""A column of an index, with back quotes, or an expression of TiDB's in brackets."""
 _KEY: Final = re.compile(rf"\s*(PRIMARY KEY|(?:UNIQUE )?KEY {_NAME}) \((.+?)\)[^)]*$")
 _PARAMETERS: Final = r"\(((?:'(?:[^'\\]|''|\\.)*'|[^')])*)\)"
 _TYPE: Final = re.compile(
     rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$", re.IGNORECASE | re.DOTALL
 )
-_DEFAULT: Final = re.compile(r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\S+)")
+_DEFAULT: Final = re.compile(r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+)")
 _CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
 _COLLATION: Final = re.compile(r" COLLATE (\w+)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
@@ -90,15 +92,20 @@ def table(show_create: str, database: str, name: str) -> Table:
     indexes: list[Index] = []
     for line in show_create.splitlines()[1:]:
         if key := _KEY.match(line):
-            names = tuple(n.replace("``", "`") for n in re.findall(_NAME, key[3]))
+            label = (key[2] or "PRIMARY").replace("``", "`")
+            parts = _PART.finditer(key[3])
+            names = tuple(part[1].replace("``", "`") if part[1] else f"_V$_{label}_{i}" for i, part in enumerate(parts))
             if key[1] == "PRIMARY KEY":
                 primary = names
-            if key[1] != "PRIMARY KEY" or "NONCLUSTERED" in line:
-                indexes.append(Index((key[2] or "PRIMARY").replace("``", "`"), names, not key[1].startswith("KEY")))
+            clustered = "] CLUSTERED */" in line
+            if key[1] != "PRIMARY KEY" or "NONCLUSTERED" in line or clustered:
+                indexes.append(Index(label, names, not key[1].startswith("KEY"), clustered))
         elif column := _COLUMN.match(line):
             columns.append(_column(column[1].replace("``", "`"), column[2]))
     unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
-    return Table(database, name, tuple(columns), primary, unique, indexes=tuple(indexes))
+    single = len(primary) == 1 and next(c.type.logical is Logical.INT for c in columns if c.name == primary[0])
+    kept = tuple(index for index in indexes if not (index.clustered and single))
+    return Table(database, name, tuple(columns), primary, unique, indexes=kept)
 
 
 def _column(name: str, definition: str) -> Column:
@@ -153,7 +160,7 @@ def value(type: SourceType, text: str | None, number: str | None = None, zone: s
             srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
-            return Json(json.loads(text))
+            return Json(json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits)))
         case Logical.DATE:
             return _date(text)
         case Logical.TIME:

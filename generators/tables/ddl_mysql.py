@@ -356,6 +356,9 @@ def altered(draft: Draft, cursor: Cursor) -> None:
             draft.drop(known)
         elif action.accept(*_SILENT_ALTER):
             action.until()
+        elif action.accept(*_OF_TIDB):
+            action.until()
+            action.note(0, "left out: it changes no column")
         else:
             action.until()
             action.note(0, f"table {draft.name} left out: not understood")
@@ -363,6 +366,16 @@ def altered(draft: Draft, cursor: Cursor) -> None:
         leftover(action)
 
 
+_OF_TIDB: Final = (
+    "SET TIFLASH REPLICA",
+    "CACHE",
+    "NOCACHE",
+    "ATTRIBUTES",
+    "PLACEMENT POLICY",
+    "REMOVE TTL",
+    "TTL",
+    "ALTER INDEX",
+)
 _SILENT_ALTER: Final = ("DISABLE KEYS", "ENABLE KEYS", "AUTO_INCREMENT")
 
 

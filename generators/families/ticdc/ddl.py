@@ -1,366 +1,331 @@
 """DDL as TiCDC sends it: restored by TiDB's parser from the statement that the user wrote (ticdc#ddl-restored).
 
 Words are in upper case, names in back quotes, texts in expressions have an introducer, TiDB's own features stand in comments.
-Only the statements of the histories are read; another one raises Refused.
+Each method has the rules of a `Restore` function of TiDB's parser; a statement that is not known here raises Refused.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
-from generators.errors import Refused
+from generators.families.ticdc.ddl_columns import Told, bare, commented
+from generators.families.ticdc.ddl_tables import Options
+from generators.families.ticdc.sql import tokens, unquoted
 from generators.sources.mysql import quote
 
-_TOKEN: Final = re.compile(
-    r"""\s+|(?P<name>`(?:[^`]|``)+`)|(?P<bits>[bBxX]'[0-9a-fA-F]*')|(?P<text>'(?:[^'\\]|''|\\.)*')"""
-    r"""|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>[^\W\d]\w*)|(?P<sign>[^\s\w])""",
-    re.DOTALL,
-)
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
-_TYPES: Final = {"BOOL": "TINYINT(1)", "BOOLEAN": "TINYINT(1)", "INTEGER": "INT", "NUMERIC": "DECIMAL", "DEC": "DECIMAL"}
-_NOW: Final = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
-_CONSTANTS: Final = ("TRUE", "FALSE", "NULL", "INTERVAL", "DAY", "HOUR", "MINUTE", "MONTH", "YEAR")
 
+def restored(sql: str, placement: bool = False, ttl_off: bool = True) -> str:
+    """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known here.
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-
-
-def _tokens(sql: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(sql):
-        if match.lastgroup:
-            yield _Token(match.lastgroup, match[0])
-
-
-def unquoted(literal: str) -> str:
-    """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
-    return re.sub(r"''|\\(.)", lambda m: "'" if m[1] is None else _ESCAPES.get(m[1], m[1]), literal[1:-1], flags=re.DOTALL)
-
-
-def _text(literal: str, introducer: str = "") -> str:
-    # TiDB doubles the quotes of a restored text and leaves its backslashes alone
-    return introducer + "'" + unquoted(literal).replace("'", "''") + "'"
-
-
-def _number(literal: str) -> str:
-    if "e" not in literal.lower():
-        return literal
-    digits, exponent = f"{Decimal(literal).normalize():e}".split("e")
-    return f"{digits}e{exponent[0]}{exponent[1:]:0>2}"
+    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases.
+    """
+    return told(sql, placement, ttl_off).text
 
 
 @lru_cache(4096)
-def restored(sql: str) -> str:
-    """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known here."""
-    statement = _Statement(sql, tuple(_tokens(sql)))
-    text = statement.restored()
+def told(sql: str, placement: bool = False, ttl_off: bool = True) -> Told:
+    """`restored`, and what else the statement tells."""
+    statement = _Statement(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off)
+    statement.told.text = statement.restored()
+    statement.skip(";")
     if not statement.ended:
         raise statement.refused()
-    return text
+    return statement.told
 
 
 @dataclass(slots=True)
-class _Statement:
-    """Reads one statement from the left."""
-
-    sql: str
-    tokens: tuple[_Token, ...]
-    at: int = field(default=0)
-
-    def refused(self) -> Refused:
-        return Refused(f"TiDB's form of this statement is not known here, from token {self.at + 1} on: {self.sql}")
-
-    @property
-    def ended(self) -> bool:
-        return self.at >= len(self.tokens)
-
-    def take(self) -> _Token:
-        if self.ended:
-            raise self.refused()
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def next_is(self, *texts: str) -> bool:
-        """Whether these words or signs follow."""
-        found = self.tokens[self.at : self.at + len(texts)]
-        return len(found) == len(texts) and all(
-            token.kind in ("word", "sign") and token.text.upper() == text for token, text in zip(found, texts, strict=True)
-        )
-
-    def skip(self, *texts: str) -> bool:
-        """Goes past these words if they follow."""
-        if not self.next_is(*texts):
-            return False
-        self.at += len(texts)
-        return True
-
-    def expect(self, *texts: str) -> str:
-        if not self.skip(*texts):
-            raise self.refused()
-        return " ".join(texts)
-
-    def plain_name(self) -> str:
-        token = self.take()
-        if token.kind not in ("name", "word"):
-            raise self.refused()
-        return quote(token.text[1:-1].replace("``", "`") if token.kind == "name" else token.text)
-
-    def name(self) -> str:
-        """A name, qualified or not."""
-        found = self.plain_name()
-        return f"{found}.{self.plain_name()}" if self.skip(".") else found
-
-    def listed(self, one: Callable[[], str], separator: str) -> str:
-        found = [one()]
-        while self.skip(","):
-            found.append(one())
-        return separator.join(found)
-
-    def bracketed(self, one: Callable[[], str], separator: str) -> str:
-        self.expect("(")
-        found = self.listed(one, separator)
-        self.expect(")")
-        return f"({found})"
-
-    def columns(self) -> str:
-        return self.bracketed(self.plain_name, ", ")
-
-    def literal(self) -> str:
-        token = self.take()
-        return _text(token.text) if token.kind == "text" else token.text
-
-    def expression(self) -> str:
-        """An expression up to the bracket or comma that it does not open, or to a word that ends it."""
-        parts: list[str] = []
-        depth = 0
-        while not self.ended:
-            token = self.tokens[self.at]
-            word = token.text.upper()
-            if depth == 0 and (
-                token.text in ",)" or (parts and token.kind == "word" and word not in _CONSTANTS and parts[-1][-1] not in "+-*/ ")
-            ):
-                break
-            self.at += 1
-            called = self.next_is("(")
-            if token.kind == "text":
-                parts.append(_text(token.text, "_UTF8MB4"))
-            elif token.kind == "number":
-                parts.append(_number(token.text))
-            elif token.kind == "word" and word in _NOW:
-                parts.append("CURRENT_TIMESTAMP" if called else "CURRENT_TIMESTAMP()")
-            elif token.kind == "word" and (called or word in _CONSTANTS):
-                parts.append(word)
-            elif token.kind in ("word", "name"):
-                parts.append(quote(token.text.strip("`")))
-            else:
-                depth += {"(": 1, ")": -1}.get(token.text, 0)
-                parts.append(", " if token.text == "," else token.text)
-        if "INTERVAL" in parts:
-            place = parts.index("INTERVAL")
-            parts[place - 1 :] = [" ", parts[place - 1], " ", " ".join(parts[place:])]
-        return "".join(parts)
+class _Statement(Options):
+    """Statements."""
 
     def restored(self) -> str:
         if self.skip("CREATE"):
             return self.create()
-        if self.skip("ALTER", "TABLE"):
-            table = self.name()
-            return f"ALTER TABLE {table}" if self.ended else f"ALTER TABLE {table} {self.listed(self.change, ', ')}"
-        if self.skip("ALTER", "DATABASE"):
+        if self.skip("ALTER TABLE"):
+            return self.alter()
+        if self.either("ALTER DATABASE", "ALTER SCHEMA"):
             return f"ALTER DATABASE {self.name()}{self.database_options()}"
-        if self.skip("DROP", "INDEX"):
-            return f"DROP INDEX {self.plain_name()} {self.expect('ON')} {self.name()}"
-        for words in (("DROP", "DATABASE"), ("DROP", "TABLE"), ("DROP", "VIEW"), ("RECOVER", "TABLE"), ("TRUNCATE", "TABLE")):
-            if self.skip(*words):
-                existing = " IF EXISTS" if self.skip("IF", "EXISTS") else ""
-                return f"{' '.join(words)}{existing} {self.listed(self.name, ', ')}"
-        self.expect("RENAME", "TABLE")
+        if self.skip("DROP INDEX"):
+            existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
+            name = self.plain_name()
+            self.told.dropped.append(bare(name))
+            return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.name()}{self.lock()}"
+        if self.either("DROP DATABASE", "DROP SCHEMA"):
+            return f"DROP DATABASE {self.existing()}{self.name()}"
+        if words := self.either("DROP TABLE", "DROP VIEW", "DROP SEQUENCE"):
+            text = f"{words} {self.existing()}{self.listed(self.name, ', ')}"
+            self.either("RESTRICT", "CASCADE")
+            return text
+        if self.either("TRUNCATE TABLE", "TRUNCATE"):
+            return f"TRUNCATE TABLE {self.name()}"
+        if self.skip("RECOVER TABLE"):
+            return f"RECOVER TABLE {self.name()}"
+        if self.skip("FLASHBACK TABLE"):
+            return f"FLASHBACK TABLE {self.name()}" + (f" TO {self.plain_name()}" if self.skip("TO") else "")
+        self.expect("RENAME TABLE")
         return "RENAME TABLE " + self.listed(lambda: f"{self.name()} {self.expect('TO')} {self.name()}", ", ")
 
+    def existing(self) -> str:
+        return "IF EXISTS " if self.skip("IF EXISTS") else ""
+
+    def absent(self) -> str:
+        return "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
+
     def create(self) -> str:
-        if self.skip("DATABASE"):
+        if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
         if self.skip("SEQUENCE"):
-            return f"CREATE SEQUENCE {self.name()}"
-        if self.skip("VIEW"):
-            head = "CREATE ALGORITHM = UNDEFINED DEFINER = CURRENT_USER SQL SECURITY DEFINER VIEW"
-            view = f"{self.name()} {self.expect('AS', 'SELECT')}"
-            fields = self.listed(self.selected, ",")
-            return f"{head} {view} {fields}" + (f" FROM {self.name()}" if self.skip("FROM") else "")
-        unique = "UNIQUE " if self.skip("UNIQUE") else ""
-        if unique or self.next_is("INDEX"):
-            self.expect("INDEX")
-            return f"CREATE {unique}INDEX {self.plain_name()} {self.expect('ON')} {self.name()} {self.columns()}"
+            return f"CREATE SEQUENCE {self.absent()}{self.name()}{self.sequence()}"
+        if self.next in ("OR", "ALGORITHM", "DEFINER", "SQL", "VIEW"):
+            return self.view()
+        if kind := self.either("UNIQUE INDEX", "FULLTEXT INDEX", "INDEX"):
+            name = self.absent() + self.plain_name()
+            using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}" if self.either("USING", "TYPE") else ""
+            text = f"CREATE {kind} {name} {self.expect('ON')} {self.name()} {self.parts()}"
+            self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
+            return text + self.index_options(using) + self.lock()
         self.expect("TABLE")
         table = self.absent() + self.name()
         if self.skip("LIKE"):
             return f"CREATE TABLE {table} LIKE {self.name()}"
-        text = f"CREATE TABLE {table} {self.bracketed(self.element, ',')}"
-        while not self.ended:
-            text += " " + (self.partitioning() if self.next_is("PARTITION") else self.table_option())
+        if self.next_is("(", "LIKE"):
+            raise self.refused()
+        self.expect("(")
+        columns: list[str] = []
+        constraints: list[str] = []
+        while True:
+            constraint = self.constraint()
+            (constraints if constraint else columns).append(constraint or self.column())
+            if not self.skip(","):
+                break
+        self.expect(")")
+        parts = [f"CREATE TABLE {table} ({','.join((*columns, *constraints))})", *self.table_options()]
+        if self.next_is("PARTITION"):
+            parts.append(self.partitioning())
+        return " ".join(parts)
+
+    def sequence(self) -> str:
+        text = ""
+        while not self.ended and not self.next_is(";"):
+            if words := self.either("INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"):
+                self.skip("=")
+                words = {"INCREMENT": "INCREMENT BY", "START": "START WITH"}.get(words, words)
+                text += f" {words} {self.signed()}"
+            else:
+                words = self.expect("NO MINVALUE", "NOMINVALUE", "NO MAXVALUE", "NOMAXVALUE", "NOCACHE", "NOCYCLE", "CYCLE")
+                text += " " + words.replace("NOM", "NO M")
         return text
 
-    def absent(self) -> str:
-        return "IF NOT EXISTS " if self.skip("IF", "NOT", "EXISTS") else ""
+    def lock(self) -> str:
+        found = {}
+        while word := self.either("ALGORITHM", "LOCK"):
+            self.skip("=")
+            found[word] = self.expect("DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE")
+        shown = [f"{word} = {found[word]}" for word in ("ALGORITHM", "LOCK") if found.get(word, "DEFAULT") != "DEFAULT"]
+        return f" {' '.join(shown)}" if shown else ""
+
+    def view(self) -> str:
+        replace = "OR REPLACE " if self.skip("OR REPLACE") else ""
+        algorithm, definer, security = "UNDEFINED", "CURRENT_USER", "DEFINER"
+        if self.skip("ALGORITHM"):
+            self.expect("=")
+            algorithm = self.expect("UNDEFINED", "MERGE", "TEMPTABLE")
+        if self.skip("DEFINER"):
+            self.expect("=")
+            definer = self.user()
+        if self.skip("SQL SECURITY"):
+            security = self.expect("DEFINER", "INVOKER")
+        self.expect("VIEW")
+        head = f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security} VIEW {self.name()}"
+        columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
+        return f"{head}{columns} {self.expect('AS')} {self.select()}"
+
+    def user(self) -> str:
+        if self.skip("CURRENT_USER"):
+            if self.skip("("):
+                self.expect(")")
+            return "CURRENT_USER"
+        token = self.take("name", "text", "word")
+        host = self.take("word", "sign").text
+        if not host.startswith("@"):
+            raise self.refused()
+        name = token.text.strip("`") if token.kind != "text" else unquoted(token.text)
+        if host == "@":
+            other = self.take("name", "text")
+            host = "@" + (other.text.strip("`") if other.kind == "name" else unquoted(other.text))
+        return f"{quote(name)}@{quote(host[1:])}"
+
+    def select(self) -> str:
+        """A SELECT of one table."""
+        text = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
+        text += " " + self.listed(self.selected, ",")
+        if self.skip("FROM"):
+            text += f" FROM {self.name()}"
+            if not self.ended and self.next not in ("WHERE", ";", "GROUP", "ORDER", "LIMIT", "WITH", "JOIN", "LEFT", ","):
+                self.skip("AS")
+                text += f" AS {self.plain_name()}"
+        if self.skip("WHERE"):
+            text += f" WHERE {self.expression()}"
+        return text
 
     def selected(self) -> str:
-        token = self.tokens[self.at]
-        found = self.take().text if token.kind == "number" else self.name()
-        return f"{found} AS {self.plain_name()}" if self.skip("AS") else found
-
-    def database_options(self) -> str:
-        text = ""
-        while not self.ended:
-            words = self.expect("CHARACTER", "SET") if self.next_is("CHARACTER") else self.expect("COLLATE")
-            self.skip("=")
-            text += f" {words} = {self.take().text.lower()}"
-        return text
-
-    def table_option(self) -> str:
-        self.skip("DEFAULT")
-        if self.skip("CHARACTER", "SET") or self.skip("CHARSET"):
-            self.skip("=")
-            return f"DEFAULT CHARACTER SET = {self.take().text.upper()}"
-        if self.skip("COLLATE"):
-            self.skip("=")
-            return f"DEFAULT COLLATE = {self.take().text.upper()}"
-        if self.skip("TTL"):
-            self.skip("=")
-            return f"/*T![ttl] TTL = {self.expression().strip()} */ /*T![ttl] TTL_ENABLE = 'OFF' */"
-        for word in ("AUTO_INCREMENT", "COMMENT", "ENGINE"):
-            if self.skip(word):
-                self.skip("=")
-                return f"{word} = {self.literal()}"
-        raise self.refused()
-
-    def partitioning(self) -> str:
-        kind = self.expect("PARTITION", "BY") + (" RANGE" if self.skip("RANGE") else f" {self.expect('LIST')}")
-        return f"{kind} ({self.inside()}) {self.bracketed(self.partition, ',')}"
-
-    def inside(self) -> str:
-        self.expect("(")
+        if self.skip("*"):
+            return "*"
         found = self.expression()
-        self.expect(")")
+        if self.skip("AS"):
+            return f"{found} AS {self.plain_name()}"
         return found
 
-    def partition(self) -> str:
-        return f"{self.expect('PARTITION')} {self.plain_name()} {self.expect('VALUES', 'LESS', 'THAN')} ({self.inside()})"
-
-    def element(self) -> str:
-        return self.constraint() or self.column()
-
-    def constraint(self) -> str:
-        if self.skip("PRIMARY", "KEY"):
-            return f"PRIMARY KEY{self.columns()}{self.clustered()}"
-        if self.skip("CONSTRAINT"):
-            head = f"CONSTRAINT {self.plain_name()} {self.expect('FOREIGN', 'KEY')} {self.columns()}"
-            return f"{head} {self.expect('REFERENCES')} {self.name()}{self.columns()}"
-        word = "UNIQUE" if self.skip("UNIQUE") else ""
-        word = "INDEX" if (self.skip("KEY") or self.skip("INDEX")) and not word else word
-        if not word:
-            return ""
-        return f"{word}{self.columns()}" if self.next_is("(") else f"{word} {self.plain_name()}{self.columns()}"
-
-    def clustered(self) -> str:
-        kind = next((word for word in ("CLUSTERED", "NONCLUSTERED") if self.skip(word)), "")
-        return f" /*T![clustered_index] {kind} */" if kind else ""
-
-    def column(self) -> str:
-        text = f"{self.plain_name()} {self.type()}"
-        while not (self.ended or self.next_is(",") or self.next_is(")") or self.next_is("FIRST") or self.next_is("AFTER")):
-            text += f" {self.column_option()}"
+    def alter(self) -> str:
+        text = f"ALTER TABLE {self.name()}"
+        first = True
+        if self.at >= len(self.tokens):
+            raise self.refused()
+        while not self.ended and not self.next_is(";"):
+            behind, start = " " if first or self.next in ("PARTITION", "REMOVE") else ", ", self.at
+            if clause := self.clause():
+                text += behind + clause
+                first = False
+            self.skip(",")
+            if self.at == start:
+                raise self.refused()
         return text
 
-    def type(self) -> str:
-        word = self.take().text.upper()
-        text = _TYPES.get(word, word)
-        if self.next_is("("):
-            arguments = self.bracketed(self.literal, ",")
-            if word != "FLOAT" or "," in arguments:
-                text += arguments
-            elif int(arguments[1:-1]) > 24:
-                text = "DOUBLE"
-        unsigned, zerofill = self.skip("UNSIGNED"), self.skip("ZEROFILL")
-        text += " UNSIGNED" if unsigned or zerofill else ""
-        text += " ZEROFILL" if zerofill else ""
-        if self.skip("CHARACTER", "SET") or self.skip("CHARSET"):
-            text += f" CHARACTER SET {self.take().text.upper()}"
-        return text
-
-    def column_option(self) -> str:
-        for words in (("NOT", "NULL"), ("NULL",), ("AUTO_INCREMENT",)):
-            if self.skip(*words):
-                return " ".join(words)
-        if self.skip("PRIMARY", "KEY"):
-            return f"PRIMARY KEY{self.clustered()}"
-        if self.skip("UNIQUE"):
-            self.skip("KEY")
-            return "UNIQUE KEY"
-        if self.skip("DEFAULT"):
-            return f"DEFAULT {self.expression()}"
-        if self.skip("ON", "UPDATE"):
-            return f"ON UPDATE {self.expression()}"
-        if self.skip("COMMENT"):
-            return f"COMMENT {self.literal()}"
-        if self.skip("COLLATE"):
-            return f"COLLATE {self.take().text}"
-        if self.skip("AUTO_RANDOM"):
-            return f"/*T![auto_rand] AUTO_RANDOM{self.bracketed(self.literal, ',')} */"
-        self.skip("GENERATED", "ALWAYS")
-        self.expect("AS")
-        text = f"GENERATED ALWAYS AS({self.inside()})"
-        if self.skip("STORED"):
-            return f"{text} STORED"
-        self.skip("VIRTUAL")
-        return f"{text} VIRTUAL"
-
-    def change(self) -> str:
-        """One clause of ALTER TABLE."""
+    def clause(self) -> str:
+        """One clause of ALTER TABLE; "" where TiCDC leaves it out."""
         if self.skip("ADD"):
             return self.added()
         if self.skip("MODIFY"):
-            return f"MODIFY {self.expect('COLUMN')} {self.placed()}"
+            self.skip("COLUMN")
+            return f"MODIFY COLUMN {self.existing()}{self.placed()}"
         if self.skip("CHANGE"):
-            return f"CHANGE {self.expect('COLUMN')} {self.plain_name()} {self.placed()}"
-        if self.skip("ALTER", "COLUMN"):
-            return f"ALTER COLUMN {self.plain_name()} {self.expect('SET', 'DEFAULT')} {self.expression()}"
-        if self.skip("RENAME", "INDEX"):
+            self.skip("COLUMN")
+            existing, old = self.existing(), self.name()
+            text = f"CHANGE COLUMN {existing}{old} {self.placed()}"
+            self.told.renamed[self.column_name] = bare(old)
+            return text
+        if self.skip("ALTER INDEX"):
+            return f"ALTER INDEX {self.plain_name()} {self.expect('VISIBLE', 'INVISIBLE')}"
+        if self.either("ALTER CHECK", "ALTER CONSTRAINT"):
+            return f"ALTER CHECK {self.plain_name()} {self.expect('NOT ENFORCED', 'ENFORCED')}"
+        if self.skip("ALTER"):
+            self.skip("COLUMN")
+            column = self.name()
+            if self.skip("DROP DEFAULT"):
+                self.told.defaults[bare(column)] = None
+                return f"ALTER COLUMN {column} DROP DEFAULT"
+            self.expect("SET DEFAULT")
+            default = self.told.defaults[bare(column)] = self.set_default()
+            return f"ALTER COLUMN {column} SET DEFAULT {default}"
+        if self.skip("RENAME COLUMN"):
+            old, to, new = self.name(), self.expect("TO"), self.name()
+            self.told.renamed[bare(new)] = bare(old)
+            return f"RENAME COLUMN {old} {to} {new}"
+        if self.either("RENAME INDEX", "RENAME KEY"):
             return f"RENAME INDEX {self.plain_name()} {self.expect('TO')} {self.plain_name()}"
-        if self.skip("RENAME", "TO"):
+        if self.either("RENAME TO", "RENAME AS", "RENAME ="):
             return f"RENAME AS {self.name()}"
-        if self.skip("DROP", "PRIMARY", "KEY"):
+        if self.skip("RENAME"):
+            return f"RENAME AS {self.name()}"
+        if self.skip("DROP"):
+            return self.dropped()
+        if words := self.either("TRUNCATE PARTITION", "REBUILD PARTITION"):
+            return f"{words} {self.expect('ALL') if self.next_is('ALL') else self.listed(self.plain_name, ',')}"
+        if self.skip("REORGANIZE PARTITION"):
+            if self.ended:
+                return "REORGANIZE PARTITION"
+            names = self.listed(self.plain_name, ",")
+            return f"REORGANIZE PARTITION {names} {self.expect('INTO')} {self.bracketed(self.partition)}"
+        if self.skip("EXCHANGE PARTITION"):
+            text = f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.name()}"
+            return text + (" WITHOUT VALIDATION" if self.either("WITH VALIDATION", "WITHOUT VALIDATION")[4:7] == "OUT" else "")
+        if self.skip("COALESCE PARTITION"):
+            return f"COALESCE PARTITION {self.digits()}"
+        if self.next_is("PARTITION", "BY"):
+            return self.partitioning()
+        if self.next_is("SET", "TIFLASH"):
+            return self.tiflash()
+        if words := self.either("REMOVE PARTITIONING", "CACHE", "NOCACHE", "ENABLE KEYS", "DISABLE KEYS"):
+            return words
+        if self.skip("REMOVE TTL"):
+            return commented("[ttl]", "REMOVE TTL")
+        if self.skip("CONVERT TO"):
+            self.expect("CHARACTER SET", "CHARSET", "CHAR SET")
+            charset = self.expect("DEFAULT") if self.next_is("DEFAULT") else self.charset()
+            collation = f" COLLATE {self.collation().upper()}" if self.skip("COLLATE") else ""
+            return f"CONVERT TO CHARACTER SET {charset}{collation}"
+        if word := self.either("ALGORITHM", "LOCK"):
+            self.skip("=")
+            return f"{word} = {self.expect('DEFAULT', 'INPLACE', 'INSTANT', 'COPY', 'NONE', 'SHARED', 'EXCLUSIVE')}"
+        if self.skip("ATTRIBUTES"):
+            self.skip("=")
+            self.skip("DEFAULT") or self.text()
+            return ""  # TiCDC takes attributes for placement rules
+        return self.altered_options()
+
+    def altered_options(self) -> str:
+        """Options of a table in one clause; a character set with its collation has words of its own."""
+        found: list[str] = []
+        while not self.ended and self.next not in (",", ";", "PARTITION", "REMOVE"):
+            found += self.table_option()
+        if len(found) == 2 and found[0].startswith("DEFAULT CHARACTER SET = ") and found[1].startswith("DEFAULT COLLATE = "):
+            return " ".join(option.removeprefix("DEFAULT ").replace(" = ", " ") for option in found)
+        return " ".join(found)
+
+    def set_default(self) -> str:
+        """A new default: what is no literal stands in brackets."""
+        bracket = self.next_is("(")
+        start = self.at
+        found = self.grouped() if bracket else self.expression(12)
+        read = self.tokens[start + bracket : self.at - bracket]
+        plain = len(read) == 1 + (read[0].text[0] == "_") and (read[-1].kind != "word" or found in ("NULL", "TRUE", "FALSE"))
+        return found if plain else f"({found})"
+
+    def dropped(self) -> str:
+        if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
-        for words in (
-            ("DROP", "COLUMN"),
-            ("DROP", "INDEX"),
-            ("DROP", "FOREIGN", "KEY"),
-            ("DROP", "PARTITION"),
-            ("TRUNCATE", "PARTITION"),
-        ):
-            if self.skip(*words):
-                return f"{' '.join(words)} {self.plain_name()}"
-        if self.skip("EXCHANGE", "PARTITION"):
-            return f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH', 'TABLE')} {self.name()}"
-        return self.table_option()
+        if self.either("INDEX", "KEY"):
+            existing, name = self.existing(), self.plain_name()
+            self.told.dropped.append(bare(name))
+            return f"DROP INDEX {existing}{name}"
+        if self.skip("FOREIGN KEY"):
+            return f"DROP FOREIGN KEY {self.existing()}{self.plain_name()}"
+        if self.skip("PARTITION"):
+            return f"DROP PARTITION {self.existing()}{self.listed(self.plain_name, ',')}"
+        if self.either("CHECK", "CONSTRAINT"):
+            return f"DROP CHECK {self.plain_name()}"
+        self.skip("COLUMN")
+        text = f"DROP COLUMN {self.existing()}{self.name()}"
+        self.either("RESTRICT", "CASCADE")
+        return text
 
     def added(self) -> str:
-        if self.skip("COLUMN"):
-            return f"ADD COLUMN {self.placed()}"
         if self.skip("PARTITION"):
-            return f"ADD PARTITION {self.bracketed(self.partition, ',')}"
-        if not (constraint := self.constraint()):
-            raise self.refused()
-        return f"ADD {constraint}"
+            absent = " IF NOT EXISTS" if self.skip("IF NOT EXISTS") else ""
+            found = f"PARTITIONS {self.digits()}" if self.skip("PARTITIONS") else self.bracketed(self.partition)
+            return f"ADD PARTITION{absent} {found}"
+        if constraint := self.constraint():
+            return f"ADD {constraint}"
+        self.skip("COLUMN")
+        absent = self.absent()
+        if not self.next_is("("):
+            return f"ADD COLUMN {absent}{self.placed()}"
+        self.expect("(")
+        columns: list[str] = []
+        constraints: list[str] = []
+        while True:
+            constraint = self.constraint()
+            (constraints if constraint else columns).append(constraint or self.column())
+            if not self.skip(","):
+                break
+        self.expect(")")
+        return f"ADD COLUMN {absent}({', '.join((*columns, *constraints))})"
 
     def placed(self) -> str:
         text = self.column()
         if self.skip("FIRST"):
             return f"{text} FIRST"
-        return f"{text} AFTER {self.plain_name()}" if self.skip("AFTER") else text
+        return f"{text} AFTER {self.name()}" if self.skip("AFTER") else text
+
+
+__all__ = ["Told", "restored", "told", "unquoted"]

@@ -6,13 +6,15 @@ Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-
 from __future__ import annotations
 
 import random
+import unicodedata
 import uuid
 import zlib
 from collections.abc import Sequence
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.model import Logical, Op, Row, RowChange, SourceType, Table, Value
+from generators.model import Column, Logical, Op, Row, RowChange, SourceType, Table, Value
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
@@ -56,6 +58,12 @@ def partition_of(
             names = table.handle_key
         case "columns":
             names = tuple(column.name for column in table.columns if column.generated != "virtual")[-1:]
+            virtual = [column.name for column in table.columns if column.generated == "virtual"]
+            if not new and virtual and table.columns[-1].name == names[-1]:
+                raise Refused(
+                    f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]}, behind virtual {virtual[-1]} "
+                    "(ticdc#partitions-columns-virtual)"
+                )
         case _:
             names = ()
     return row_hash(table, row, names, time_zone, new=new) % partitions
@@ -80,10 +88,19 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
-def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:
+RAW: Final = {
+    "raw-change": "An UPDATE of a key is split only where TiDB does it, for a clustered key (output-raw-change-event).",
+}
+"""The option that keeps UPDATEs of keys whole, and what it means."""
+
+
+def split_rows(
+    event: RowChange, *, split_keys: bool, new: bool = False, raw: bool = False
+) -> list[tuple[Op, Row | None, Row | None]]:
     """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first.
 
-    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB.
+    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB. `new` is
+    the new architecture, `raw` tells that TiCDC splits nothing itself.
     """
     rows: list[tuple[Op, Row | None, Row | None]] = []
     split = False
@@ -94,7 +111,11 @@ def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | No
             rows.append((Op.INSERT, None, after))
         elif after is None:
             rows.append((Op.DELETE, before, None))
-        elif any(_differs(event.table.column(name).type, before[name], after[name]) for name in keys):
+        elif (
+            moved(event.table, before, after)
+            if raw
+            else any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys)
+        ):
             split = True
             rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
         else:
@@ -104,25 +125,41 @@ def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | No
 
 def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
     """Whether the row is half of an UPDATE that TiCDC split: TiDB itself splits those of a clustered primary key."""
-    clustered = () if any(index.name == "PRIMARY" for index in event.table.indexes) else event.table.primary_key
     for before, after in ((images.before, images.after) for images in event.rows):
         if row is not None and before is not None and after is not None and (row is before or row is after):
-            return not any(_differs(event.table.column(name).type, before[name], after[name]) for name in clustered)
+            return not moved(event.table, before, after)
     return False
 
 
+def moved(table: Table, before: Row, after: Row) -> bool:
+    """Whether TiDB itself deletes the row and inserts it again: its clustered key is another one, by the key's collation."""
+    clustered = () if any(index.name == "PRIMARY" and not index.clustered for index in table.indexes) else table.primary_key
+    return any(collated(table.column(name), before[name]) != collated(table.column(name), after[name]) for name in clustered)
+
+
+def collated(column: Column, value: Value) -> Value:
+    """What TiDB compares of a key's value: a text without trailing spaces and, by a collation `_ci`, without case and accents."""
+    if not isinstance(value, str) or column.type.logical is not Logical.TEXT:
+        return value
+    if column.collation.endswith("_ci"):
+        value = "".join(c for c in unicodedata.normalize("NFD", value) if not unicodedata.combining(c)).upper()
+    return value.rstrip(" ")
+
+
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
-    if split_keys:
-        solid = (key for key in table.unique if not any(table.column(name).nullable for name in key))
-        return tuple(dict.fromkeys((*table.primary_key, *(name for key in solid for name in key))))
     key = table.primary_key
+    if split_keys:
+        # the flag UniqueKey is compared, which columns of nullable keys have too (ticdc#key-update)
+        return tuple(dict.fromkeys((*key, *(name for unique in table.unique for name in unique if not name.startswith("_V$_")))))
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 
-def _differs(type: SourceType, one: Value, other: Value) -> bool:
-    if one is None or other is None:
-        return one is not other
-    return text.value_text(type, text.canonical(type, one)) != text.value_text(type, text.canonical(type, other))
+def _differs(type: SourceType, one: Value, other: Value, new: bool) -> bool:
+    """Whether a key's value is another one. The classic architecture compares texts, of which NULL's is null."""
+    texts = [None if value is None else text.value_text(type, text.canonical(type, value)) for value in (one, other)]
+    if not new:
+        texts = ["null" if shown is None else shown for shown in texts]
+    return texts[0] != texts[1]
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:

@@ -7,10 +7,11 @@ Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Context, Decimal
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from generators.errors import Refused
@@ -127,8 +128,12 @@ def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[in
     return mysql.datetime_text(wall, fsp), instants
 
 
-def json_text(value: Any) -> str:
-    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,`, doubles marked as such."""
+Doubles = Literal["go", "mysql"]
+"""How the TiDB inside TiCDC spells a double of a JSON document: as Go's encoding/json, or (TiDB after v8.5) as MySQL."""
+
+
+def json_text(value: Any, doubles: Doubles = "go") -> str:
+    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,` (ticdc#json-text)."""
     match value:
         case None:
             return "null"
@@ -137,26 +142,30 @@ def json_text(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            return _json_double(value)
+            return _go_double(value) if doubles == "go" else _mysql_double(value)
         case str():
             return escape(value, html=False)
         case list() | tuple():
-            return f"[{', '.join(json_text(item) for item in value)}]"
+            return f"[{', '.join(json_text(item, doubles) for item in value)}]"
         case dict():
             keys = sorted(value, key=lambda key: str(key).encode())
-            return "{" + ", ".join(f"{escape(key, html=False)}: {json_text(value[key])}" for key in keys) + "}"
+            return "{" + ", ".join(f"{escape(key, html=False)}: {json_text(value[key], doubles)}" for key in keys) + "}"
         case _:
             raise TypeError(f"no JSON value: {value!r}")
 
 
-def _json_double(value: float) -> str:
+def _go_double(value: float) -> str:
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        return fixed(value)
+    return re.sub(r"e-0(\d)$", r"e-\1", repr(value))
+
+
+def _mysql_double(value: float) -> str:
     if value == 0 or 1e-15 <= abs(value) < 1e15:
-        text = format(Decimal(repr(value)), "f")
-        return text if "." in text else f"{text}.0"
-    sign, digits, exponent = Decimal(repr(value)).normalize(_EXACT).as_tuple()
-    assert isinstance(exponent, int)
-    fraction = "".join(map(str, digits[1:]))
-    return f"{'-' if sign else ''}{digits[0]}{'.' + fraction if fraction else ''}e{exponent + len(digits) - 1}"
+        shown = fixed(value)
+        return shown if "." in shown else f"{shown}.0"
+    digits, _, exponent = f"{Decimal(repr(value)).normalize(_EXACT):e}".partition("e")
+    return f"{digits}e{int(exponent)}"
 
 
 def go_utf8(value: bytes) -> str:
@@ -164,7 +173,9 @@ def go_utf8(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
-def value_text(type: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False) -> str:
+def value_text(
+    type: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False, json_doubles: Doubles = "go"
+) -> str:
     """The text of a canonical non-NULL value before JSON escaping."""
     match type.logical, value:
         case Logical.FLOAT, float():
@@ -188,7 +199,7 @@ def value_text(type: SourceType, value: Value, *, time_zone: str = "UTC", float_
         case Logical.TIME, int():
             return mysql.time_text(value, type.fsp)
         case Logical.JSON, Json():
-            return json_text(value.value)
+            return json_text(value.value, json_doubles)
         case _, int():
             return str(value)
         case _:
@@ -282,10 +293,15 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("table comment", "table charset", "rebase auto id", "rename index", "index visibility"), "ALTER"),
     **dict.fromkeys(("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"),
     **dict.fromkeys(("alter partitioning", "remove partitioning", "multi schema change"), "ALTER"),
+    **dict.fromkeys(("alter index visibility", "alter table partition by", "alter table reorganize partition"), "ALTER"),
+    **dict.fromkeys(("alter table remove partitioning", "alter table multi-schema change"), "ALTER"),
     **dict.fromkeys(("create database", "drop database", "alter database"), "QUERY"),
+    **dict.fromkeys(("alter table cache", "alter table nocache", "alter table ttl", "alter table no_ttl"), "QUERY"),
+    **dict.fromkeys(("shard row ID", "modify auto id cache", "rebase auto_random ID", "set tiflash replica"), "QUERY"),
+    **dict.fromkeys(("add check constraint", "drop check constraint", "alter check constraint"), "QUERY"),
     **dict.fromkeys(("create view", "drop view", "create sequence", "recover table", "exchange partition"), "QUERY"),
 }
-"""Canal's type of each DDL action."""
+"""Canal's type of each DDL action, some of them under TiDB's name too."""
 
 
 def ddl_type(action: str, *, new: bool) -> str:

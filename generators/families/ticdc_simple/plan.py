@@ -78,7 +78,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
         match event:
             case RowChange():
                 known = catalogue.current(event.table)
-                rows = split_rows(event, split_keys=True)
+                rows = split_rows(event, split_keys=True, new=profile.new, raw=profile.raw_change)
                 if profile.auto_bootstrap and event.table.database not in QUIET:
                     last = announced.get(event.table)
                     if last is None or last.due(event.at.ms):
@@ -160,8 +160,9 @@ def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after
     checksum = None
     if profile.checksum:
         columns = known.table.columns if profile.new else known.by_id()
-        current, previous = (checksum_of(columns, image) if image else 0 for image in (data, old))
-        checksum = Checksum(CHECKSUM_VERSION, current, previous)
+        current, previous = (checksum_of(columns, image, profile.json_doubles) if image else 0 for image in (data, old))
+        # a row of NULLs alone has no checksum
+        checksum = Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
     return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
 
 
@@ -183,18 +184,21 @@ def cut(record: DmlRecord, location: str = "") -> DmlRecord:
     return replace(record, data=data, old=old, handle_key_only=True, claim_check_location=location)
 
 
-def checksum_of(columns: Sequence[Column], image: RowImage) -> int:
+def checksum_of(columns: Sequence[Column], image: RowImage, json_doubles: text.Doubles = "go") -> int:
     """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
     found = 0
     for column in columns:
         type, value = image.get(column.name, (column.type, None))
         if value is not None:
-            found = zlib.crc32(_bytes(type, value), found)
+            found = zlib.crc32(_bytes(type, value, json_doubles), found)
     return found
 
 
-def _bytes(type: SourceType, value: Value) -> bytes:
+def _bytes(type: SourceType, value: Value, json_doubles: text.Doubles) -> bytes:
     match value:
+        case str() if type.name == "vector":
+            numbers = [float(number) for number in value.strip("[]").split(",") if number]
+            return struct.pack(f"<I{len(numbers)}f", len(numbers), *numbers)
         case float():
             return struct.pack("<d", value)
         case int() if type.logical not in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
@@ -204,5 +208,5 @@ def _bytes(type: SourceType, value: Value) -> bytes:
         case Decimal():
             raw = text.decimal_text(value, type.scale or 0).encode()
         case _:
-            raw = text.value_text(type, value).encode(errors="surrogatepass")
+            raw = text.value_text(type, value, json_doubles=json_doubles).encode(errors="surrogatepass")
     return len(raw).to_bytes(4, "little") + raw

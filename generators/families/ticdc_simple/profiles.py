@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, RAW, REDUCED, dispatched
+from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Profile
 
@@ -26,7 +27,8 @@ class SimpleProfile(Profile):
     notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only, as `short_escapes`, which tells
     that \\b and \\f have escapes of two characters (Go since 1.22). `auto_bootstrap` sends a BOOTSTRAP before a table's first
     row and again after 120 s or 10000 rows; without it one is sent where the history has one. `max_message_bytes` is compared
-    only when `reduce` says what becomes of a larger message. `dispatcher` chooses the partitions of rows.
+    only when `reduce` says what becomes of a larger message. `dispatcher` chooses the partitions of rows; `raw_change`
+    tells that TiCDC itself splits no UPDATE; `json_doubles` is how the TiDB inside spells doubles of JSON documents.
     """
 
     new: bool = False
@@ -41,6 +43,8 @@ class SimpleProfile(Profile):
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     dispatcher: str = "table"
+    raw_change: bool = False
+    json_doubles: Doubles = "go"
 
 
 _NEW: Final = SimpleProfile(
@@ -68,6 +72,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
     **COMPRESSION,
     **DISPATCHERS,
+    **RAW,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -112,6 +117,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
         reduce=reduce,
         max_message_bytes=limit if reduce else base.max_message_bytes,
         dispatcher=dispatched(options),
+        raw_change="raw-change" in options,
     )
 
 

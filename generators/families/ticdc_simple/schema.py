@@ -16,7 +16,7 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored, unquoted
+from generators.families.ticdc.ddl import Told, told, unquoted
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
 from generators.model import Column, Index, Logical, Row, SchemaChange, SourceType, Table
 from generators.sources import mysql
@@ -43,6 +43,8 @@ def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataT
     flags = type.logical in _FLAGS
     length, decimal = type.length or 0, 0
     match type.logical:
+        case _ if type.name == "vector" and not type.length:
+            length = -1
         case Logical.FLOAT | Logical.DOUBLE:
             length = type.precision or (12 if type.logical is Logical.FLOAT else 22)
         case Logical.DECIMAL:
@@ -76,8 +78,8 @@ _UNSPECIFIED: Final = DataType("unspecified", "", "")
 class Known:
     """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an ordinary table.
 
-    `indexes` are those that statements made; `added_key` tells that a statement added the primary key, which finds no rows then;
-    `view` tells that it is a view.
+    `indexes` are those that statements made; `hidden` are the columns that TiDB added for their expressions, which rows lack;
+    `added_key` tells that a statement added the primary key, which finds no rows then; `view` tells that it is a view.
     """
 
     table: Table
@@ -86,6 +88,7 @@ class Known:
     ids: Mapping[str, int]
     defaults: Mapping[str, str | int]
     indexes: tuple[Index, ...] = ()
+    hidden: tuple[ColumnSchema, ...] = ()
     physical: tuple[int, ...] = ()
     added_key: bool = False
     view: bool = False
@@ -104,8 +107,11 @@ class Known:
     def schema(self, order: str) -> TableSchema:
         """The tableSchema; `order` is "id" or "table"."""
         columns = self.by_id() if order == "id" else self.table.columns
-        found = tuple(ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns)
-        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, found, self._indexes())
+        found = [ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns]
+        for column in self.hidden:
+            place = sum(self.ids[c.name] < self.ids[column.name] for c in columns) if order == "id" else len(columns)
+            found.insert(place + len(found) - len(columns), column)
+        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, tuple(found), self._indexes())
 
     def _column(self, column: Column) -> ColumnSchema:
         kind = data_type(column.type, column.charset, column.collation)
@@ -131,9 +137,10 @@ class Known:
 
     def _index(self, index: Index) -> IndexSchema:
         table, columns = self.table, index.columns
-        if not set(columns) <= {column.name for column in table.columns}:
+        hidden = {column.name for column in self.hidden}
+        if not set(columns) <= {column.name for column in table.columns} | hidden:
             raise Refused(f"table {table.name}: index {index.name} over {', '.join(columns)}, of which the table has not all")
-        nullable = any(table.column(name).nullable for name in columns)
+        nullable = any(name in hidden or table.column(name).nullable for name in columns)
         return IndexSchema(index.name, index.unique, index.name == PRIMARY, nullable, columns)
 
 
@@ -188,21 +195,31 @@ class Catalogue:
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
         known = self._fresh(table) if before is None or event.action in _CREATES else before
-        statement = restored(event.sql)
-        spelled = {_unquoted(name): literal.replace("\\", "\\\\") for name, literal in _DEFAULT.findall(statement)}
-        defaults = {**known.defaults, **self._defaults(table, spelled)}
-        dropped = tuple(map(_unquoted, _DROP_INDEX.findall(statement)))
+        statement = told(event.sql)
+        kept = {
+            name: known.defaults[old]
+            for name in (column.name for column in table.columns)
+            if name not in statement.defaults and (old := statement.renamed.get(name, name)) in known.defaults
+        }
         version = known.version if event.action in _SAME_VERSION and before else _version(event)
         made = event.action == "truncate table" or event.action in _CREATES
         table_id = _id(table, _version(event)) if made else known.table_id
-        partitions = len(_PARTITION.findall(statement)) if event.action == "create table" else len(known.physical)
+        partitions = statement.partitions if event.action == "create table" else len(known.physical)
+        indexes = (
+            *(index for index in known.indexes if index.name not in statement.dropped),
+            *(index for index in statement.indexes if not index.unique),
+        )
+        used = {name for index in (*indexes, *table.indexes) for name in index.columns}
+        added = (_hidden(name, expression, table) for name, expression in statement.hidden.items())
+        hidden = tuple(column for column in (*known.hidden, *added) if column.name in used)
         return Known(
             table,
             table_id,
             version,
-            _ids(known, table, statement),
-            {c.name: defaults[c.name] for c in table.columns if c.name in defaults},
-            (*(index for index in known.indexes if index.name not in dropped), *_created_indexes(statement)),
+            _ids(known, table, hidden, statement),
+            {**kept, **self._defaults(table, statement.defaults)},
+            indexes,
+            hidden,
             tuple(table_id + 1 + i for i in range(partitions)),
             event.action == "add primary key" or known.added_key,
             event.action == "create view",
@@ -214,14 +231,23 @@ class Catalogue:
         ids = {c.name: i for i, c in enumerate(table.columns, 1)}
         return Known(table, _id(table, 0), version, ids, self._defaults(table, {}))
 
-    def _defaults(self, table: Table, spelled: Mapping[str, str]) -> Mapping[str, str | int]:
+    def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
         """The defaults of columns as TiDB stores them: those of the model, else those that a statement spelled."""
-        literals = {c.name: c.default.text if c.default else spelled.get(c.name, "NULL") for c in table.columns}
+        literals = {c.name: c.default.text if c.default else spelled.get(c.name) or "NULL" for c in table.columns}
         return {c.name: self._stored(c.type, literals[c.name]) for c in table.columns if literals[c.name].upper() != "NULL"}
 
     def _stored(self, type: SourceType, literal: str) -> str | int:
+        literal = literal.removeprefix("_UTF8MB4")
         if bits := _BITS.fullmatch(literal):
             return int(bits[1], 2)
+        if literal.upper().startswith("CURRENT_TIMESTAMP"):
+            return "CURRENT_TIMESTAMP"
+        if literal in _TRUTHS:
+            return _TRUTHS[literal]
+        if literal.endswith(")"):
+            # an expression stands in lower case, but for its texts, without its brackets
+            literal = literal[1:-1] if literal.startswith("(") else literal
+            return re.sub(r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[^'`]+", lambda m: m[0] if m[0][0] in "'`" else m[0].lower(), literal)
         if not literal.startswith("'"):
             return literal
         stored = unquoted(literal)
@@ -233,39 +259,47 @@ class Catalogue:
 
 _SAME_VERSION: Final = ("truncate table", "truncate partition")
 _CREATES: Final = ("create table", "create tables", "create view", "create sequence", "recover table")
-_NAME: Final = r"`(?:[^`]|``)+`"
-_LITERAL: Final = r"(?:'(?:[^']|'')*'|[bB]'[01]+'|[\w.+-]+)"
-_DEFAULT: Final = re.compile(rf"({_NAME}) (?:[^,`']*? )?(?:SET )?DEFAULT (?!CHARACTER|COLLATE)(?:_UTF8MB4)?({_LITERAL})")
-_CHANGED: Final = re.compile(rf"CHANGE COLUMN ({_NAME}) ({_NAME})")
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
-_DROP_INDEX: Final = re.compile(rf"DROP INDEX ({_NAME})")
-_CREATE_INDEX: Final = re.compile(rf"CREATE INDEX ({_NAME}) ON {_NAME} \(([^)]*)\)")
+_TRUTHS: Final = {"TRUE": "1", "FALSE": "0"}
 _MICRO: Final = dt.timedelta(microseconds=1)
-_PARTITION: Final = re.compile(r"\bPARTITION `?\w+`? VALUES")
+_FOLDED: Final = re.compile(r"(?:LOWER|UPPER)\((`(?:[^`]|``)+`)\)")
+_COUNTED: Final = re.compile(r"(`(?:[^`]|``)+`)[-+*](?:\d+|(`(?:[^`]|``)+`))")
 
 
-def _unquoted(name: str) -> str:
-    return name[1:-1].replace("``", "`")
+def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
+    """The column that TiDB adds for an expression of an index: its type is the expression's (ticdc#simple-hidden-column).
+
+    Raises Refused for an expression whose type is not known here.
+    """
+    columns = {mysql.quote(column.name): column for column in table.columns}
+    if (folded := _FOLDED.fullmatch(expression)) and (text_ := columns.get(folded[1])) and text_.type.name in ("char", "varchar"):
+        kind = replace(data_type(text_.type, text_.charset, text_.collation), mysql_type="var_string", decimal=-1)
+        return ColumnSchema(name, kind)
+    if counted := _COUNTED.fullmatch(expression):
+        operands = [columns.get(found) for found in counted.groups() if found]
+        if all(one is not None and one.type.logical is Logical.INT and not one.type.unsigned for one in operands):
+            return ColumnSchema(name, DataType("bigint", *_BYTES, 20))
+    raise Refused(f"table {table.name}: the type that TiDB gives to {expression} of an index is not known here")
 
 
-def _created_indexes(sql: str) -> Iterator[Index]:
-    for name, columns in _CREATE_INDEX.findall(sql):
-        yield Index(_unquoted(name), tuple(map(_unquoted, re.findall(_NAME, columns))))
-
-
-def _ids(known: Known, table: Table, statement: str) -> Mapping[str, int]:
+def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Told) -> Mapping[str, int]:
     """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB writes anew."""
     kinds = {column.name: column.type for column in known.table.columns}
-    renamed = {_unquoted(new): _unquoted(old) for old, new in _CHANGED.findall(statement)}
     ids: dict[str, int] = {}
     fresh: list[str] = []
     for column in table.columns:
-        name = renamed.get(column.name, column.name)
+        name = statement.renamed.get(column.name, column.name)
         if name in kinds and not _rewritten(kinds[name], column.type):
             ids[column.name] = known.ids[name]
         else:
             fresh.append(column.name)
-    fresh.sort(key=lambda name: statement.find(f"ADD COLUMN {mysql.quote(name)} "))
+    defined = list(statement.defaults)
+    fresh.sort(key=lambda name: defined.index(name) if name in defined else -1)
+    for one in hidden:
+        if one.name in known.ids:
+            ids[one.name] = known.ids[one.name]
+        else:
+            fresh.append(one.name)
     return ids | {name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)}
 
 

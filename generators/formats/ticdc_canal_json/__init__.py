@@ -12,16 +12,15 @@ to the topic of the table's old name; the one default topic of this writer hides
 
 from __future__ import annotations
 
-import base64
 import random
-import struct
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored
+from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
@@ -74,7 +73,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp.of(event.at, profile, chance)
         match event:
             case RowChange():
-                for op, before, after in split_rows(event, split_keys=profile.split_keys):
+                for op, before, after in split_rows(
+                    event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change
+                ):
                     partition = partition_of(
                         profile.dispatcher,
                         event.table,
@@ -129,7 +130,7 @@ def _row_message(
     stamp: _Stamp,
     chance: random.Random,
 ) -> tuple[bytes, Change]:
-    rowkey = f',"rowkey":"{_row_key(table, after or before or {})}"' if profile.row_key else ""
+    rowkey = f',"rowkey":"{row_key(table, after or before or {})}"' if profile.row_key else ""
     cut = table.handle_key if op is Op.DELETE and profile.delete_handle_key and table.handle_key else None
     images = _Images.of(profile, table, op, before, after, keep=cut)
     types = [c.name for c in images.columns]
@@ -145,17 +146,6 @@ def _row_message(
             profile, images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey), profile.terminator
         )
     return value, images.change(stamp)
-
-
-def _row_key(table: Table, row: Row) -> str:
-    """TiKV's key of the row in base64: the table's id and the handle, a single integer key or a number of TiDB's own."""
-    key = table.primary_key
-    clustered = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT
-    handle = row[key[0]] if clustered else zlib.crc32(repr(sorted(row.items())).encode())
-    assert isinstance(handle, int)
-    numbers = (zlib.crc32(table.name.encode()) % 10_000, handle - (1 << 64 if handle >> 63 > 0 else 0))
-    one, other = (struct.pack(">Q", number + (1 << 63)) for number in numbers)
-    return base64.b64encode(b"t" + one + b"_r" + other).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +186,13 @@ class _Images:
         if op is Op.UPDATE:
             assert before is not None
             old = {c.name: _cell(profile, c.type, before[c.name]) for c in columns}
+            if profile.old_updated_only and not profile.new:
+                for column in columns:
+                    if column.type.name == "vector" and before[column.name] is not None and row[column.name] is not None:
+                        raise Refused(
+                            f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR {column.name} for what changed "
+                            "(ticdc#canal-vector-updated)"
+                        )
             if profile.old_updated_only:
                 old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
         types = {
@@ -285,7 +282,7 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
         why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
         return text.escape(raw), Cell(State.ANY, type, None, shown, cls, reason=why)
-    shown = text.value_text(type, value, float_via_double=profile.float_via_double)
+    shown = text.value_text(type, value, float_via_double=profile.float_via_double, json_doubles=profile.json_doubles)
     if profile.null_text_bug and shown == "null":
         why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
         return "null", Cell(State.NULL, type, cls=cls, reason=why)

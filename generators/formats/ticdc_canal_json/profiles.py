@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, RAW, REDUCED, dispatched
+from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
 
@@ -24,10 +25,11 @@ class TicdcProfile(Profile):
 
     `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
     last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
-    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do);
+    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do); `json_doubles` is
+    how the TiDB inside spells doubles of JSON documents;
     `max_message_bytes` is compared only when `reduce` says what becomes of a larger message; `delete_handle_key` tells that a
     DELETE has the columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
-    `dispatcher` chooses the partitions of rows.
+    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no UPDATE.
     """
 
     new: bool = False
@@ -48,12 +50,14 @@ class TicdcProfile(Profile):
     null_text_bug: bool = False
     old_updated_only: bool = False
     split_keys: bool = True
+    json_doubles: Doubles = "go"
     ddl_broadcast: bool = False
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     delete_handle_key: bool = False
     row_key: bool = False
     dispatcher: str = "table"
+    raw_change: bool = False
 
 
 _ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
@@ -87,26 +91,28 @@ OPTIONS: Final[Mapping[str, str]] = {
     "delete-handle-key": "A DELETE has the columns of the handle key alone (delete-only-output-handle-key-columns).",
     "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
     **DISPATCHERS,
+    **RAW,
 }
 """What each option means, in the order of a profile's name."""
+_DISPATCHERS: Final = ("index-value", "ts")
 _OPTIONS_7_1: Final = (
     "extension",
     "content-compatible",
     "only-updated",
     "handle-key-only",
     "delete-handle-key",
-    "index-value",
-    "ts",
+    *_DISPATCHERS,
+    "raw-change",
 )
 _OPTIONS_8_5: Final = tuple(option for option in OPTIONS if option != "row-key")
 
 RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
-    "v5.3.4": (_V5_3, ()),
-    "v5.4.3": (_V5_4, ("extension",)),
-    "v6.5.1": (_V6_5_1, ("extension",)),
+    "v5.3.4": (_V5_3, _DISPATCHERS),
+    "v5.4.3": (_V5_4, ("extension", *_DISPATCHERS)),
+    "v6.5.1": (_V6_5_1, ("extension", *_DISPATCHERS)),
     "v6.5.11": (
         TicdcProfile("v6.5.11", terminator=b"\r\n"),
-        ("extension", "content-compatible", "handle-key-only", "delete-handle-key"),
+        ("extension", "content-compatible", "handle-key-only", "delete-handle-key", *_DISPATCHERS, "raw-change"),
     ),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
     "v8.5.7": (TicdcProfile("v8.5.7"), _OPTIONS_8_5),
@@ -167,6 +173,7 @@ def profile(release: str, *options: str) -> TicdcProfile:
         dispatcher=dispatched(options),
         delete_handle_key="delete-handle-key" in options,
         row_key="row-key" in options,
+        raw_change="raw-change" in options,
     )
 
 

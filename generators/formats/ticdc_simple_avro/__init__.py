@@ -128,7 +128,7 @@ class Binary:
             case Logical.BINARY, bytes():
                 return "bytes", value
             case _:
-                return "string", text.value_text(type, value)
+                return "string", text.value_text(type, value, json_doubles=self.profile.json_doubles)
 
 
 def signed(value: int) -> int:

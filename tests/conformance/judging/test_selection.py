@@ -100,3 +100,10 @@ def test_recorded_rows_have_the_columns_that_they_have():
     assert claimed([recorded], Capabilities(types=("varchar",)), (2,)) == ([recorded], [])
     kept, unsupported = claimed([recorded], Capabilities(types=("int",)), (2,))
     assert (kept, [one.note for one in unsupported]) == ([], ["column type not claimed"])
+
+
+def test_a_recorded_case_that_our_writer_does_not_match_has_failed():
+    reason = "our writer does not match this recording: 9 messages, 11 recorded"
+    case = Case("f/recorded/r/t", "f", "p", Deployment("UTC"), 1, (), (), unmatched=reason)
+    kept, (result,) = claimed([case], Capabilities(), (1,))
+    assert (kept, result.verdict, result.note) == ([], Verdict.ERRORED, reason)

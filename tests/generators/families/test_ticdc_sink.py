@@ -2,9 +2,10 @@
 
 import pytest
 
-from generators.families.ticdc.sink import pack, partition_of, row_hash, unpack
-from generators.model import Column, Table
+from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, unpack
+from generators.model import Column, Op, Table
 from generators.sources import mysql
+from generators.sources.boundaries import change
 
 NUMBER = mysql.integer("int")
 SINGLE = Table("test", "t1", (Column("a", NUMBER, False), Column("b", NUMBER)), ("a",))
@@ -51,3 +52,34 @@ def test_ts_dispatcher_takes_the_commit():
 @pytest.mark.parametrize("compression", ["none", "snappy", "lz4"])
 def test_what_is_packed_is_unpacked(compression):
     assert unpack(compression, pack(compression, b"value" * 9)) == b"value" * 9
+
+
+NULLABLE = Table(
+    "test", "uko", (Column("a", NUMBER), Column("b", NUMBER, False), Column("c", mysql.text())), (), (("a",), ("b",))
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "split"),
+    [*(({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False))],
+)
+@pytest.mark.parametrize("new", [False, True])
+def test_update_of_a_nullable_unique_column_is_split(before, after, split, new):
+    row = {"a": 1, "b": 1, "c": "z"}
+    event = change(NULLABLE, Op.UPDATE, ({**row, **before}, {**row, **after}))
+    ops = [op for op, _, _ in split_rows(event, split_keys=True, new=new)]
+    assert ops == ([Op.DELETE, Op.INSERT] if split else [Op.UPDATE])
+
+
+def test_classic_takes_null_for_the_text_null_where_it_looks_for_changed_keys():
+    table = Table("test", "t", (Column("k", mysql.text()),), (), (("k",),))
+    event = change(table, Op.UPDATE, ({"k": None}, {"k": "null"}))
+    assert [len(split_rows(event, split_keys=True, new=new)) for new in (False, True)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("collation", "after", "moves"), [("", "aa", True), ("utf8mb4_general_ci", "aa", False), ("", "Aa ", False)]
+)
+def test_tidb_moves_a_row_whose_clustered_key_is_another_by_its_collation(collation, after, moves):
+    table = Table("test", "t", (Column("k", mysql.text(), False, collation=collation),), ("k",))
+    assert moved(table, {"k": "Aa"}, {"k": after}) is moves

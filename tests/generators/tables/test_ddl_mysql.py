@@ -299,3 +299,18 @@ def test_what_is_not_understood_is_noted(reads, told):
         "a.sql:2:1: RENAME TABLE t TO u: statement left out: not understood",
         "a.sql:3:1: CALL p(): statement left out: not understood",
     ]
+
+
+def test_clauses_of_tidb_that_change_no_column_are_left_out(reads, told):
+    clauses = (
+        "SET TIFLASH REPLICA 2",
+        "CACHE",
+        "NOCACHE",
+        "REMOVE TTL",
+        "ATTRIBUTES='merge_option=deny'",
+        "ALTER INDEX k INVISIBLE",
+    )
+    altered = "\n".join(f"ALTER TABLE t {clause};" for clause in clauses)
+    schema = reads(f"CREATE TABLE t (id bigint PRIMARY KEY, KEY k (id));\n{altered}", dialect="tidb", database="app")
+    assert [user.table.name for user in schema.tables] == ["t"]
+    assert [note.partition(": left out: ")[2] for note in told(schema)] == ["it changes no column"] * len(clauses)

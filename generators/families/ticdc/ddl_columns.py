@@ -1,0 +1,333 @@
+"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restore-columns)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from generators.families.ticdc.sql import NOW, Reader, plain_text, unquoted
+from generators.model import Index
+
+_TYPES: Final = {
+    **{name: name for name in ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "BIT", "YEAR")},
+    **{
+        name: name
+        for name in ("DATE", "DATETIME", "TIMESTAMP", "TIME", "CHAR", "BINARY", "VARCHAR", "VARBINARY", "JSON", "VECTOR")
+    },
+    **{size + name: size + name for size in ("TINY", "", "MEDIUM", "LONG") for name in ("TEXT", "BLOB")},
+    **dict.fromkeys(("INT1",), "TINYINT"),
+    **dict.fromkeys(("INT2",), "SMALLINT"),
+    **dict.fromkeys(("INT3", "MIDDLEINT"), "MEDIUMINT"),
+    **dict.fromkeys(("INT4", "INTEGER"), "INT"),
+    "INT8": "BIGINT",
+    **dict.fromkeys(("FLOAT4",), "FLOAT"),
+    **dict.fromkeys(("FLOAT8", "REAL", "DOUBLE PRECISION"), "DOUBLE"),
+    **dict.fromkeys(("DEC", "NUMERIC", "FIXED"), "DECIMAL"),
+    **dict.fromkeys(("CHARACTER VARYING", "CHAR VARYING", "VARCHARACTER"), "VARCHAR"),
+    "CHARACTER": "CHAR",
+    **dict.fromkeys(("LONG VARCHAR", "LONG"), "MEDIUMTEXT"),
+    "LONG VARBINARY": "MEDIUMBLOB",
+}
+"""TiDB's name of each spelling of a type."""
+_SPELLINGS: Final = tuple(sorted(_TYPES, key=lambda words: -len(words.split())))
+_CHARACTERS: Final = frozenset({"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"})
+_AS_BYTES: Final = {"CHAR": "BINARY", "VARCHAR": "VARBINARY"} | {
+    f"{size}TEXT": f"{size}BLOB" for size in ("TINY", "", "MEDIUM", "LONG")
+}
+_CHARSETS: Final = ("UTF8MB4", "UTF8MB3", "UTF8", "LATIN1", "ASCII", "BINARY", "GBK", "GB18030")
+_OPTIONS: Final = ("ON DELETE", "ON UPDATE")
+_REFERENCES: Final = ("RESTRICT", "CASCADE", "SET NULL", "NO ACTION", "SET DEFAULT")
+
+
+def commented(feature: str, text: str) -> str:
+    """A feature of TiDB's own, in its comment."""
+    return f"/*T!{feature} {text} */"
+
+
+@dataclass(slots=True)
+class Told:
+    """What a statement tells beside its text: the restored default of each column that it defines (None without one), the old
+    name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, and the
+    number of partitions."""
+
+    text: str = ""
+    defaults: dict[str, str | None] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    indexes: list[Index] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    hidden: dict[str, str] = field(default_factory=dict)
+    partitions: int = 0
+
+
+def bare(name: str) -> str:
+    """A name without its back quotes."""
+    return name[1:-1].replace("``", "`")
+
+
+@dataclass(slots=True)
+class Columns(Reader):
+    """Columns, indexes and constraints."""
+
+    told: Told = field(default_factory=Told)
+    key: list[str] = field(default_factory=list)
+    column_name: str = ""
+
+    placement: bool = False
+    ttl_off: bool = True
+
+    def charset(self) -> str:
+        """A character set, in upper case."""
+        token = self.take("word", "text")
+        found = (unquoted(token.text) if token.kind == "text" else token.text).upper()
+        if found not in _CHARSETS:
+            raise self.refused()
+        return "UTF8" if found == "UTF8MB3" else found
+
+    def collation(self) -> str:
+        """A collation, in lower case."""
+        token = self.take("word", "text")
+        return (unquoted(token.text) if token.kind == "text" else token.text).lower()
+
+    def clustered(self) -> str:
+        """CLUSTERED or NONCLUSTERED, if one follows."""
+        kind = self.either("CLUSTERED", "NONCLUSTERED")
+        return " " + commented("[clustered_index]", kind) if kind else ""
+
+    def type(self) -> str:
+        """The type of a column."""
+        if kind := self.either("BOOLEAN", "BOOL"):
+            text, name = "TINYINT(1)", "TINYINT"
+        elif name := self.either("ENUM", "SET"):
+            text = name + self.bracketed(lambda: plain_text(unquoted(self.take("text").text).rstrip(" ")), ",")
+        else:
+            kind = self.expect(*_SPELLINGS)
+            name = _TYPES[kind]
+            text = self.numeric(name) if name in ("FLOAT", "DOUBLE", "DECIMAL") else self.sized(name)
+        flags = {"ZEROFILL": False, "UNSIGNED": False}
+        while flag := self.either("UNSIGNED", "SIGNED", "ZEROFILL"):
+            flags[flag] = True
+        text += " UNSIGNED" if flags["UNSIGNED"] or flags["ZEROFILL"] else ""
+        text += " ZEROFILL" if flags["ZEROFILL"] else ""
+        return self.characters(name, text) if name in _CHARACTERS else text
+
+    def numeric(self, name: str) -> str:
+        """A FLOAT, DOUBLE or DECIMAL."""
+        if not self.next_is("("):
+            return name
+        arguments = self.bracketed(self.digits, ",")
+        if "," in arguments or name == "DECIMAL":
+            return name + arguments
+        if name == "DOUBLE":
+            raise self.refused()
+        return "DOUBLE" if int(arguments[1:-1]) > 24 else "FLOAT"
+
+    def sized(self, name: str) -> str:
+        """A type with a length or without one."""
+        if name == "VECTOR" and self.skip("<"):
+            self.expect("FLOAT")
+            self.expect(">")
+        if self.next_is("("):
+            return name + self.bracketed(self.digits, ",")
+        if name in ("VARCHAR", "VARBINARY"):
+            raise self.refused()
+        return f"{name}(1)" if name in ("BIT", "CHAR_", "BINARY_") else name
+
+    def characters(self, name: str, text: str) -> str:
+        """A text type with its character set; one of bytes is a BLOB or BINARY."""
+        binary = bool(self.skip("BINARY"))
+        charset = ""
+        if self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
+            charset = self.charset()
+        elif word := self.either("ASCII", "BYTE"):
+            charset = {"ASCII": "LATIN1", "BYTE": "BINARY"}[word]
+        binary = self.skip("BINARY") or binary
+        if charset == "BINARY":
+            if name not in _AS_BYTES:
+                return text
+            return text.replace(name, _AS_BYTES[name], 1)
+        return (
+            text
+            + (" BINARY" if binary else "")
+            + (f" CHARACTER SET {charset}" if charset and name not in ("ENUM", "SET") else "")
+        )
+
+    def column(self) -> str:
+        """A column with its options."""
+        name = self.name()
+        self.column_name = bare(name)
+        self.told.defaults[self.column_name] = None
+        text = f"{name} {self.type()}"
+        while not (self.ended or self.next in (",", ")", "FIRST", "AFTER", ";")):
+            text += f" {self.column_option()}"
+        return text
+
+    def column_option(self) -> str:
+        """One option of a column."""
+        if words := self.either("NOT NULL", "NULL", "AUTO_INCREMENT"):
+            return words
+        if self.either("PRIMARY KEY", "KEY"):
+            return f"PRIMARY KEY{self.clustered()}"
+        if self.either("UNIQUE KEY", "UNIQUE"):
+            return "UNIQUE KEY"
+        if self.skip("DEFAULT"):
+            default = self.told.defaults[self.column_name] = self.default()
+            return f"DEFAULT {default}"
+        if self.skip("ON UPDATE"):
+            self.expect(*NOW)
+            return f"ON UPDATE {self.now(self.next_is('('))}"
+        if self.skip("COMMENT"):
+            return f"COMMENT {self.value()}"
+        if self.skip("COLLATE"):
+            return f"COLLATE {self.collation()}"
+        if self.skip("AUTO_RANDOM"):
+            bits = self.bracketed(self.digits, ", ") if self.next_is("(") else ""
+            return commented("[auto_rand]", f"AUTO_RANDOM{bits}")
+        if words := self.either("COLUMN_FORMAT", "STORAGE"):
+            return f"{words} {self.expect('DEFAULT', 'FIXED', 'DYNAMIC', 'DISK', 'MEMORY')}"
+        if self.next_is("REFERENCES"):
+            return self.references()
+        if self.next in ("CONSTRAINT", "CHECK"):
+            return self.check(" ")
+        if self.either("GENERATED ALWAYS AS", "AS"):
+            kind = f"GENERATED ALWAYS AS{self.bracketed(self.expression)}"
+            return kind + (" STORED" if self.either("STORED", "VIRTUAL") == "STORED" else " VIRTUAL")
+        raise self.refused()
+
+    def default(self) -> str:
+        """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a call alone."""
+        if self.next_is("("):
+            found = self.grouped()
+            now = found.partition("(")
+            if now[0] in NOW and found.endswith(")"):
+                return f"CURRENT_TIMESTAMP({now[2]}"
+            return f"({found})" if _is_call(found) else found
+        if self.either(*NOW):
+            return self.now(self.next_is("("))
+        if self.next in ("CURRENT_DATE", "NEXT"):
+            raise self.refused()
+        found = self.expression(12)
+        return f"({found})" if _is_call(found) else found
+
+    def check(self, behind: str) -> str:
+        """A CHECK; `behind` stands before its enforcement."""
+        name = f"CONSTRAINT {self.plain_name()} " if self.skip("CONSTRAINT") and not self.next_is("CHECK") else ""
+        self.expect("CHECK")
+        text = f"{name}CHECK{self.bracketed(self.expression)}"
+        return text + behind + ("NOT ENFORCED" if self.either("NOT ENFORCED", "ENFORCED") == "NOT ENFORCED" else "ENFORCED")
+
+    def references(self) -> str:
+        """What a foreign key refers to."""
+        text = f"{self.expect('REFERENCES')} {self.name()}{self.parts()}"
+        if self.skip("MATCH"):
+            text += f" MATCH {self.expect('FULL', 'PARTIAL', 'SIMPLE')}"
+        actions = {}
+        while event := self.either(*_OPTIONS):
+            actions[event] = self.expect(*_REFERENCES)
+        return text + "".join(f" {event} {actions[event]}" for event in _OPTIONS if event in actions)
+
+    def parts(self) -> str:
+        """The columns or expressions of an index."""
+        self.key.clear()
+        return self.bracketed(self.part)
+
+    def part(self) -> str:
+        """A column or an expression of an index."""
+        text = f"({self.grouped()})" if self.next_is("(") else self.name()
+        self.key.append(text)
+        if self.next_is("("):
+            text += self.bracketed(self.digits)
+        return text + (" DESC" if self.either("ASC", "DESC") == "DESC" else "")
+
+    def grouped(self) -> str:
+        """An expression in brackets, without them."""
+        self.expect("(")
+        found = self.expression()
+        self.expect(")")
+        return found
+
+    def index_options(self, before: str = "") -> str:
+        """The options of an index in their one order."""
+        found = {"USING": before}
+        while True:
+            if kind := self.either("CLUSTERED", "NONCLUSTERED"):
+                found["CLUSTERED"] = commented("[clustered_index]", kind)
+            elif self.skip("KEY_BLOCK_SIZE"):
+                self.skip("=")
+                found["KEY_BLOCK_SIZE"] = f"KEY_BLOCK_SIZE={self.digits()}"
+            elif self.either("USING", "TYPE"):
+                found["USING"] = f"USING {self.expect('BTREE', 'HASH', 'RTREE', 'HNSW')}"
+            elif self.skip("WITH PARSER"):
+                found["PARSER"] = f"WITH PARSER {self.plain_name()}"
+            elif self.skip("COMMENT"):
+                found["COMMENT"] = f"COMMENT {self.text()}"
+            elif kind := self.either("GLOBAL", "LOCAL"):
+                found["GLOBAL"] = found.get("GLOBAL", "") if kind == "LOCAL" else commented("[global_index]", "GLOBAL")
+            elif kind := self.either("VISIBLE", "INVISIBLE"):
+                found["VISIBLE"] = kind
+            else:
+                break
+        order = ("CLUSTERED", "KEY_BLOCK_SIZE", "USING", "PARSER", "COMMENT", "GLOBAL", "VISIBLE")
+        return "".join(f" {found[name]}" for name in order if found.get(name) and found[name] != "COMMENT ''")
+
+    def constraint(self) -> str:
+        """An index or a constraint of a table; "" if none follows."""
+        name = ""
+        start = self.at
+        if self.skip("CONSTRAINT") and self.next not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+            name = f"{self.plain_name()} "
+        if self.next_is("CHECK"):
+            self.at = start
+            return self.check(" ")
+        if self.skip("PRIMARY KEY"):
+            return self.indexed("PRIMARY KEY", name.strip())
+        if self.skip("FOREIGN KEY"):
+            absent = "IF NOT EXISTS " if self.skip("IF NOT EXISTS") else ""
+            if not self.next_is("("):
+                name = name or f"{self.plain_name()} "
+            return f"CONSTRAINT {name}FOREIGN KEY {absent}{self.parts()} {self.references()}"
+        if self.skip("UNIQUE"):
+            self.either("KEY", "INDEX")
+            return self.indexed("UNIQUE", name.strip())
+        if kind := self.either("FULLTEXT"):
+            self.either("KEY", "INDEX")
+            return self.indexed(kind, "")
+        if self.either("KEY", "INDEX"):
+            return self.indexed("INDEX" + (" IF NOT EXISTS" if self.skip("IF NOT EXISTS") else ""), "")
+        self.at = start
+        return ""
+
+    def indexed(self, kind: str, name: str) -> str:
+        """An index's name, columns and options."""
+        using = ""
+        if self.next not in ("(", "USING", "TYPE"):
+            own = self.plain_name()
+            name = name or own
+        if self.either("USING", "TYPE"):
+            using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}"
+        parts = self.parts()
+        self.index(bare(name) if name else "", kind.startswith("UNIQUE"), kind == "PRIMARY KEY")
+        return f"{kind}{f' {name}' if name else ''}{parts}{self.index_options(using)}"
+
+    def index(self, name: str, unique: bool, primary: bool = False) -> None:
+        """Remembers the index whose columns were read. TiDB adds a hidden column for each expression."""
+        name = "PRIMARY" if primary else name or ("expression_index" if self.key[0][0] == "(" else bare(self.key[0]))
+        columns = []
+        for place, part in enumerate(self.key):
+            columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")
+            if part[0] != "`":
+                self.told.hidden[columns[-1]] = part[1:-1]
+        self.told.indexes.append(Index(name, tuple(columns), unique or primary))
+
+
+def _is_call(text: str) -> bool:
+    """Whether an expression is a call of a function and nothing else."""
+    name, bracket, rest = text.partition("(")
+    if not bracket or not name.isidentifier() or name == "CAST":
+        return False
+    depth, quoted = 1, False
+    for at, sign in enumerate(rest):
+        quoted ^= sign == "'"
+        depth += 0 if quoted else (sign == "(") - (sign == ")")
+        if depth == 0:
+            return at == len(rest) - 1
+    return False

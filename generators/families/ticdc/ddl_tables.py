@@ -1,0 +1,198 @@
+"""Options and partitions of tables, as TiDB's parser restores them (ticdc#ddl-restore-tables)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from generators.families.ticdc.ddl_columns import Columns, commented
+from generators.families.ticdc.sql import number, unquoted
+from generators.sources.mysql import quote
+
+_NUMBERS: Final = tuple(
+    re.findall(
+        r"\w+",
+        "AVG_ROW_LENGTH CHECKSUM DELAY_KEY_WRITE KEY_BLOCK_SIZE MAX_ROWS MIN_ROWS NODEGROUP TABLE_CHECKSUM STATS_BUCKETS "
+        "STATS_TOPN STATS_AUTO_RECALC STATS_SAMPLE_PAGES",
+    )
+)
+"""Table options with a number."""
+_COMMENTED: Final = {
+    "AUTO_ID_CACHE": "[auto_id_cache]",
+    "AUTO_RANDOM_BASE": "[auto_rand_base]",
+    "SHARD_ROW_ID_BITS": "",
+    "PRE_SPLIT_REGIONS": "",
+}
+"""Table options with a number that stand in a comment of TiDB."""
+_FORMATS: Final = ("DEFAULT", "DYNAMIC", "FIXED", "COMPRESSED", "REDUNDANT", "COMPACT")
+
+
+@dataclass(slots=True)
+class Options(Columns):
+    """Options of tables and databases, partitions."""
+
+    def table_options(self) -> Iterator[str]:
+        """The options of a table that follow."""
+        while not self.ended and self.next not in (";", "PARTITION"):
+            yield from self.table_option()
+            self.skip(",")
+
+    def table_option(self) -> Iterator[str]:
+        """One option; nothing where TiCDC leaves it out."""
+        force = commented("[force_inc]", "FORCE") + " " if self.skip("FORCE") else ""
+        if self.skip("DEFAULT") and self.next not in ("CHARACTER", "CHARSET", "CHAR", "COLLATE", "PLACEMENT"):
+            raise self.refused()
+        if word := self.either(*_NUMBERS):
+            self.skip("=")
+            yield f"{word} = {'DEFAULT' if word.startswith('STATS') and self.skip('DEFAULT') else self.digits()}"
+        elif word := self.either(*_COMMENTED):
+            self.skip("=")
+            yield force + commented(_COMMENTED[word], f"{word} = {self.digits()}")
+        elif word := self.either("AUTO_INCREMENT"):
+            self.skip("=")
+            yield f"{force}AUTO_INCREMENT = {self.digits()}"
+        elif self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
+            self.skip("=")
+            yield f"DEFAULT CHARACTER SET = {self.charset()}"
+        elif self.skip("COLLATE"):
+            self.skip("=")
+            yield f"DEFAULT COLLATE = {self.collation().upper()}"
+        elif self.skip("ENGINE"):
+            self.skip("=")
+            token = self.take("word", "text", "name")
+            yield f"ENGINE = {unquoted(token.text) if token.kind == 'text' else token.text.strip('`')}"
+        elif word := self.either(
+            "COMMENT", "COMPRESSION", "CONNECTION", "PASSWORD", "ENCRYPTION", "DATA DIRECTORY", "INDEX DIRECTORY"
+        ):
+            self.skip("=")
+            yield f"{word} = {self.text()}"
+        elif word := self.either("PACK_KEYS", "STATS_PERSISTENT"):
+            self.skip("=")
+            self.skip("DEFAULT") or self.digits()
+            yield f"{word} = DEFAULT /* TableOption{word.title().replace('_', '')} is not supported */ "
+        elif self.skip("ROW_FORMAT"):
+            self.skip("=")
+            yield f"ROW_FORMAT = {self.expect(*_FORMATS)}"
+        elif self.skip("TTL_ENABLE"):
+            self.skip("=")
+            shown = commented("[ttl]", f"TTL_ENABLE = {self.text().upper()}")
+            yield from () if self.ttl_off else (shown,)
+        elif self.skip("TTL_JOB_INTERVAL"):
+            self.skip("=")
+            yield commented("[ttl]", f"TTL_JOB_INTERVAL = {self.text()}")
+        elif self.skip("TTL"):
+            self.skip("=")
+            column = self.plain_name()
+            self.expect("+")
+            self.expect("INTERVAL")
+            every = number(self.take("number").text) if self.tokens[self.at].kind == "number" else self.expression()
+            yield commented("[ttl]", f"TTL = {column} + INTERVAL {every} {self.unit()}")
+            if self.ttl_off:
+                yield commented("[ttl]", "TTL_ENABLE = 'OFF'")
+        elif self.skip("PLACEMENT POLICY"):
+            yield from self.policy()
+        else:
+            raise self.refused()
+
+    def policy(self) -> Iterator[str]:
+        """A placement policy, of which the space is left where TiCDC leaves it out."""
+        self.skip("=")
+        token = self.take("word", "text", "name")
+        name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
+        # a rule that is left out leaves its space
+        yield commented("[placement]", f"PLACEMENT POLICY = {quote(name)}") if self.placement else ""
+
+    def database_options(self) -> str:
+        """The options of a database that follow."""
+        text = ""
+        while not self.ended and not self.next_is(";"):
+            self.skip("DEFAULT")
+            if self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
+                self.skip("=")
+                text += f" CHARACTER SET = {self.charset().lower()}"
+            elif self.skip("COLLATE"):
+                self.skip("=")
+                text += f" COLLATE = {self.collation()}"
+            elif self.skip("ENCRYPTION"):
+                self.skip("=")
+                text += f" ENCRYPTION = {self.text()}"
+            elif self.skip("PLACEMENT POLICY"):
+                text += " " + "".join(self.policy())
+            elif self.next_is("SET", "TIFLASH"):
+                text += f" {self.tiflash()}"
+            else:
+                raise self.refused()
+        return text
+
+    def tiflash(self) -> str:
+        """SET TIFLASH REPLICA."""
+        text = f"{self.expect('SET TIFLASH REPLICA')} {self.digits()}"
+        if self.skip("LOCATION LABELS"):
+            text += f" LOCATION LABELS {self.listed(self.text, ', ')}"
+        return text
+
+    def partitioning(self) -> str:
+        """PARTITION BY and what follows."""
+        text = f"{self.expect('PARTITION BY')} {self.method()}"
+        count = self.digits() if self.skip("PARTITIONS") else ""
+        if self.skip("SUBPARTITION BY"):
+            text += f" SUBPARTITION BY {self.method()}"
+            text += f" SUBPARTITIONS {self.digits()}" if self.skip("SUBPARTITIONS") else ""
+            raise self.refused()
+        if self.next_is("("):
+            text += f" {self.bracketed(self.partition, ',')}"
+        elif count or text.startswith(("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")):
+            self.told.partitions = int(count or 1)
+            text += f" PARTITIONS {count or 1}"
+        if self.skip("UPDATE INDEXES"):
+            text += f" UPDATE INDEXES {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
+        return text
+
+    def method(self) -> str:
+        """How a table is partitioned."""
+        linear = "LINEAR " if self.skip("LINEAR") else ""
+        kind = self.expect("HASH", "KEY", "RANGE", "LIST")
+        if kind in ("RANGE", "LIST") and self.skip("COLUMNS"):
+            return f"{kind} COLUMNS {self.bracketed(self.name, ',')}"
+        if kind == "KEY":
+            if self.skip("ALGORITHM"):
+                self.expect("=")
+                kind += f" ALGORITHM = {self.digits()}"
+            if self.next_is("(", ")"):
+                self.at += 2
+                return f"{linear}{kind} ()"
+            return f"{linear}{kind} {self.bracketed(self.name, ',')}"
+        found = f"{linear}{kind} ({self.grouped()})"
+        if self.next_is("INTERVAL"):
+            raise self.refused()
+        return found
+
+    def partition(self) -> str:
+        """A partition."""
+        text = f"{self.expect('PARTITION')} {self.plain_name()}"
+        self.told.partitions += 1
+        if self.skip("VALUES LESS THAN"):
+            text += " VALUES LESS THAN " + ("(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression))
+        elif self.skip("VALUES IN"):
+            values = self.bracketed(self.member)
+            text += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
+        elif self.skip("DEFAULT"):
+            text += " DEFAULT"
+        for option in self.partition_options():
+            text += f" {option}"
+        if self.next_is("("):
+            raise self.refused()
+        return text
+
+    def member(self) -> str:
+        """A value of a partition by LIST."""
+        if self.skip("DEFAULT"):
+            return "DEFAULT"
+        return self.expression() if not self.next_is("(") else self.bracketed(self.expression)
+
+    def partition_options(self) -> Iterator[str]:
+        """The options of a partition that follow."""
+        while self.next not in (",", ")", "("):
+            yield from self.table_option()

@@ -1,0 +1,84 @@
+"""TiKV's key of a row, as the option output-row-key prints it (ticdc#canal-row-key)."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import struct
+import zlib
+from typing import Final
+
+from generators.errors import Refused
+from generators.families.ticdc import text
+from generators.families.ticdc.sink import collated
+from generators.model import Column, Logical, Row, Table, Value, ZeroDate
+from generators.sources import mysql
+
+_BYTES, _INT, _UINT, _DURATION = b"\x01", b"\x03", b"\x04", b"\x07"
+_SIGN: Final = 1 << 63
+
+
+def row_key(table: Table, row: Row) -> str:
+    """The key in base64: the table's id and the row's handle.
+
+    The handle is a single integer key, or the values of a clustered key of another kind; a table without a clustered key has a
+    number of TiDB's own. Raises Refused for a clustered key whose encoding is not known here.
+    """
+    key = tuple(table.column(name) for name in table.primary_key)
+    told = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
+    if len(key) == 1 and key[0].type.logical is Logical.INT and told != [False]:
+        value = row[key[0].name]
+        assert isinstance(value, int)
+        handle = _number(value - (2 * _SIGN if value >= _SIGN else 0))
+    elif key and told != [False]:
+        parts = [_encoded(column, row[column.name]) for column in key]
+        if None in parts and told:
+            raise Refused(f"table {table.name}: TiKV's form of its clustered key is not known here")
+        handle = _own(row) if None in parts else b"".join(part for part in parts if part is not None)
+    else:
+        handle = _own(row)
+    return base64.b64encode(b"t" + _number(zlib.crc32(table.name.encode()) % 10_000) + b"_r" + handle).decode()
+
+
+def _number(value: int) -> bytes:
+    return struct.pack(">Q", value + _SIGN)
+
+
+def _own(row: Row) -> bytes:
+    return _number(zlib.crc32(repr(sorted(row.items())).encode()))
+
+
+def _encoded(column: Column, value: Value) -> bytes | None:
+    """A value of a clustered key so that bytes compare as values do; None for a kind that is not known here."""
+    kind = column.type
+    match collated(column, None if value is None else text.canonical(kind, value)):
+        case int() as number if kind.logical is Logical.INT:
+            return _UINT + struct.pack(">Q", number) if kind.unsigned else _INT + _number(number)
+        case int() as micros if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
+            return _UINT + struct.pack(">Q", _packed(mysql.EPOCH + dt.timedelta(microseconds=micros)))
+        case int() as micros if kind.logical is Logical.TIME:
+            return _DURATION + _number(micros * 1000)
+        case dt.date() as day:
+            return _UINT + struct.pack(">Q", _packed(dt.datetime(day.year, day.month, day.day)))
+        case ZeroDate():
+            return None
+        case bytes() as raw:
+            return _BYTES + _grouped(raw)
+        case str() as found if kind.logical is Logical.TEXT and not column.collation.endswith("_ci"):
+            return _BYTES + _grouped(found.encode())
+        case str() as found if column.collation.endswith("_general_ci") and found.isascii():
+            return _BYTES + _grouped(found.encode("utf-16-be"))
+    return None
+
+
+def _packed(moment: dt.datetime) -> int:
+    """TiDB's number of a date and time."""
+    day = (moment.year * 13 + moment.month) << 5 | moment.day
+    clock = moment.hour << 12 | moment.minute << 6 | moment.second
+    return (day << 17 | clock) << 24 | moment.microsecond
+
+
+def _grouped(raw: bytes) -> bytes:
+    """Groups of eight bytes, each with a mark of how many count."""
+    groups = [raw[at : at + 8] for at in range(0, len(raw) + 1, 8)]
+    return b"".join(group.ljust(8, b"\0") + bytes([255 - (8 - len(group))]) for group in groups)

@@ -1,0 +1,447 @@
+"""Expressions of SQL as TiDB's parser restores them, and the tokens of a statement.
+
+Each rule is that of a `Restore` function of TiDB's parser, with the flags of TiCDC (ticdc#ddl-restored,
+#ddl-restore-expressions). What is not known raises Refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from generators.errors import Refused
+from generators.sources.mysql import quote
+
+_TOKEN: Final = re.compile(
+    r"""\s+|/\*(?:T!(?:\[(?P<features>[\w,]*)\])?|!\d{0,6})(?P<special>.*?)\*/|/\*.*?\*/|(?:--(?=\s|$)|\#)[^\n]*|(?P<name>`(?:[^`]|``)+`)"""
+    r"""|(?P<bits>[bB]'[01]*'|[xX]'[0-9a-fA-F]*'|0[xX][0-9a-fA-F]+\b|0b[01]+\b)|(?P<text>'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")"""
+    r"""|(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))|(?P<word>@{0,2}[\w$]+)"""
+    r"""|(?P<sign><=>|->>|->|<<|>>|<=|>=|<>|!=|:=|\|\||&&|.)""",
+    re.DOTALL,
+)
+_FEATURES: Final = frozenset(
+    (
+        "auto_rand",
+        "auto_id_cache",
+        "auto_rand_base",
+        "clustered_index",
+        "force_inc",
+        "placement",
+        "ttl",
+        "global_index",
+        "pre_split",
+    )
+)
+"""TiDB's own features whose comments its parser reads."""
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_BINARY: Final = {
+    **dict.fromkeys(("OR", "||"), (1, " OR ")),
+    "XOR": (2, " XOR "),
+    **dict.fromkeys(("AND", "&&"), (3, " AND ")),
+    **{sign: (5, sign) for sign in ("=", "<=>", ">=", ">", "<=", "<", "!=")},
+    "<>": (5, "!="),
+    "|": (6, "|"),
+    "&": (7, "&"),
+    **{sign: (8, sign) for sign in ("<<", ">>")},
+    **{sign: (9, sign) for sign in ("+", "-")},
+    **{sign: (10, sign) for sign in ("*", "/", "%")},
+    "DIV": (10, " DIV "),
+    "MOD": (10, "%"),
+    "^": (11, "^"),
+}
+"""How tightly an operator binds, and its text."""
+_PREDICATE: Final = 5
+_UNARY: Final = 12
+_QUOTES: Final = "`'\""
+_UNITS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR SECOND_MICROSECOND MINUTE_MICROSECOND MINUTE_SECOND "
+        "HOUR_MICROSECOND HOUR_SECOND HOUR_MINUTE DAY_MICROSECOND DAY_SECOND DAY_MINUTE DAY_HOUR YEAR_MONTH",
+    )
+)
+NOW: Final = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
+_BARE: Final = (
+    *NOW[:1],
+    *NOW[2:],
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_USER",
+    "UTC_DATE",
+    "UTC_TIME",
+    "UTC_TIMESTAMP",
+    "CURRENT_ROLE",
+)
+"""Functions that are called without brackets too."""
+_OWN_SYNTAX: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "CHAR EXTRACT TRIM POSITION WEIGHT_STRING GET_FORMAT TIMESTAMPADD TIMESTAMPDIFF MATCH VALUES GROUP_CONCAT CONVERT "
+        "INSERT ROW EXISTS SUBSTRING SUBSTR MID COUNT SUM MIN MAX AVG NEXTVAL LASTVAL SETVAL MOD BINARY INTERVAL OVER ANY ALL "
+        "SOME",
+    )
+)
+"""Functions whose arguments have a grammar of their own, which is not read here unless it is said."""
+_RESERVED: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "AND OR XOR NOT IS IN BETWEEN LIKE ILIKE REGEXP RLIKE DIV MOD CASE WHEN THEN ELSE END COLLATE SELECT FROM WHERE BY AS ON",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A name in back quotes, a text, a number, bits, a word or a sign."""
+
+    kind: str
+    text: str
+
+    @property
+    def upper(self) -> str:
+        """The word or sign in upper case, "" for other tokens."""
+        return self.text.upper() if self.kind in ("word", "sign") else ""
+
+
+def tokens(sql: str) -> Iterator[Token]:
+    """The tokens of a statement. Comments are left out, but those of TiDB's and MySQL's features hold tokens."""
+    for match in _TOKEN.finditer(sql):
+        if match["special"] is not None:
+            if set(filter(None, (match["features"] or "").split(","))) <= _FEATURES:
+                yield from tokens(match["special"])
+        elif match.lastgroup:
+            yield Token(match.lastgroup, match[0])
+
+
+def unquoted(literal: str) -> str:
+    """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
+    mark = literal[0]
+    return re.sub(
+        rf"{mark}{mark}|\\(.)", lambda m: mark if m[1] is None else _ESCAPES.get(m[1], m[1]), literal[1:-1], flags=re.DOTALL
+    )
+
+
+def plain_text(value: str) -> str:
+    """A text outside of expressions: TiDB doubles its quotes and leaves its backslashes alone."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def value_text(value: str) -> str:
+    """A text as a value: its backslashes are doubled too."""
+    return plain_text(value.replace("\\", "\\\\"))
+
+
+def number(literal: str) -> str:
+    """A number: an integer or a DECIMAL by its digits, a double as Go's `%e`."""
+    if "e" not in literal.lower():
+        whole, dot, fraction = literal.partition(".")
+        digits = whole.lstrip("0") or "0"
+        return f"{digits}.{fraction}" if dot and fraction else digits
+    if math.isinf(value := float(literal)):
+        raise Refused(f"TiDB's form of this statement is not known here: the number {literal}")
+    digits, exponent = f"{Decimal(repr(value)).normalize():e}".split("e")
+    return f"{digits}e{exponent[0]}{exponent[1:]:0>2}"
+
+
+def bits(literal: str) -> str:
+    """A bit or hexadecimal literal: bits without leading zeros, bytes in lower case."""
+    if literal[0] in "xX" or literal[:2].lower() == "0x":
+        digits = literal[2:].rstrip("'").lower()
+        return f"x'{digits.zfill(len(digits) + len(digits) % 2)}'"
+    digits = literal[2:].strip("'")
+    return f"b'{digits.lstrip('0') or digits[:1]}'"
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads a statement from the left; what it returns is restored text."""
+
+    sql: str
+    tokens: tuple[Token, ...]
+    at: int = field(default=0)
+
+    def refused(self) -> Refused:
+        """The error of a statement that is not known here."""
+        return Refused(f"TiDB's form of this statement is not known here, from token {self.at + 1} on: {self.sql}")
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows."""
+        return self.at >= len(self.tokens)
+
+    @property
+    def next(self) -> str:
+        """The word or sign that follows, in upper case, or ""."""
+        return "" if self.ended else self.tokens[self.at].upper
+
+    def take(self, *kinds: str) -> Token:
+        """The token that follows, which is of one of the kinds."""
+        if self.ended or (kinds and self.tokens[self.at].kind not in kinds):
+            raise self.refused()
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def next_is(self, *texts: str) -> bool:
+        """Whether these words or signs follow."""
+        found = self.tokens[self.at : self.at + len(texts)]
+        return len(found) == len(texts) and all(token.upper == text for token, text in zip(found, texts, strict=True))
+
+    def skip(self, words: str) -> bool:
+        """Goes past these words if they follow."""
+        found = words.split()
+        if not self.next_is(*found):
+            return False
+        self.at += len(found)
+        return True
+
+    def either(self, *choices: str) -> str:
+        """Goes past the first of these that follows, and returns it; "" if none does."""
+        return next((words for words in choices if self.skip(words)), "")
+
+    def expect(self, *choices: str) -> str:
+        """Goes past one of these, which must follow."""
+        if not (found := self.either(*choices)):
+            raise self.refused()
+        return found
+
+    def plain_name(self) -> str:
+        """A name in back quotes."""
+        token = self.take("name", "word")
+        return quote(token.text[1:-1].replace("``", "`") if token.kind == "name" else token.text)
+
+    def name(self) -> str:
+        """A name, qualified or not."""
+        found = self.plain_name()
+        while self.skip("."):
+            found += f".{self.plain_name()}"
+        return found
+
+    def listed(self, one: Callable[[], str], separator: str) -> str:
+        """One or more, with commas between them."""
+        found = [one()]
+        while self.skip(","):
+            found.append(one())
+        return separator.join(found)
+
+    def bracketed(self, one: Callable[[], str], separator: str = ", ") -> str:
+        """One or more in brackets."""
+        self.expect("(")
+        found = self.listed(one, separator)
+        self.expect(")")
+        return f"({found})"
+
+    def digits(self) -> str:
+        """A whole number."""
+        token = self.take("number")
+        if not token.text.isdigit():
+            raise self.refused()
+        return str(int(token.text))
+
+    def signed(self) -> str:
+        """A whole number with its sign."""
+        sign = self.either("-", "+")
+        return ("-" if sign == "-" else "") + self.digits()
+
+    def text(self) -> str:
+        """A text outside of expressions."""
+        return plain_text(unquoted(self.take("text").text))
+
+    def value(self) -> str:
+        """A text as a value without an introducer."""
+        return value_text(unquoted(self.take("text").text))
+
+    def expression(self, binding: int = 0) -> str:
+        """An expression whose operators bind at least that tightly."""
+        left = self._negated(binding)
+        while True:
+            if binding <= _PREDICATE and (found := self._predicate(left)):
+                left = found
+            elif (operator := _BINARY.get(self.next)) and operator[0] >= binding:
+                sign = self.take().text
+                if sign in "+-" and self.skip("INTERVAL"):
+                    left = f"DATE_{'ADD' if sign == '+' else 'SUB'}({left}, INTERVAL {self._interval()})"
+                else:
+                    left += operator[1] + self.expression(operator[0] + 1)
+            else:
+                return left
+
+    def _negated(self, binding: int) -> str:
+        if binding <= _PREDICATE and self.skip("NOT"):
+            return f"NOT {self.expression(_PREDICATE - 1)}"
+        if sign := self.either("-", "+", "~", "!"):
+            return sign + self.expression(_UNARY)
+        return self._collated()
+
+    def _collated(self) -> str:
+        found = self._operand()
+        while True:
+            if self.skip("COLLATE"):
+                found += f" COLLATE {self.take('word', 'name', 'text').text.strip(_QUOTES).lower()}"
+            elif arrow := self.either("->>", "->"):
+                found = f"JSON_EXTRACT({found}, {self._operand()})"
+                found = f"JSON_UNQUOTE({found})" if arrow == "->>" else found
+            else:
+                return found
+
+    def _predicate(self, left: str) -> str:
+        """IS, IN, BETWEEN, LIKE or REGEXP behind their operand; "" if none follows."""
+        if self.skip("IS"):
+            no = " NOT" if self.skip("NOT") else ""
+            return f"{left} IS{no} {self.expect('NULL', 'TRUE', 'FALSE')}"
+        start = self.at
+        no = " NOT" if self.skip("NOT") else ""
+        if self.skip("IN"):
+            return f"{left}{no} IN {self.bracketed(self.expression, ',')}"
+        if self.skip("BETWEEN"):
+            low = self.expression(_PREDICATE + 1)
+            self.expect("AND")
+            return f"{left}{no} BETWEEN {low} AND {self.expression(_PREDICATE)}"
+        if self.skip("LIKE"):
+            found = f"{left}{no} LIKE {self.expression(_PREDICATE + 1)}"
+            if self.skip("ESCAPE"):
+                escape = unquoted(self.take("text").text)
+                found += "" if escape == "\\" else f" ESCAPE {plain_text(escape)}"
+            return found
+        if self.either("REGEXP", "RLIKE"):
+            return f"{left}{no} REGEXP {self.expression(_PREDICATE + 1)}"
+        self.at = start
+        return ""
+
+    def _interval(self) -> str:
+        return f"{self.expression()} {self.unit()}"
+
+    def unit(self) -> str:
+        """A unit of time."""
+        unit = self.take("word").upper.removeprefix("SQL_TSI_")
+        if unit not in _UNITS:
+            raise self.refused()
+        return unit
+
+    def _operand(self) -> str:
+        token = self.take()
+        match token.kind:
+            case "text":
+                if not self.ended and self.tokens[self.at].kind == "text":
+                    raise self.refused()  # texts beside each other are one
+                return "_UTF8MB4" + value_text(unquoted(token.text))
+            case "number":
+                return number(token.text)
+            case "bits":
+                return bits(token.text)
+            case "name":
+                self.at -= 1
+                return self.name()
+            case "sign" if token.text == "(":
+                found = self.expression()
+                if self.skip(","):
+                    found = f"{found},{self.listed(self.expression, ',')}"
+                    self.expect(")")
+                    return f"ROW({found})"
+                self.expect(")")
+                return f"({found})"
+            case "word":
+                return self._word(token.upper)
+        raise self.refused()
+
+    def _word(self, word: str) -> str:
+        called = self.next_is("(")
+        if word in ("TRUE", "FALSE", "NULL", "MAXVALUE") and not called:
+            return word
+        if word in ("DEFAULT", "ROW", "BINARY", "EXISTS", "INTERVAL") or word.startswith("@"):
+            raise self.refused()
+        following = None if self.ended else self.tokens[self.at]
+        if word.startswith("_") and following is not None and following.kind in ("text", "bits"):
+            content = self.take()
+            if content.kind == "bits" or word not in ("_UTF8MB4", "_UTF8", "_BINARY") or not content.text.isascii():
+                raise self.refused()
+            return word + value_text(unquoted(content.text))
+        if word in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "text":
+            return f"{word} {self.value()}"
+        if word == "CASE":
+            return self._case()
+        if word in _BARE and not called:
+            return f"{word}()"
+        if not called:
+            if word in _RESERVED:
+                raise self.refused()
+            self.at -= 1
+            return self.name()
+        return self._call(word)
+
+    def now(self, called: bool) -> str:
+        """CURRENT_TIMESTAMP under one of its names, whose word was read."""
+        if called:
+            self.expect("(")
+            fraction = "" if self.next_is(")") else self.digits()
+            self.expect(")")
+            return f"CURRENT_TIMESTAMP({fraction})"
+        return "CURRENT_TIMESTAMP()"
+
+    def _case(self) -> str:
+        found = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
+        while self.skip("WHEN"):
+            found += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
+        if self.skip("ELSE"):
+            found += f" ELSE {self.expression()}"
+        return f"{found} {self.expect('END')}"
+
+    def _call(self, word: str) -> str:
+        self.expect("(")
+        if word == "CAST":
+            found = f"CAST({self.expression()} {self.expect('AS')} {self._cast_type()})"
+        elif word in ("DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE"):
+            found = f"{word}({self.expression()}"
+            self.expect(",")
+            found += f", INTERVAL {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
+        elif word == "CONVERT":
+            found = f"CONVERT({self.expression()}"
+            if self.skip("USING"):
+                found += f" USING {value_text(self.take('word').text.lower())})"
+            else:
+                self.expect(",")
+                found += f", {self._cast_type()})"
+        elif word == "MOD":
+            found = self.expression()
+            self.expect(",")
+            found += f"%{self.expression()}"
+        elif word in ("SUBSTRING", "SUBSTR", "MID"):
+            arguments = [self.expression()]
+            while self.either(",", "FROM", "FOR"):
+                arguments.append(self.expression())
+            found = f"{word}({', '.join(arguments)})"
+        elif word == "TRIM":
+            found = f"TRIM({self.expression()})"
+        elif word in ("TIMESTAMPDIFF", "TIMESTAMPADD"):
+            unit = self.unit()
+            self.expect(",")
+            found = f"{word}({unit}, {self.listed(self.expression, ', ')})"
+        elif word == "EXTRACT":
+            found = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
+        elif word in ("COUNT", "SUM", "MIN", "MAX", "AVG") and not self.next_is("DISTINCT") and not self.next_is("*"):
+            found = f"{word}({self.expression()})"
+        elif word == "COUNT" and self.skip("*"):
+            found = "COUNT(1)"
+        elif word in _OWN_SYNTAX:
+            raise self.refused()
+        else:
+            found = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
+        self.expect(")")
+        return found
+
+    def _cast_type(self) -> str:
+        if kind := self.either("SIGNED", "UNSIGNED"):
+            self.either("INTEGER", "INT")
+            return kind
+        kind = self.expect("CHAR", "BINARY", "DATE", "DATETIME", "TIME", "DECIMAL", "JSON", "DOUBLE", "FLOAT", "YEAR")
+        arguments = ""
+        if kind in ("CHAR", "BINARY", "DATETIME", "TIME", "DECIMAL") and self.next_is("("):
+            arguments = self.bracketed(self.digits, ", ")
+        if kind == "DECIMAL":
+            arguments = arguments.replace(", 0)", ")") or "(10)"
+        if self.next in ("CHARACTER", "CHARSET", "ARRAY"):
+            raise self.refused()
+        return kind + arguments
