@@ -75,11 +75,30 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
             return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members)))
-    if type.name in postgresql.UNKNOWN:
+    if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
     if type.name in _NAMED:
         return semantic("string", f"io.debezium.data.{_NAMED[type.name]}", nullable)
     return Schema("string", nullable)
+
+
+_WITHOUT_SCHEMA: Final = ("money[]", "name[]", "interval[]", "varbit[]", "xml[]", "point[]")
+"""Types of which a column is always left out."""
+_SINCE_2: Final = ("bytea[]", "oid[]")
+
+
+def _is_unknown(name: str, modes: Modes) -> bool:
+    """Whether the connector has no schema for a type of that name, but bytes with `include.unknown.datatypes`."""
+    return name in postgresql.UNKNOWN or (name == "tsvector" and modes.release <= (2, 5))
+
+
+def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
+    """Whether the connector leaves columns of that type out of schemas and rows (debezium#left-out)."""
+    return (
+        type.name in _WITHOUT_SCHEMA
+        or (type.name in _SINCE_2 and modes.release < (2, 0))
+        or (not unknown_types and _is_unknown(type.name.removesuffix("[]"), modes))
+    )
 
 
 def _wire_scale(type: SourceType) -> int:
@@ -105,13 +124,13 @@ def wire(
     lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (1, 5)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
     found = schema(type, modes, nullable)
-    return wired(found, type, _class(type, value, found, meaning), meaning)
+    return wired(found, type, _class(type, value, modes, found, meaning), meaning)
 
 
-def _class(type: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+def _class(type: SourceType, value: Value, modes: Modes, found: Schema, meaning: Meaning) -> str:
     """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
     `unknown-type`."""
-    if type.name in postgresql.UNKNOWN:
+    if _is_unknown(type.name, modes):
         return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
@@ -127,14 +146,19 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     found = schema(type, modes, nullable)
     if nullable:
         return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"))
-    shown: Any = _fallback(found)
+    shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found)
     if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
         shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
     return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
 
 
+_JSON_OBJECT: Final = "{}"
+
+
 def _fallback(found: Schema) -> Any:
     match found.name.rpartition(".")[2]:
+        case "Point":
+            return {"x": 0.0, "y": 0.0, "wkb": struct.pack("<BIdd", 1, 1, 0.0, 0.0), "srid": None}
         case "VariableScaleDecimal":
             return {"scale": 0, "value": b"\x00"}
         case "Decimal":
@@ -326,6 +350,10 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     if type.name == "money":
         double = snapshot or modes.release < (2, 0)
         read = Decimal(double_text(float(value))) if double else value
+        if double and _money(modes) == "string":
+            text = double_text(float(value))
+            lost = Decimal(text) != value
+            return Meaning(text, None if lost else value, _MONEY, lost=lost, corrupt=lost)
         digits = modes.money_digits if _money(modes) == "precise" else 2
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
@@ -420,12 +448,10 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
                     limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
                 )
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
-        case "box" | "circle" | "composite":
-            # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
-            shown = value if type.name == "composite" else _NUMBER.sub(lambda m: double_text(float(m[0])), value)
-            return Meaning(
-                values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know"
-            )
+    if _is_unknown(type.name, modes):
+        # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
+        shown = _NUMBER.sub(lambda m: double_text(float(m[0])), value) if type.name in ("box", "circle") else value
+        return Meaning(values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know")
     return Meaning(value, value)
 
 

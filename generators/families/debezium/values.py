@@ -205,7 +205,7 @@ def double_of(value: Decimal, precision: int, scale: int) -> Meaning:
     if math.isinf(double):
         return Meaning(double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True)
     with localcontext() as context:
-        context.prec = 1100
+        context.prec = 1100 + max(scale, 0)
         quantum = Decimal(1).scaleb(-scale)
         printed, binary = Decimal(double_text(double)), Decimal(double)
         near = tuple(dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed, binary)))

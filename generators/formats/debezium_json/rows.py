@@ -154,7 +154,7 @@ def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
         return table
     hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
     key = table.primary_key or min(table.unique, key="_".join, default=())  # PostgreSQL calls an index after its columns
-    captured = (c for c in table.columns if profile.unknown_types or c.type.name not in postgresql.UNKNOWN)
+    captured = (c for c in table.columns if not _debezium_postgresql.is_left_out(c.type, profile.modes, profile.unknown_types))
     columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
     return replace(table, columns=columns, primary_key=tuple(name for name in key if name not in hidden))
 
