@@ -99,11 +99,11 @@ def wire(
         declared = ""
     found = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(found, type, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
+        return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable))
     cls = mysql.value_class(type, value)
     meaning = _spelled(found, value, deciding(declared)) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
-        meaning = _epoch(type, found, meaning)
+        meaning = _epoch(type, found, meaning, modes)
     return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning)
 
 
@@ -121,13 +121,13 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
     return cls
 
 
-def _epoch(type: SourceType, found: Schema, meaning: Meaning) -> Meaning:
+def _epoch(type: SourceType, found: Schema, meaning: Meaning, modes: Modes) -> Meaning:
     """What stands for a value that the connector has none for, in a NOT NULL column."""
     meant: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
-    return Meaning(fallback(found), meant, meaning.reason)
+    return Meaning(fallback(found, modes), meant, meaning.reason)
 
 
-def fallback(found: Schema) -> Any:
+def fallback(found: Schema, modes: Modes) -> Any:
     """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (debezium#before-fallback)."""
     match found.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":
@@ -139,7 +139,7 @@ def fallback(found: Schema) -> Any:
         case "Json":
             return "{}"
         case "Decimal":
-            return b"\x00"
+            return values.zero_decimal(found, modes)
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
 
 

@@ -47,7 +47,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema(_INTEGERS[type.name], nullable)
         case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
-        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.decimal == "precise":
+        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.precise:
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
             return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
@@ -109,7 +109,7 @@ def _wire_scale(type: SourceType) -> int:
 
 def _money(modes: Modes) -> str:
     """`money` followed `decimal.handling.mode` from 1.8 on."""
-    return modes.decimal if modes.release >= (1, 8) else "precise"
+    return modes.decimal if modes.precise or modes.release >= (1, 8) else "precise"
 
 
 def wire(
@@ -146,7 +146,7 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     found = schema(type, modes, nullable)
     if nullable:
         return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"))
-    shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found)
+    shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
     if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
         shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
     return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
@@ -155,14 +155,14 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 _JSON_OBJECT: Final = "{}"
 
 
-def _fallback(found: Schema) -> Any:
+def _fallback(found: Schema, modes: Modes) -> Any:
     match found.name.rpartition(".")[2]:
         case "Point":
             return {"x": 0.0, "y": 0.0, "wkb": struct.pack("<BIdd", 1, 1, 0.0, 0.0), "srid": None}
         case "VariableScaleDecimal":
             return {"scale": 0, "value": b"\x00"}
         case "Decimal":
-            return b"\x00"
+            return values.zero_decimal(found, modes)
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
         case "ZonedTime" | "IsoTime":
@@ -344,7 +344,7 @@ def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any
 def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite():
-        if modes.decimal == "precise":
+        if modes.precise:
             return Meaning(None, None, _SPECIAL)
         return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
     if type.name == "money":
@@ -354,7 +354,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
             text = double_text(float(value))
             lost = Decimal(text) != value
             return Meaning(text, None if lost else value, _MONEY, lost=lost, corrupt=lost)
-        digits = modes.money_digits if _money(modes) == "precise" else 2
+        digits = modes.money_digits if modes.precise else 2
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
@@ -367,7 +367,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     stored = max(-exponent, 0)
-    if modes.decimal != "precise":
+    if not modes.precise:
         return values.decimal_value(value, precision, stored, modes)
     number = values.unscaled(value, stored)
     while stored and number % 10 == 0:

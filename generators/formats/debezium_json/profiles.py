@@ -147,7 +147,6 @@ CHOICES: Final = Choices(
         Limit("minimal", "is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row", ("1.9.7.Final",)),
         Limit("nulls-kept", "needs Kafka Connect 3.5, later than this release", _SINCE_2),
         Limit("legacy-tombstone", "needs Kafka Connect before 2.2, older than this release", ("1.4.0.Final",)),
-        Limit("numeric", "is known of MySQL's connectors alone", without=("postgresql",)),
         Limit("include-query", "is MySQL's: PostgreSQL's log has no statements", without=("postgresql",)),
         *(
             limit
@@ -222,7 +221,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         queries="queries" in chosen,
         unknown_types="unknown" in chosen,
         transaction_first=version >= (3, 5),
-        step_ms=1 if postgresql else 1000,
+        # MySQL's connector takes the microseconds of a GTID's commit (debezium#gtid-times).
+        step_ms=1 if postgresql or ("transactions" in chosen and not mariadb and version >= (2, 5)) else 1000,
     )
 
 

@@ -120,7 +120,7 @@ class _Cases:
 
     def keys(self) -> Iterator[Scenario]:
         """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
-        is_mysql = self.profile.is_mysql
+        is_mysql, number = self.profile.is_mysql, self.origin.number
         amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
         found: tuple[tuple[str, SourceType, Value], ...] = (
@@ -146,6 +146,14 @@ class _Cases:
         name = "key/unique-index"
         unique = self.table(name, Column("u", self.origin.number, False), self.a, key=(), unique=("u",))
         yield named(name, insert(unique, {"u": 1, "a": "x"}))
+        if is_mysql:
+            nullable, solid = Column("n", number), Column("u", number, False)
+            name = "key/unique-index-nullable"
+            loose = Table(self.database, slug(name), (nullable, self.a), (), (("n",),))
+            yield named(name, insert(loose, {"n": 1, "a": "x"}))
+            name = "key/unique-index-behind-a-nullable-one"
+            both = Table(self.database, slug(name), (nullable, solid, self.a), (), (("n",), ("u",)))
+            yield named(name, insert(both, {"n": 1, "u": 2, "a": "x"}), insert(both, {"n": None, "u": 3, "a": "y"}))
         name = "key/one-key-one-partition"
         table = self.table(name)
         yield named(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
@@ -258,6 +266,10 @@ class _Cases:
         """Heartbeats and transaction boundaries."""
         table = self.table("control/heartbeat")
         later = Instant(START.ms + 10_000, 1)
+        yield named(
+            "control/sub-second",
+            insert(self.table("control/sub-second"), {"id": 1, "a": "x", "b": 5}, Instant(START.ms + 123, 1)),
+        )
         yield named("control/heartbeat", insert(table, {"id": 1, "a": "x", "b": 5}), Heartbeat(later))
         if not self.profile.transactions:
             return

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from generators.errors import UsageError
-from generators.families.connect import header_text, murmur2, partition_of
+from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE
-from generators.families.debezium.values import Modes
+from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, profile, write
 from generators.formats.debezium_json.envelope import adjusted, mangled, topic_name
 from generators.model import (
@@ -317,7 +317,32 @@ def test_an_update_of_the_key_is_three_records_with_headers() -> None:
     ]
     assert [one.message.key for one in found] == [b'{"id":1004}', b'{"id":1004}', b'{"id":1005}']
     assert (payload(found[0])["before"], payload(found[2])["before"]) == (ROW, None)
-    assert header_text('q"\\') == '"q\\"\\\\"'
+
+
+DAY_MS = 86_400_000
+LOGICAL = "org.apache.kafka.connect.data."
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "text"),
+    [
+        (Schema("string"), 'q"\\', '"q\\"\\\\"'),
+        (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "2"),)), b"\x00\x96", "1.50"),
+        (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "8"),)), b"\x01", "1E-8"),
+        (Schema("bytes"), b"\x00\x96", '"AJY="'),
+        (Schema("int32", name=f"{LOGICAL}Date"), 19723, "2024-01-01"),
+        (Schema("int32", name=f"{LOGICAL}Date"), -1, "00:00:00.000Z"),
+        (Schema("int32", name=f"{LOGICAL}Time"), DAY_MS - 1, "23:59:59.999Z"),
+        (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS, "2024-01-01"),
+        (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS + 1, "2024-01-01T00:00:00.001Z"),
+        (Schema("int32", name="io.debezium.time.Date"), 19723, "19723"),
+        (Schema("float"), float("nan"), "NaN"),
+        (Schema("boolean"), True, "true"),
+    ],
+)
+def test_a_header_has_a_value_as_connect_prints_it(schema: Schema, value: object, text: str) -> None:
+    """apache/kafka connect/api Values.append and dateFormatFor; 1.50 and 2024-01-01 are recorded."""
+    assert header_text(schema, value) == text
 
 
 def test_headers_of_3_5() -> None:
