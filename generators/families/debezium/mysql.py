@@ -101,7 +101,7 @@ def wire(
     if value is None:
         return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable))
     cls = mysql.value_class(type, value)
-    meaning = _spelled(found, value, deciding(declared)) or _meaning(type, value, modes, snapshot)
+    meaning = _spelled(found, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(type, found, meaning, modes)
     return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning)
@@ -148,7 +148,7 @@ _SIGN: Final = "up to 1.9 INT ZEROFILL is signed, unless the statement says UNSI
 _REAL: Final = "REAL is written as binary32"
 
 
-def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
+def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
     """A value whose form the statement's spelling decides; None for any other (debezium#declared-types)."""
     if found.type == "boolean":
         return Meaning(
@@ -165,10 +165,16 @@ def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
         case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
         case bytes() if declared == "CHAR":
-            return Meaning(
-                value.rstrip(b"\0").decode("latin-1"), None, "CHAR in binary is written as text", lost=True, corrupt=True
-            )
+            text = value.rstrip(b"\0").decode("latin-1")
+            return Meaning(text, None, "CHAR in binary is written as text", _taken_for(text, modes), lost=True, corrupt=True)
     return None
+
+
+def _taken_for(text: str, modes: Modes) -> tuple[Value, ...]:
+    """The bytes that the text would stand for, were it in the mode's form: none of the column's length."""
+    if modes.binary == "hex":
+        return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})*", text) else ()
+    return (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})*", text, re.ASCII) else ()
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:

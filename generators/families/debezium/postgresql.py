@@ -119,7 +119,7 @@ def wire(
     none of the type's. `declared` changes nothing: types have one spelling."""
     if value is None:
         return not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None))
-    if _is_placeholder(value):
+    if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
     lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (1, 5)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
@@ -199,7 +199,7 @@ _SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
-        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of base64 texts always"
+        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes always"
         return wired(schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
     if _unwritten(type, modes):
         return wired(
@@ -216,7 +216,8 @@ def _unwritten(type: SourceType, modes: Modes) -> bool:
     """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
     return (
         (type.logical is Logical.DECIMAL and modes.decimal != "string")
-        or (type.name in ("bytea", "bytea[]") and modes.binary.startswith("base64"))
+        or (type.name == "bytea" and modes.binary.startswith("base64"))
+        or (type.name == "bytea[]" and modes.binary != "bytes")
         or type.logical is Logical.BIT
     )
 
@@ -240,20 +241,15 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = type.logical is Logical.DECIMAL or (type.logical is Logical.JSON and shown == UNAVAILABLE)
-    meaning = Meaning(shown, None, _HIDDEN, (_typed(type),), lost=True, corrupt=corrupt)
+    meaning = Meaning(shown, None, _HIDDEN, (_typed(type, shown),), lost=True, corrupt=corrupt)
     return wired(schema(type, modes, nullable), type, "unavailable", meaning)
 
 
-def _typed(type: SourceType) -> Value:
+def _typed(type: SourceType, shown: Any) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
-    match type.name:
-        case "bytea":
-            return UNAVAILABLE.encode()
-        case "text[]":
-            return Json([UNAVAILABLE])
-        case "integer[]":
-            return Json(list(UNAVAILABLE.encode()))
-    return UNAVAILABLE
+    if type.name.endswith("[]"):
+        return Json([base64.b64encode(one).decode() if isinstance(one, bytes) else one for one in shown])
+    return UNAVAILABLE.encode() if type.name == "bytea" else UNAVAILABLE
 
 
 _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
