@@ -27,7 +27,7 @@ Prepared = tuple[Bundle, str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product: its wire format, its releases (the newest first) and `refused`, the options that cannot be recorded, with why.
+    """A product: its wire format, its releases (the default first) and `refused`, the options that cannot be recorded, with why.
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
@@ -75,7 +75,7 @@ class Product:
         return get(self.format)
 
     def profile(self, release: str, options: tuple[str, ...]) -> Profile:
-        """The profile under audit; the newest release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
+        """The profile under audit; the default release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
         import importlib
 
         release = release or self.releases[0]
@@ -281,7 +281,7 @@ PRODUCTS: Final[Mapping[str, Product]] = {
     "debezium": Product(
         "debezium",
         "debezium-json",
-        ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
+        ("3.5.0.Final", "3.6.1.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
         {
             "transaction": "the drawn histories have no transactions",
             "legacy-tombstone": "it needs a Kafka Connect before 2.2",

@@ -278,7 +278,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
             return Meaning(value, value)
         case Logical.BIT, "":
             return Meaning(None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS)
-        case Logical.BIT, int() if snapshot and (type.name, type.length) == ("varbit", 1):
+        case Logical.BIT, int() if snapshot and modes.release < (3, 6) and (type.name, type.length) == ("varbit", 1):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
             shown = bool(value) if type.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
@@ -310,7 +310,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
 
 
 _NO_BITS: Final = "an empty bit string is written as zero, a varbit(1) as null"
-_NO_BIT: Final = "a snapshot reads a varbit(1) as null"
+_NO_BIT: Final = "a snapshot reads a varbit(1) as null, up to 3.5"
 _BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"
 _SPECIAL: Final = "NaN and infinities of numeric are null in mode precise, names in mode string"
 _INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_691}
@@ -344,7 +344,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
             return Meaning(None, None, _SPECIAL)
         return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
     if type.name == "money":
-        double = snapshot or modes.release < (2, 0)
+        double = (snapshot and modes.release < (3, 6)) or modes.release < (2, 0)
         read = Decimal(double_text(float(value))) if double else value
         if double and _money(modes) == "string":
             text = double_text(float(value))
@@ -372,7 +372,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
 
 
 _ROUNDED: Final = "money.fraction.digits rounds money, half up"
-_MONEY: Final = "money goes through a double in snapshots, and up to 1.9 in streams"
+_MONEY: Final = "money goes through a double in snapshots up to 3.5, and up to 1.9 in streams"
 
 
 def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:

@@ -25,6 +25,7 @@ from generators.model import (
     Event,
     Heartbeat,
     History,
+    Instant,
     Kind,
     Layout,
     Op,
@@ -795,7 +796,7 @@ def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> Non
     assert list(plain.changes[0].after or {}) == ["id"]
     (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
     assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
-    with pytest.raises(UsageError, match=r"is known of PostgreSQL's 2\.5 and 3\.5 alone"):
+    with pytest.raises(UsageError, match=r"is known of PostgreSQL's connector of 2\.5 and later alone"):
         profile("1.9.7.Final", "postgresql", "include-unknown")
 
 
@@ -838,3 +839,65 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
 def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
     with pytest.raises(UsageError):
         profile(release, *options)
+
+
+def test_3_6_is_known_of_postgresql_alone() -> None:
+    """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
+    with pytest.raises(UsageError, match="another parser of statements"):
+        profile("3.6.1.Final")
+    with pytest.raises(UsageError, match="nanoseconds is not known of"):
+        profile("3.6.1.Final", "postgresql", "nanoseconds")
+    new = profile("3.6.1.Final", "postgresql", "string").modes
+    old = profile("3.5.0.Final", "postgresql", "string").modes
+    large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
+    amounts = [_debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json for modes in (old, new)]
+    assert amounts == ['"9.223372036854776E16"', '"92233720368547758.07"']
+    assert [_debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)] == ["null", "true"]
+
+
+def test_a_release_leaves_columns_of_some_types_out() -> None:
+    """debezium#left-out."""
+    names = ("tsvector", "bytea[]", "interval[]", "box")
+    types = [postgresql.other("tsvector"), postgresql.array_of(postgresql.bytea())]
+    types += [postgresql.array_of(postgresql.temporal("interval")), postgresql.other("box")]
+    table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
+    row: dict[str, Value] = dict.fromkeys(names)
+    left = {
+        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
+        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
+    }
+    assert left == {
+        "1.9.7.Final": (),
+        "2.5.4.Final": ("bytea[]",),
+        "3.5.0.Final": ("tsvector", "bytea[]"),
+        "3.6.1.Final": ("tsvector", "bytea[]", "box"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "key"), [("1.9.7.Final", b'{"n":1}'), ("2.5.4.Final", b'{"u":2}'), ("3.5.0.Final", b'{"u":2}')]
+)
+def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: bytes) -> None:
+    """debezium#unique-keys."""
+    whole = mysql.integer("int")
+    table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
+    (found,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
+    assert found.message.key == key
+
+
+def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
+    """connect#decimal-numeric, debezium#variable-scale."""
+    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
+    fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
+    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
+    assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
+
+
+@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
+def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
+    """debezium#gtid-times."""
+    table = Table("d", "t", (Column("a", mysql.integer("int")),))
+    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
+    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
