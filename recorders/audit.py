@@ -41,11 +41,13 @@ _DEBEZIUM_SOURCE: Final = "ts_ms|ts_us|ts_ns|server_id|gtid|file|pos|thread|txId
 
 SHAPES: Final[Mapping[str, JsonShape]] = {
     "debezium-json": JsonShape(
-        re.compile(rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE}))|headers\.__debezium\.context\.runId"),
+        re.compile(
+            rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
+        ),
         re.compile(
             r"value\.schema\.fields\.(before|after)\.fields|value(\.payload)?\.(before|after)|key(\.payload|\.schema\.fields)?"
         ),
-        (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",)),
+        (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",), ("payload", "__op"), ("__op",)),
         unpartitioned=True,
     ),
     "alibaba-canal-json": JsonShape(

@@ -36,6 +36,8 @@ def perform(
     """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing, UsageError before any start."""
     chosen = _product(product)
     given = tuple(options)
+    if "mysql8" in given and not image:
+        raise UsageError(f"{product} with option mysql8 needs a server of MySQL: --image")
     profile = chosen.profile(release, (*given, *(() if image else chosen.server(release, given))))
     if image and profile.source != "mysql":
         raise UsageError(f"--image {image}: a container takes the place of MariaDB; {profile.name} reads {profile.source}")

@@ -27,7 +27,7 @@ Prepared = tuple[Bundle, str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product: its wire format, its releases (the newest first) and `refused`, the options that cannot be recorded, with why.
+    """A product: its wire format, its releases (the default first) and `refused`, the options that cannot be recorded, with why.
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
@@ -75,7 +75,7 @@ class Product:
         return get(self.format)
 
     def profile(self, release: str, options: tuple[str, ...]) -> Profile:
-        """The profile under audit; the newest release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
+        """The profile under audit; the default release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
         import importlib
 
         release = release or self.releases[0]
@@ -114,6 +114,12 @@ _MODES: Final = {
 }
 
 
+_FLATTENED: Final = {
+    "transforms": "unwrap",
+    "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.unwrap.add.fields": "op,table,lsn,source.ts_ms",
+    "transforms.unwrap.add.headers": "op,db",
+}
 _MODULES: Final = {"postgresql": "postgres"}
 _CLASSES: Final = {
     "mariadb": "io.debezium.connector.mariadb.MariaDbConnector",
@@ -136,9 +142,10 @@ _RENAMED: Final = {
 
 def _debezium(profile: Any, database: Database) -> Prepared:
     connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
-    modules = tuple(("io.debezium", f"debezium-{part}", release) for part in ("embedded", f"connector-{connector}"))
+    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if profile.flat else ()))
+    modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
     bundle = Bundle(
-        f"debezium-{connector}-{release}",
+        f"debezium-{connector}-{release}{'-flat' if profile.flat else ''}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
         "debezium-embedded",
@@ -161,8 +168,19 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         "value.converter.schemas.enable": str(profile.schemas).lower(),
         "value.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
         "key.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
+        "tombstones.on.delete": str(profile.tombstones).lower(),
         **{name: getattr(profile.deployment, field) for field, name in _MODES.items() if getattr(profile.deployment, field)},
     }
+    if profile.modes.decimal == "numeric":
+        properties["decimal.handling.mode"] = "precise"
+        properties |= {f"{part}.converter.decimal.format": "NUMERIC" for part in ("key", "value")}
+    if profile.source_types:
+        properties["column.propagate.source.type"] = ".*"
+    if profile.queries:
+        properties["include.query"] = "true"
+    if profile.flat:
+        mode = "rewrite" if profile.flat == "flat-rewrite" else "tombstone"
+        properties |= {**_FLATTENED, "transforms.unwrap.delete.tombstone.handling.mode": mode}
     if connector != "postgres":
         properties |= {
             "connector.class": _CLASSES[connector],
@@ -183,6 +201,9 @@ def _debezium(profile: Any, database: Database) -> Prepared:
             "publication.autocreate.mode": "disabled",
             "snapshot.mode": "no_data" if profile.version >= (2, 6) else "never",
             "interval.handling.mode": profile.modes.interval,
+            "hstore.handling.mode": profile.modes.hstore,
+            "money.fraction.digits": str(profile.modes.money_digits),
+            "include.unknown.datatypes": str(profile.unknown_types).lower(),
         }
         properties.pop("bigint.unsigned.handling.mode", None)
     return bundle, "DebeziumRecorder", properties
@@ -193,7 +214,10 @@ def _debezium_database(profile: Any) -> Mapping[str, str]:
         return {}
     # The client of 1.4 stops at metadata that are younger than itself.
     metadata = {"binlog_row_metadata": "FULL"} if profile.version > (1, 4) else {}
-    return {**metadata, "binlog_row_image": profile.image.upper()}
+    # MariaDB's name of the option and MySQL's: each server passes over the other's.
+    names = ("annotate_row", "rows_query_log") if profile.queries else ()
+    queries = {f"loose-binlog_{name}_events": "ON" for name in names}
+    return {**metadata, **queries, "binlog_row_image": profile.image.upper()}
 
 
 # Canal
@@ -226,10 +250,16 @@ def _canal(profile: Any, database: Database) -> Prepared:
         "recorder.file": f"{BINLOG}.000001",
         "recorder.stall": "25",
         "recorder.zone": profile.time_zone,
+        "recorder.charset": profile.connection_charset.upper() or "UTF-8",
         "recorder.sentinel": f'"sqlType":{{"id":4}},"table":"{SENTINEL}"',
     }
-    if profile.pk_hash:
-        properties |= {"recorder.partitions": "3", "recorder.partitionHash": r".*\..*:$pk$", "canal.mq.database.hash": "true"}
+    hashed = (
+        ":$pk$" if profile.pk_hash else "" if profile.table_hash else f":{profile.hash_column}" if profile.hash_column else None
+    )
+    if hashed is not None:
+        properties |= {"recorder.partitions": "3", "recorder.partitionHash": rf".*\..*{hashed}", "canal.mq.database.hash": "true"}
+    if profile.dynamic_topic:
+        properties["recorder.dynamicTopic"] = r".*\..*"
     return bundle, "CanalRecorder", properties
 
 
@@ -251,7 +281,7 @@ PRODUCTS: Final[Mapping[str, Product]] = {
     "debezium": Product(
         "debezium",
         "debezium-json",
-        ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
+        ("3.5.0.Final", "3.6.1.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
         {
             "transaction": "the drawn histories have no transactions",
             "legacy-tombstone": "it needs a Kafka Connect before 2.2",
@@ -267,7 +297,9 @@ PRODUCTS: Final[Mapping[str, Product]] = {
         "canal",
         "alibaba-canal-json",
         ("1.1.7", *_CANAL_OLD),
-        {},
+        {
+            "old-time": "no server that it starts has the storage of TIME from before 5.6",
+        },
         _canal,
         _canal_database,
         _CANAL_STOPS,

@@ -14,7 +14,7 @@ from conformance.brokers.jars import Note
 from conformance.text import printable
 from generators.drawing.strategies import draw, rename, scenarios
 from generators.errors import HarnessError, NothingSelected, Refused
-from generators.model import Layout, Message, Scenario, SchemaChange, SourceType
+from generators.model import History, Layout, Message, Scenario, SchemaChange, SourceType
 from generators.sources import boundaries
 from generators.wire_format import Profile
 from recorders import running
@@ -152,19 +152,23 @@ def audit(
     return Audited(product.name, profile.name, version, seed, len(plans), found, counts, tuple(open_), explained.idle, refused)
 
 
+def plan(profile: Any, history: History) -> Plan:
+    """The statements of a history for the profile's server. Raises Refused."""
+    return realised(history, identity=getattr(profile, "image", ""), queries=getattr(profile, "queries", False))
+
+
 def _plans(product: Product, cases: Sequence[Scenario], profile: Any) -> tuple[dict[int, Plan], dict[str, str]]:
     plans, refused = {}, {}
-    full = getattr(profile, "image", "") == "full"
     for i, one in enumerate(cases):
         try:
-            plan = realised(one.history, full=full)
+            found = plan(profile, one.history)
         except Refused as error:
             refused[one.name] = str(error)
             continue
-        if why := product.stopped_by(profile, plan):
+        if why := product.stopped_by(profile, found):
             refused[one.name] = why
         else:
-            plans[i] = plan
+            plans[i] = found
     return plans, refused
 
 

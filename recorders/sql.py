@@ -26,6 +26,7 @@ from generators.model import (
     RowChange,
     RowImages,
     SchemaChange,
+    SourceStatement,
     SourceType,
     Table,
     Value,
@@ -48,7 +49,8 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
     """How a database is told: its type declarations and exact literals, the condition for a value, and what ends a statement of
-    one row. `logs_unchanged`: a row that stays as it is gets an event; `full` is its REPLICA IDENTITY."""
+    one row. `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY (full,
+    index, or another for the default); `queries`: the statement is logged beside its rows."""
 
     quote: Callable[[str], str]
     declared: Callable[[SourceType, str], str]
@@ -56,7 +58,8 @@ class SqlDialect:
     same: Callable[[str, SourceType, Value], str]
     limit: str
     logs_unchanged: bool
-    full: bool = False
+    identity: str = ""
+    queries: bool = False
 
 
 def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
@@ -120,7 +123,7 @@ def _mysql_same(column: str, type: SourceType, value: Value) -> str:
         case Logical.FLOAT:
             return f"{column} = CAST({_mysql_literal(type, value)} AS FLOAT)"
         case Logical.ENUM | Logical.SET | Logical.BIT:
-            return f"{column} + 0 = {value!s}"
+            return f"({column} | 0) = {value!s}"  # a sum is signed
     return f"{column} = {_mysql_literal(type, value)}"
 
 
@@ -235,6 +238,16 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
     yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)})"
 
 
+def _index(table: Table, dialect: SqlDialect) -> str:
+    """The table's first unique key as an identity, by the name that PostgreSQL gives a key without one; "" if it has none."""
+    if not table.unique:
+        return ""
+    name = "_".join((table.name, *table.unique[0], "key"))
+    if len(name.encode()) > 63:
+        raise Refused("PostgreSQL cuts the name of the unique key")
+    return f"USING INDEX {dialect.quote(name)}"
+
+
 def inserted(table: Table, rows: Iterable[Row], dialect: SqlDialect) -> str:
     """One INSERT of whole rows."""
     names = ", ".join(dialect.quote(c.name) for c in table.columns)
@@ -297,8 +310,9 @@ class _Realising:
         *before, sql = created(table, self.dialect)
         self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, table))
         self.statements += [*before, sql]
-        if self.dialect.full:
-            self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY FULL")
+        identity = {"full": "FULL", "index": _index(table, self.dialect)}.get(self.dialect.identity)
+        if identity:
+            self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}")
 
     def follow(self, event: SchemaChange) -> None:
         """What the statement does to the rows."""
@@ -329,29 +343,38 @@ class _Realising:
             assert images.before is not None
             live.remove(images.before)
             if images.after is None:
-                self.statements.append(deleted(table, images.before, self.dialect))
+                sql = deleted(table, images.before, self.dialect)
             else:
-                self.statements.append(updated(table, images, self.dialect))
+                sql = updated(table, images, self.dialect)
                 live.append(images.after)
+            self.statements.append(sql)
             if images.before != images.after or self.dialect.logs_unchanged:
-                self.events.append(replace(event, rows=(images,)))
+                self.logged(sql, replace(event, rows=(images,)))
 
     def insert(self, event: RowChange) -> None:
         rows = [images.after for images in event.rows if images.after is not None]
         self.rows[event.table.name] += rows
-        self.statements.append(inserted(event.table, rows, self.dialect))
+        sql = inserted(event.table, rows, self.dialect)
+        self.statements.append(sql)
+        self.logged(sql, event)
+
+    def logged(self, sql: str, event: RowChange) -> None:
+        """The event, behind the statement that caused it where the server logs that."""
+        if self.dialect.queries:
+            self.events.append(SourceStatement(event.at, "rows-query", sql, event.table.database, event.table.name))
         self.events.append(event)
 
 
-def realised(history: History, *, full: bool = False) -> Plan:
-    """The history with everything that a database needs, and its statements; `full` sets REPLICA IDENTITY FULL.
+def realised(history: History, *, identity: str = "", queries: bool = False) -> Plan:
+    """The history with everything that a database needs, and its statements; `identity` is PostgreSQL's REPLICA IDENTITY (full,
+    index), `queries` logs statements beside their rows.
 
     Watermarks, bootstraps, heartbeats and transaction marks are no statements and are left out. Raises Refused for an event that
     no statement causes (a snapshot).
     """
     tables = [event.table for event in history.events if isinstance(event, RowChange)]
     source = sources.of_table(tables[0]).name if tables else "mysql"
-    work = _Realising(replace(DIALECTS[source], full=full and source == "postgresql"))
+    work = _Realising(replace(DIALECTS[source], identity=identity if source == "postgresql" else "", queries=queries))
     for event in history.events:
         work.event(event)
     return Plan(replace(history, events=tuple(work.events)), tuple(work.statements))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
@@ -18,7 +19,7 @@ from typing import Any, Final
 
 from conformance.cases import kept
 from generators.drawing.cases import as_case, boundary_scenarios, case_id
-from generators.errors import UnknownName, UsageError
+from generators.errors import Refused, UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.recorded import registry as recordings
@@ -166,7 +167,9 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
     cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile) if asked(scenario)]
     for fault, scenario in (*faults.fault_scenarios(profile.database, profile.source, applicable), *unreadable):
         if asked(scenario):
-            cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
+            case = as_case(fmt, profile, scenario)
+            with suppress(Refused):  # a message without a place for the fault: a flattened one has no member for its kind
+                cases.append(faulty(case, partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
             if asked(scenario):

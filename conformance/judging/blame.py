@@ -139,7 +139,8 @@ class _Seen:
 
 def _exact(cell: Cell) -> tuple[str, str]:
     """A cell's narrow subject, and its type and value."""
-    return cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {cell.value!r}"
+    value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)  # bit strings have too many decimal digits
+    return cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {value}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,8 +190,3 @@ _MIX: Final = 0x5BD1E995
 def partition_of(key: bytes, partitions: int) -> int:
     """Where Kafka's default partitioner puts a record with that key."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
-
-
-def header_text(text: str) -> str:
-    """A string within a struct as `SimpleHeaderConverter` writes it: backslashes and quotes escaped, nothing else."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -45,8 +45,6 @@ FOREIGN: Final = ("inv.t_json", "inv.t_zero")
 loses its row."""
 PLACEHOLDER: Final = "pg35-unknown"
 """The recording with a placeholder of its own in place of TOASTed values that are not sent: unavailable.value.placeholder."""
-UNKNOWN_TO_1_4: Final = ("tsvector", "bytea[]")
-"""PostgreSQL's types that a connector does not know: it leaves their columns out."""
 SMALL: Final = 128
 """toast_tuple_target of the tables with values out of line."""
 
@@ -57,11 +55,13 @@ _NUMBERS: Final = re.compile(
 )
 _ID: Final = rb"mysql-bin\.|\[|\d+-\d+-\d+|\d+:\d+|[0-9a-f-]{36}:"
 _TEXTS: Final = re.compile(rb'"(gtid|file|sequence|id)":(?:"(?:' + _ID + rb')(?:[^"\\]|\\.)*"|null)')
+_CONTEXT: Final = re.compile(rb'"(__debezium\.context\.(?:connectorLogicalName|runId))":[^,]*')
 _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 
 def blank(data: bytes) -> bytes:
     """A key or value without positions, ids, clock times, and the connector's own name."""
+    data = _CONTEXT.sub(rb'"\1":""', data)
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
 
 
@@ -110,7 +110,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
         if not queue or foreign or (recording.name == PLACEHOLDER and "toast" in name):
             continue
         try:
-            versions = _versions(server, name, told, snapshot, recording.release)
+            versions = _versions(server, name, told, snapshot)
         except Unsupported:
             continue
         changes = _final(server, name) if snapshot else _changes(server, name)
@@ -160,7 +160,7 @@ def _made_tables() -> Mapping[int, Table]:
     tables: dict[int, Table] = {}
     for name, told in store.truth(PRODUCT)["mariadb"]["tables"].items():
         try:
-            versions = _versions("mariadb", name, told, False, "")
+            versions = _versions("mariadb", name, told, False)
         except Unsupported:
             continue
         tables |= {since: table for since, _, table, _ in versions}
@@ -173,7 +173,7 @@ def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
     for name, told in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
         database, table = _names(name, True)
         try:
-            made = _versions("mariadb", name, told, True, "")[-1][2]
+            made = _versions("mariadb", name, told, True)[-1][2]
         except Unsupported:
             made = None
         if database == debezium_control.DATABASE and (made or "maria" in name):
@@ -245,7 +245,7 @@ def _final(server: str, table: str) -> tuple[_Change, ...]:
     return (_Change(last, table, Op.READ, tuple((None, row, False) for row in rows)),) if rows else ()
 
 
-def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool, release: str) -> list[tuple[int, int, Table, str]]:
+def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool) -> list[tuple[int, int, Table, str]]:
     """The versions of a table: the statements from which and until which they are, and PostgreSQL's replica identity."""
     starts = [version["after_statement"] for version in told["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
@@ -257,9 +257,7 @@ def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool, r
             versions.append((start, end, _spelled(made, version["show_create"], "" if snapshot else told["ddl"]), ""))
         else:
             schema, table = _names(name, False)
-            unknown = UNKNOWN_TO_1_4 if release == "1.4.0.Final" else ()
-            known = [column for column in version["columns"] if column["type"] not in unknown]
-            made = postgresql_truth.table("inv", schema, table, known, told["ddl"], ENUMS, DOMAINS)
+            made = postgresql_truth.table("inv", schema, table, version["columns"], told["ddl"], ENUMS, DOMAINS)
             made = _with_defaults(made, told["ddl"])
             published = tuple(c for c in made.columns if snapshot or c.name not in _GENERATED.findall(told["ddl"]))
             unique = tuple(tuple(m[1].split(", ")) for s in _statements(server) if (m := _unique_on(table).match(s["sql"])))

@@ -181,8 +181,13 @@ class Comparison:
     reasons: tuple[str, ...] = ()
 
 
+def _headers(real: Message, own: Message) -> Iterator[tuple[bytes, bytes]]:
+    """The headers of both as one text each, in their order."""
+    yield tuple(b"".join(b'"%s":"%s",' % (name.encode(), value) for name, value in m.headers) for m in (real, own))  # type: ignore[misc]
+
+
 def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
-    """Our writer's key and value against the recorded ones, volatile fields blanked on both sides."""
+    """Our writer's key, value and headers against the recorded ones, volatile fields blanked on both sides."""
     profile = fmt.profile(episode.recording.profile)
     blank = episode.recording.volatile
     try:
@@ -192,7 +197,7 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
     for number, (real, own) in enumerate(zip(episode.messages, ours, strict=True)):
         same = own is not None and all(
             (None if a is None else blank(a)) == (None if b is None else blank(b))
-            for a, b in ((real.key, own.key), (real.value, own.value))
+            for a, b in ((real.key, own.key), (real.value, own.value), *_headers(real, own))
         )
         other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
         yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, () if same else episode.limits)

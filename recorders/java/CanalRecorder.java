@@ -97,6 +97,9 @@ public class CanalRecorder {
             destination = place.getConstructor().newInstance();
             set("setCanalDestination", String.class, DESTINATION);
             set("setTopic", String.class, properties.getProperty("recorder.topic"));
+            if (properties.getProperty("recorder.dynamicTopic") != null) {
+                set("setDynamicTopic", String.class, properties.getProperty("recorder.dynamicTopic"));
+            }
             if (properties.getProperty("recorder.partitionHash") == null) {
                 set("setPartition", Integer.class, 0);
             } else {
@@ -197,7 +200,7 @@ public class CanalRecorder {
         parameters.setStorageMode(CanalParameter.StorageMode.MEMORY);
         parameters.setIndexMode(CanalParameter.IndexMode.MEMORY);
         parameters.setDetectingEnable(false);
-        parameters.setConnectionCharset("UTF-8");
+        parameters.setConnectionCharset(properties.getProperty("recorder.charset"));
         parameters.setParallel(true);
         Canal canal = new Canal();
         canal.setId(1L);

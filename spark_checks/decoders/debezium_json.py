@@ -103,6 +103,8 @@ _UNSENT: Final = (
     _PLACEHOLDER,
     base64.b64encode(_PLACEHOLDER.encode()).decode(),
     f'["{_PLACEHOLDER}"]',
+    f'["{base64.b64encode(_PLACEHOLDER.encode()).decode()}"]',
+    '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]',
     f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
     f"[{','.join(map(str, _PLACEHOLDER.encode()))}]",
 )

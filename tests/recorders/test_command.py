@@ -14,7 +14,7 @@ from conformance.commands.cli import cli
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.formats.debezium_json.envelope import comment_of
 from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
-from generators.sources import mysql
+from generators.sources import mysql, postgresql
 from recorders import command as performing
 from recorders import databases, products, running, session
 from recorders.audit import Compared, Difference
@@ -55,6 +55,7 @@ def test_ticdc_is_refused_with_what_serves_instead():
             "the connector refuses a server whose binlog_row_image is",
         ),
         (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
+        (("canal", "--option", "mysql8"), "option mysql8 needs a server of MySQL: --image"),
         (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
     ],
 )
@@ -195,6 +196,51 @@ def test_options_of_a_profile_become_properties_of_the_connector():
         "interval.handling.mode": "string",
     }
     assert {name: properties[name] for name in wanted} == wanted
+
+
+SERVERS = ("postgresql", "mariadb", "mysql8")
+"""Options that choose the server."""
+OF_PROFILE = ("adaptive_time_microseconds", "adaptive", "new-york")
+"""Options that are the default of a database's connector or of a release."""
+
+
+def alone(product, option):
+    """A profile with the option, the same without it; None for both where the writer refuses each."""
+    fmt = product.wire_format
+    needs = sorted({name for limit in fmt.choices.limits if limit.option == option for name in limit.needs})
+    for release in product.releases:
+        for others in (needs, [*needs, "postgresql"], [*needs, "mariadb"]):
+            try:
+                return tuple(product.profile(release, tuple(dict.fromkeys(given))) for given in ([*others, option], others))
+            except UsageError:
+                continue
+    return None, None
+
+
+def told(product, profile):
+    """Everything that the product, its database and its tables are told."""
+    database = (databases.PostgreSql if profile.source == "postgresql" else databases.MariaDb)(silent, {})
+    string = postgresql.text("varchar", 9) if profile.source == "postgresql" else mysql.text("varchar", 9)
+    schema = "public" if profile.source == "postgresql" else ""
+    table = Table("audit", "t", (Column("a", string, False),), (), (("a",),), schema)
+    plan = session.plan(profile, History((RowChange(Instant(1), table, Op.INSERT, (RowImages(None, {"a": "x"}),)),)))
+    return (
+        product.prepare(profile, database)[2],
+        product.database(profile),
+        plan,
+        product.server(profile.release, profile.options),
+    )
+
+
+@pytest.mark.parametrize(
+    ("product", "option"), [(p, option) for p in products.PRODUCTS.values() for option in p.wire_format.choices.options]
+)
+def test_every_option_is_set_on_the_product_or_refused(product, option):
+    with_it, without = alone(product, option)
+    if option in product.refused:
+        assert with_it is None
+    elif option not in (*SERVERS, *OF_PROFILE):
+        assert told(product, with_it) != told(product, without)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_each_updated_row_has_an_event_of_its_own_and_mariadb_logs_no_row_that_s
 
 def test_postgresql_has_an_enum_type_a_table_and_rows_that_are_found_without_a_key():
     row = {"id": 1, "e": "it's", "j": Json(1)}
-    plan = sql.realised(History((change(POSTGRESQL, Op.DELETE, (row, None)),)), full=True)
+    plan = sql.realised(History((change(POSTGRESQL, Op.DELETE, (row, None)),)), identity="full")
     kind, table, full, _, deleted = plan.statements
     assert kind == """CREATE TYPE "enum_1_t""_s2" AS ENUM (E'it\\'s')"""
     assert table == 'CREATE TABLE "public"."t""_s2" ("id" integer NOT NULL, "e" "enum_1_t""_s2" NULL, "j" json NULL)'

@@ -149,6 +149,13 @@ def _deleted(seen: Seen) -> bool:
     return seen.payload.get("op") == "d" and is_row(seen)
 
 
+def _whole_before(seen: Seen) -> bool:
+    """Whether two columns beside the key have old values that are no fallbacks: an index as identity has mostly one."""
+    before = member_object(seen.payload.get("before"))
+    told = [name for name, value in before.items() if value and name not in key_names(seen)]
+    return connector(seen) == "postgresql" and seen.payload.get("op") == "u" and len(told) > 1
+
+
 _NO_TOMBSTONE: Final = Sign(
     "the record right behind a delete, by offset, is no tombstone",
     lambda _seen: True,
@@ -366,6 +373,12 @@ _DEBEZIUM_SIGNS: Final = (
         lambda s: connector(s) == "postgresql" and s.payload.get("op") == "u" and s.payload.get("before") is None,
         "debezium#before-default-identity",
         without=("full",),
+    ),
+    Sign(
+        "an UPDATE of PostgreSQL has a before image of columns beside the key",
+        _whole_before,
+        "debezium#before-default-identity",
+        given=("full",),
     ),
     Sign(
         "a row has no envelope, and __deleted",

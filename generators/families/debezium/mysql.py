@@ -99,11 +99,11 @@ def wire(
         declared = ""
     found = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(found, type, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
+        return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable))
     cls = mysql.value_class(type, value)
-    meaning = _spelled(found, value, deciding(declared)) or _meaning(type, value, modes, snapshot)
+    meaning = _spelled(found, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
-        meaning = _epoch(type, found, meaning)
+        meaning = _epoch(type, found, meaning, modes)
     return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning)
 
 
@@ -121,13 +121,13 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
     return cls
 
 
-def _epoch(type: SourceType, found: Schema, meaning: Meaning) -> Meaning:
+def _epoch(type: SourceType, found: Schema, meaning: Meaning, modes: Modes) -> Meaning:
     """What stands for a value that the connector has none for, in a NOT NULL column."""
     meant: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
-    return Meaning(fallback(found), meant, meaning.reason)
+    return Meaning(fallback(found, modes), meant, meaning.reason)
 
 
-def fallback(found: Schema) -> Any:
+def fallback(found: Schema, modes: Modes) -> Any:
     """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (debezium#before-fallback)."""
     match found.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":
@@ -139,7 +139,7 @@ def fallback(found: Schema) -> Any:
         case "Json":
             return "{}"
         case "Decimal":
-            return b"\x00"
+            return values.zero_decimal(found, modes)
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
 
 
@@ -148,7 +148,7 @@ _SIGN: Final = "up to 1.9 INT ZEROFILL is signed, unless the statement says UNSI
 _REAL: Final = "REAL is written as binary32"
 
 
-def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
+def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
     """A value whose form the statement's spelling decides; None for any other (debezium#declared-types)."""
     if found.type == "boolean":
         return Meaning(
@@ -165,10 +165,16 @@ def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
         case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
         case bytes() if declared == "CHAR":
-            return Meaning(
-                value.rstrip(b"\0").decode("latin-1"), None, "CHAR in binary is written as text", lost=True, corrupt=True
-            )
+            text = value.rstrip(b"\0").decode("latin-1")
+            return Meaning(text, None, "CHAR in binary is written as text", _taken_for(text, modes), lost=True, corrupt=True)
     return None
+
+
+def _taken_for(text: str, modes: Modes) -> tuple[Value, ...]:
+    """The bytes that the text would stand for, were it in the mode's form: none of the column's length."""
+    if modes.binary == "hex":
+        return (bytes.fromhex(text),) if re.fullmatch("(?:[0-9a-f]{2})*", text) else ()
+    return (base64.b64decode(text, b"-_"),) if re.fullmatch("(?:[\\w-]{4})*", text, re.ASCII) else ()
 
 
 def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:

@@ -47,7 +47,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema(_INTEGERS[type.name], nullable)
         case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
-        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.decimal == "precise":
+        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.precise:
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
             return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
@@ -75,11 +75,30 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
             return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(type.members)))
-    if type.name in postgresql.UNKNOWN:
+    if _is_unknown(type.name, modes):
         return values.binary_schema(modes, nullable)
     if type.name in _NAMED:
         return semantic("string", f"io.debezium.data.{_NAMED[type.name]}", nullable)
     return Schema("string", nullable)
+
+
+_WITHOUT_SCHEMA: Final = ("money[]", "name[]", "interval[]", "varbit[]", "xml[]", "point[]")
+"""Types of which a column is always left out."""
+_SINCE_2: Final = ("bytea[]", "oid[]")
+
+
+def _is_unknown(name: str, modes: Modes) -> bool:
+    """Whether the connector has no schema for a type of that name, but bytes with `include.unknown.datatypes`."""
+    return name in postgresql.UNKNOWN or (name == "tsvector" and modes.release <= (2, 5))
+
+
+def is_left_out(type: SourceType, modes: Modes, unknown_types: bool) -> bool:
+    """Whether the connector leaves columns of that type out of schemas and rows (debezium#left-out)."""
+    return (
+        type.name in _WITHOUT_SCHEMA
+        or (type.name in _SINCE_2 and modes.release < (2, 0))
+        or (not unknown_types and _is_unknown(type.name.removesuffix("[]"), modes))
+    )
 
 
 def _wire_scale(type: SourceType) -> int:
@@ -90,7 +109,7 @@ def _wire_scale(type: SourceType) -> int:
 
 def _money(modes: Modes) -> str:
     """`money` followed `decimal.handling.mode` from 1.8 on."""
-    return modes.decimal if modes.release >= (1, 8) else "precise"
+    return modes.decimal if modes.precise or modes.release >= (1, 8) else "precise"
 
 
 def wire(
@@ -100,18 +119,18 @@ def wire(
     none of the type's. `declared` changes nothing: types have one spelling."""
     if value is None:
         return not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None))
-    if _is_placeholder(value):
+    if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
     lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (1, 5)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
     found = schema(type, modes, nullable)
-    return wired(found, type, _class(type, value, found, meaning), meaning)
+    return wired(found, type, _class(type, value, modes, found, meaning), meaning)
 
 
-def _class(type: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+def _class(type: SourceType, value: Value, modes: Modes, found: Schema, meaning: Meaning) -> str:
     """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
     `unknown-type`."""
-    if type.name in postgresql.UNKNOWN:
+    if _is_unknown(type.name, modes):
         return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
@@ -127,18 +146,23 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     found = schema(type, modes, nullable)
     if nullable:
         return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"))
-    shown: Any = _fallback(found)
+    shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
     if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
         shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
     return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
 
 
-def _fallback(found: Schema) -> Any:
+_JSON_OBJECT: Final = "{}"
+
+
+def _fallback(found: Schema, modes: Modes) -> Any:
     match found.name.rpartition(".")[2]:
+        case "Point":
+            return {"x": 0.0, "y": 0.0, "wkb": struct.pack("<BIdd", 1, 1, 0.0, 0.0), "srid": None}
         case "VariableScaleDecimal":
             return {"scale": 0, "value": b"\x00"}
         case "Decimal":
-            return b"\x00"
+            return values.zero_decimal(found, modes)
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
         case "ZonedTime" | "IsoTime":
@@ -175,7 +199,7 @@ _SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
-        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of base64 texts always"
+        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes always"
         return wired(schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
     if _unwritten(type, modes):
         return wired(
@@ -192,7 +216,8 @@ def _unwritten(type: SourceType, modes: Modes) -> bool:
     """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
     return (
         (type.logical is Logical.DECIMAL and modes.decimal != "string")
-        or (type.name in ("bytea", "bytea[]") and modes.binary.startswith("base64"))
+        or (type.name == "bytea" and modes.binary.startswith("base64"))
+        or (type.name == "bytea[]" and modes.binary != "bytes")
         or type.logical is Logical.BIT
     )
 
@@ -216,20 +241,15 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = type.logical is Logical.DECIMAL or (type.logical is Logical.JSON and shown == UNAVAILABLE)
-    meaning = Meaning(shown, None, _HIDDEN, (_typed(type),), lost=True, corrupt=corrupt)
+    meaning = Meaning(shown, None, _HIDDEN, (_typed(type, shown),), lost=True, corrupt=corrupt)
     return wired(schema(type, modes, nullable), type, "unavailable", meaning)
 
 
-def _typed(type: SourceType) -> Value:
+def _typed(type: SourceType, shown: Any) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
-    match type.name:
-        case "bytea":
-            return UNAVAILABLE.encode()
-        case "text[]":
-            return Json([UNAVAILABLE])
-        case "integer[]":
-            return Json(list(UNAVAILABLE.encode()))
-    return UNAVAILABLE
+    if type.name.endswith("[]"):
+        return Json([base64.b64encode(one).decode() if isinstance(one, bytes) else one for one in shown])
+    return UNAVAILABLE.encode() if type.name == "bytea" else UNAVAILABLE
 
 
 _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
@@ -258,7 +278,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
             return Meaning(value, value)
         case Logical.BIT, "":
             return Meaning(None if type.length == 1 else b"", None if type.length == 1 else 0, _NO_BITS)
-        case Logical.BIT, int() if snapshot and (type.name, type.length) == ("varbit", 1):
+        case Logical.BIT, int() if snapshot and modes.release < (3, 6) and (type.name, type.length) == ("varbit", 1):
             return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
             shown = bool(value) if type.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
@@ -290,7 +310,7 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
 
 
 _NO_BITS: Final = "an empty bit string is written as zero, a varbit(1) as null"
-_NO_BIT: Final = "a snapshot reads a varbit(1) as null"
+_NO_BIT: Final = "a snapshot reads a varbit(1) as null, up to 3.5"
 _BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"
 _SPECIAL: Final = "NaN and infinities of numeric are null in mode precise, names in mode string"
 _INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_691}
@@ -320,13 +340,17 @@ def _infinite(type: SourceType, value: str, modes: Modes, snapshot: bool) -> Any
 def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite():
-        if modes.decimal == "precise":
+        if modes.precise:
             return Meaning(None, None, _SPECIAL)
         return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
     if type.name == "money":
-        double = snapshot or modes.release < (2, 0)
+        double = (snapshot and modes.release < (3, 6)) or modes.release < (2, 0)
         read = Decimal(double_text(float(value))) if double else value
-        digits = modes.money_digits if _money(modes) == "precise" else 2
+        if double and _money(modes) == "string":
+            text = double_text(float(value))
+            lost = Decimal(text) != value
+            return Meaning(text, None if lost else value, _MONEY, lost=lost, corrupt=lost)
+        digits = modes.money_digits if modes.precise else 2
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
@@ -339,7 +363,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     stored = max(-exponent, 0)
-    if modes.decimal != "precise":
+    if not modes.precise:
         return values.decimal_value(value, precision, stored, modes)
     number = values.unscaled(value, stored)
     while stored and number % 10 == 0:
@@ -348,7 +372,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
 
 
 _ROUNDED: Final = "money.fraction.digits rounds money, half up"
-_MONEY: Final = "money goes through a double in snapshots, and up to 1.9 in streams"
+_MONEY: Final = "money goes through a double in snapshots up to 3.5, and up to 1.9 in streams"
 
 
 def _array(type: SourceType, value: Json, modes: Modes) -> Meaning:
@@ -420,12 +444,10 @@ def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
                     limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
                 )
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
-        case "box" | "circle" | "composite":
-            # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
-            shown = value if type.name == "composite" else _NUMBER.sub(lambda m: double_text(float(m[0])), value)
-            return Meaning(
-                values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know"
-            )
+    if _is_unknown(type.name, modes):
+        # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
+        shown = _NUMBER.sub(lambda m: double_text(float(m[0])), value) if type.name in ("box", "circle") else value
+        return Meaning(values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know")
     return Meaning(value, value)
 
 

@@ -50,6 +50,11 @@ class Modes:
     adjusts_years: bool = True
 
     @property
+    def precise(self) -> bool:
+        """Whether the connector's mode is precise, whatever the converter writes."""
+        return self.decimal in ("precise", "numeric")
+
+    @property
     def deployment(self) -> Deployment:
         """The options that schemaless bytes do not show."""
         return Deployment(binary=self.binary, decimal=self.decimal, temporal=self.temporal, bigint_unsigned=self.bigint_unsigned)
@@ -176,6 +181,11 @@ def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, m
 _WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
 
 
+def zero_decimal(found: Schema, modes: Modes) -> bytes | Raw:
+    """The 0 of a Decimal of that schema."""
+    return connect_decimal(0, int(dict(found.parameters)["scale"]), modes)
+
+
 def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
     """Connect's Decimal of an unscaled number: bytes, or a JSON number where decimal.format is NUMERIC
     (connect#decimal-numeric)."""
@@ -205,7 +215,7 @@ def double_of(value: Decimal, precision: int, scale: int) -> Meaning:
     if math.isinf(double):
         return Meaning(double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True)
     with localcontext() as context:
-        context.prec = 1100
+        context.prec = 1100 + max(scale, 0)
         quantum = Decimal(1).scaleb(-scale)
         printed, binary = Decimal(double_text(double)), Decimal(double)
         near = tuple(dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed, binary)))
@@ -366,6 +376,38 @@ def binary_value(value: bytes, modes: Modes) -> bytes | str:
         case "hex":
             return value.hex()
     return value
+
+
+# Headers
+
+
+def header_text(schema: Schema, value: Any) -> str:
+    """A value within a struct as `SimpleHeaderConverter` writes it: of strings back-slashes and quotes are escaped and nothing
+    else; a date is text by its number of milliseconds, whatever its schema; a decimal has its digits (connect#header-values)."""
+    match value:
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case int() if schema.name in _DATES:
+            return _date_text(value * _DATES[schema.name])
+        case bytes() if schema.name.endswith(".Decimal"):
+            return java_decimal(int.from_bytes(value, signed=True), int(dict(schema.parameters)["scale"]), plain=False)
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return payload_text(schema, value).strip('"')
+    return payload_text(schema, value)
+
+
+_DAY_MS: Final = 86_400_000
+_DATES: Final = {f"org.apache.kafka.connect.data.{name}": ms for name, ms in (("Date", _DAY_MS), ("Time", 1), ("Timestamp", 1))}
+
+
+def _date_text(ms: int) -> str:
+    """A `java.util.Date` in UTC: before 1970-01-02 its time alone, a midnight its date alone."""
+    days, rest = divmod(ms, _DAY_MS)
+    date, time = (
+        iso_date(days).lstrip("+"),
+        f"{rest // 3_600_000:02d}:{rest // 60_000 % 60:02d}:{rest // 1000 % 60:02d}.{rest % 1000:03d}Z",
+    )
+    return time if ms < _DAY_MS else f"{date}T{time}" if rest else date
 
 
 def common_schema(type: SourceType, modes: Modes, optional: bool) -> Schema | None:

@@ -1,7 +1,7 @@
-"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.5.
+"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.5, PostgreSQL's of 3.6.
 
-Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final and apache/kafka connect/json; output of those
-releases (the pages debezium and connect of the sources). One message is one row; the record key is the row's key, its
+Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final, v3.6.1.Final and apache/kafka
+connect/json; output of those releases (the pages debezium and connect of the sources). One message is one row; the record key is the row's key, its
 tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone and an insert.
 
 `Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is `decimal.handling.mode`
@@ -66,6 +66,7 @@ from generators.model import (
     TransactionMark,
     Written,
 )
+from generators.sources.boundaries import START
 from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "DebeziumProfile", "profile", "write"]
@@ -77,6 +78,9 @@ Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
 _DEFAULT: Final = re.compile(r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$""")
 _CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
+_UUID_BITS: Final = 0xF << 76 | 0x3 << 62
+_UUID_7: Final = 0x7 << 76 | 0x2 << 62
+"""Version 7 of a UUID, which begins with its time (debezium#context-headers)."""
 _REPLACED: Final = "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
 
 
@@ -131,7 +135,7 @@ class _Writer:
         self.charsets: dict[str, str | None] = {}
         self.last_row = 0
         self.logged = self.query = ""
-        run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
+        run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
         self.context: Headers = ()
         if profile.context_headers:
             found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}

@@ -282,7 +282,18 @@ def table_changes(event: SchemaChange, charset: str | None, profile: DebeziumPro
     return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset, profile)}]
 
 
+def keyed(table: Table, profile: DebeziumProfile) -> Table:
+    """MySQL's table with the key that the connector takes: the primary key, else the first unique key that may be one. Up to 1.9
+    that is any, and its columns are NOT NULL from then on (debezium#unique-keys)."""
+    nullable = {c.name for c in table.columns if c.nullable}
+    may_be = (key for key in table.unique if profile.version < (2, 0) or nullable.isdisjoint(key))
+    key = table.primary_key or next(may_be, ())
+    columns = tuple(replace(c, nullable=False) if c.name in key and not table.primary_key else c for c in table.columns)
+    return replace(table, primary_key=key, columns=columns)
+
+
 def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
+    table = keyed(table, profile)
     names = {column.name: column_name(column.name, profile, False) for column in table.columns}
     columns = [
         {**_column(column, charset, profile), "name": names[column.name], "position": position}
@@ -290,7 +301,7 @@ def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> d
     ]
     return {
         "defaultCharsetName": charset,
-        "primaryKeyColumnNames": [names[name] for name in table.handle_key],
+        "primaryKeyColumnNames": [names[name] for name in table.primary_key],
         "columns": columns,
         "comment": comment_of(table, profile) or None,
     }

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from generators.errors import UsageError
 from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
 from generators.wire_format import Choices, Limit, Profile
 
-RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final")
+RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,9 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
-_SINCE_2: Final = ("2.5.4.Final", "3.5.0.Final")
-_SINCE_3_1: Final = ("3.5.0.Final",)
+_SINCE_2: Final = ("2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
+_SINCE_3_1: Final = ("3.5.0.Final", "3.6.1.Final")
+_ONLY_3_5: Final = ("3.5.0.Final",)
 _FINE: Final = "came with 3.1"
 
 CHOICES: Final = Choices(
@@ -140,14 +142,14 @@ CHOICES: Final = Choices(
     OPTIONS,
     tuple(GROUPS.values()),
     (
-        Limit("mariadb", "came with 2.7", _SINCE_3_1),
+        Limit("mariadb", "came with 2.7, and is not known of 3.6", _ONLY_3_5),
+        Limit("nanoseconds", "is not known of 3.6, which refuses a moment beyond 64 bits", _ONLY_3_5),
         Limit("full", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
         Limit("index", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
         Limit("minimal", "is MySQL's binlog_row_image", without=("postgresql",)),
         Limit("minimal", "is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row", ("1.9.7.Final",)),
         Limit("nulls-kept", "needs Kafka Connect 3.5, later than this release", _SINCE_2),
         Limit("legacy-tombstone", "needs Kafka Connect before 2.2, older than this release", ("1.4.0.Final",)),
-        Limit("numeric", "is known of MySQL's connectors alone", without=("postgresql",)),
         Limit("include-query", "is MySQL's: PostgreSQL's log has no statements", without=("postgresql",)),
         *(
             limit
@@ -159,13 +161,14 @@ CHOICES: Final = Choices(
                 Limit(option, "changes a scale that schemas alone tell", without=("schemaless",)),
             )
         ),
-        Limit("include-unknown", "is known of PostgreSQL's 2.5 and 3.5 alone", _SINCE_2, needs=("postgresql",)),
+        Limit("include-unknown", "is known of PostgreSQL's connector of 2.5 and later alone", _SINCE_2, needs=("postgresql",)),
         Limit("source-type", "is known of the MariaDB connector alone", needs=("mariadb",)),
-        *(Limit(option, "is known of 3.5 alone", _SINCE_3_1, without=("no-tombstone",)) for option in FLATTENED),
+        *(Limit(option, "is known of 3.5 alone", _ONLY_3_5) for option in FLATTENED),
+        *(Limit(option, "has no tombstones", without=("no-tombstone",)) for option in FLATTENED),
         Limit("flat", "has a delete that is known without schemas alone", needs=("schemaless",)),
         Limit("legacy-tombstone", "needs schemas in key and value", without=GROUPS["schemas"]),
         Limit("adaptive", "is refused by the MySQL connector", needs=("postgresql",)),
-        *(Limit(option, _FINE, _SINCE_3_1) for option in ("isostring", "microseconds", "nanoseconds")),
+        *(Limit(option, _FINE, _SINCE_3_1) for option in ("isostring", "microseconds")),
         Limit("base64-url-safe", "came with 2.0", _SINCE_2),
         Limit("unsigned-precise", "is MySQL's: PostgreSQL has no unsigned types", without=("postgresql",)),
         Limit("hstore-map", "is PostgreSQL's: MySQL has no hstore", needs=("postgresql",)),
@@ -187,6 +190,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     chosen = {group: option for group, members in GROUPS.items() for option in members if option in options}
     major, minor = map(int, release.split(".")[:2])
     version = (major, minor)
+    if version >= (3, 6) and "postgresql" not in options:
+        raise UsageError(f"debezium-json {release}: its MySQL connector has another parser of statements, which is not known")
     postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))
     modes = Modes(
         version,
@@ -222,7 +227,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         queries="queries" in chosen,
         unknown_types="unknown" in chosen,
         transaction_first=version >= (3, 5),
-        step_ms=1 if postgresql else 1000,
+        # MySQL's connector takes the microseconds of a GTID's commit (debezium#gtid-times).
+        step_ms=1 if postgresql or ("transactions" in chosen and not mariadb and version >= (2, 5)) else 1000,
     )
 
 

@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from generators.families.connect import Schema, header_text, schema_text, string
+from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import DebeziumCell
+from generators.families.debezium.values import DebeziumCell, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, State, Table
@@ -94,8 +94,8 @@ def shape_of(
 ) -> TableShape:
     """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that rows are read, not streamed.
 
-    The key is the primary key; where there is none MySQL's connector takes a unique key of solid columns (debezium/debezium
-    MySqlAntlrDdlParser.java, parseUniqueIndexColumnNames), PostgreSQL's the unique index whose name is the first.
+    The key is the primary key; where there is none MySQL's connector takes a unique key (`envelope.keyed`), PostgreSQL's the
+    unique index whose name is the first.
     """
     identity = identity_columns(table, profile)
     table = _known(table, profile, snapshot)
@@ -151,19 +151,17 @@ def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[s
 def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     """The table without what the connector does not know of it; the primary key of PostgreSQL's is what it takes for one."""
     if profile.is_mysql:
-        return table
+        return envelope.keyed(table, profile)
     hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
     key = table.primary_key or min(table.unique, key="_".join, default=())  # PostgreSQL calls an index after its columns
-    captured = (c for c in table.columns if profile.unknown_types or c.type.name not in postgresql.UNKNOWN)
+    captured = (c for c in table.columns if not _debezium_postgresql.is_left_out(c.type, profile.modes, profile.unknown_types))
     columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
     return replace(table, columns=columns, primary_key=tuple(name for name in key if name not in hidden))
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
     """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order (debezium#record-key)."""
-    if profile.is_mysql:
-        return table.handle_key
-    if profile.version < (1, 9) and not snapshot:
+    if not profile.is_mysql and profile.version < (1, 9) and not snapshot:
         return tuple(c.name for c in table.columns if c.name in table.primary_key)
     return table.primary_key
 
@@ -203,7 +201,7 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
     type = column.type
     if profile.is_mysql:
         return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
-    variable = postgresql.unconstrained(type) and profile.modes.decimal == "precise"
+    variable = postgresql.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
 
@@ -262,11 +260,10 @@ def statement(event: RowChange) -> str:
 
 def key_header(shape: TableShape, row: Wires) -> bytes:
     """A key as `SimpleHeaderConverter` writes its struct."""
-
-    def shown(wire: DebeziumCell) -> str:
-        return header_text(wire.value) if isinstance(wire.value, str) else wire.json
-
-    members = ",".join(f"{header_text(shape.names[name])}:{shown(row[name])}" for name in shape.key)
+    texts = Schema("string")
+    members = ",".join(
+        f"{header_text(texts, shape.names[name])}:{header_text(row[name].schema, row[name].value)}" for name in shape.key
+    )
     return f"{{{members}}}".encode("utf-8", "replace")
 
 

@@ -49,6 +49,12 @@ COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 
 LONG: Final = "unchanged and out of line " * 100
 LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+_UUID: Final = "6b0d8a1c-3f52-4a77-9c1e-0f5d2b7e8a90"
+_BYTES: Final = "\\x" + "00ff" * 600
+ARRAYS: Final = {
+    "uuid-array": postgresql.array_of(postgresql.uuid()),
+    "bytea-array": postgresql.array_of(postgresql.bytea()),
+}
 LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 """More than PostgreSQL keeps within a row."""
 
@@ -120,7 +126,7 @@ class _Cases:
 
     def keys(self) -> Iterator[Scenario]:
         """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
-        is_mysql = self.profile.is_mysql
+        is_mysql, number = self.profile.is_mysql, self.origin.number
         amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
         found: tuple[tuple[str, SourceType, Value], ...] = (
@@ -146,6 +152,14 @@ class _Cases:
         name = "key/unique-index"
         unique = self.table(name, Column("u", self.origin.number, False), self.a, key=(), unique=("u",))
         yield named(name, insert(unique, {"u": 1, "a": "x"}))
+        if is_mysql:
+            nullable, solid = Column("n", number), Column("u", number, False)
+            name = "key/unique-index-nullable"
+            loose = Table(self.database, slug(name), (nullable, self.a), (), (("n",),))
+            yield named(name, insert(loose, {"n": 1, "a": "x"}))
+            name = "key/unique-index-behind-a-nullable-one"
+            both = Table(self.database, slug(name), (nullable, solid, self.a), (), (("n",), ("u",)))
+            yield named(name, insert(both, {"n": 1, "u": 2, "a": "x"}), insert(both, {"n": None, "u": 3, "a": "y"}))
         name = "key/one-key-one-partition"
         table = self.table(name)
         yield named(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
@@ -258,6 +272,10 @@ class _Cases:
         """Heartbeats and transaction boundaries."""
         table = self.table("control/heartbeat")
         later = Instant(START.ms + 10_000, 1)
+        yield named(
+            "control/sub-second",
+            insert(self.table("control/sub-second"), {"id": 1, "a": "x", "b": 5}, Instant(START.ms + 123, 1)),
+        )
         yield named("control/heartbeat", insert(table, {"id": 1, "a": "x", "b": 5}), Heartbeat(later))
         if not self.profile.transactions:
             return
@@ -454,7 +472,7 @@ class _Cases:
 
     def toast(self) -> Iterator[Scenario]:
         """Values that are stored out of line, changed and unchanged."""
-        types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True)}
+        types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True), **ARRAYS}
         kept: tuple[tuple[str, Value], ...] = (
             ("text", LONG),
             ("bytea", LONG.encode()),
@@ -465,6 +483,8 @@ class _Cases:
             ("integer-array", Json(list(range(700)))),
             ("numeric", LONG_NUMBER),
             ("varbit", LONG_BITS),
+            ("uuid-array", Json([_UUID] * 200)),
+            ("bytea-array", Json([_BYTES])),
         )
         for label, value in kept:
             type = types[label]
@@ -511,9 +531,12 @@ class _Cases:
         yield named("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
         if self.profile.is_mysql:
             labelled = tuple(Column(slug(label), type) for label, type, _ in BACK_SLASHES)
-            columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), *labelled)
+            packed = Column("packed", mysql.binary("binary", 8), declared="CHAR(8) CHARACTER SET binary")
+            columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), packed, *labelled)
             flags = Table(table.database, "rooms", columns, ("id",))
-            several = tuple((None, {"id": n, "flag": n if n < 2 else None}) for n in range(3))
+            several = tuple(
+                (None, {"id": n, "flag": n if n < 2 else None, "packed": None if n else b"abcdef12"}) for n in range(3)
+            )
             tagged = {"boolean-declared"}
             yield named("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)
             yield named("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
@@ -536,6 +559,24 @@ class _Cases:
         pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
         yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
+            arrays = tuple(Column(slug(label), type) for label, type in ARRAYS.items())
+            wide = Table(
+                table.database,
+                "wide",
+                (self.id, *arrays, Column("n", postgresql.numeric(5, -2)), self.b),
+                ("id",),
+                (),
+                table.schema,
+            )
+            long: Row = {
+                "id": 1,
+                "uuid_array": Json([_UUID] * 200),
+                "bytea_array": Json([_BYTES]),
+                "n": Decimal(12300),
+                "b": 5,
+            }
+            kept = change(wide, Op.UPDATE, (long, {**long, "b": 6}))
+            yield named("rows/debezium/toast-arrays", kept, level=2, tags={"toast"})
             held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
             documents: Row = {
                 **dict.fromkeys(row),

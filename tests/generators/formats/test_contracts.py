@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import chain, combinations
 from typing import Any
 
 import pytest
 
+from conformance.cases.catalogue import made
 from conformance.judging.judge import Judge
 from conformance.rules.rules import rules
 from conformance.selftest import perfect
 from conformance.selftest.lies.lie import Lie, lies
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.errors import UnknownName, UsageError
+from generators.garbage.faults import applicable
 from generators.model import Case, Kind, Origin, Scenario, State, Written
 from generators.sources import boundaries
 from generators.wire_format import FORMATS, get
@@ -114,7 +117,57 @@ def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
             assert {w.changes[0].kind for w in spoiled if w.changes} >= {Kind.CORRUPT}, fault.name
 
 
+def test_every_fault_has_its_cases(named: Any) -> None:
+    fmt, profile, cases = named
+    owed = applicable(fmt.faults, profile.deployment.compression)
+    assert {fault.name for fault in owed} <= {case.fault for case in cases}
+
+
 # Profiles
+
+
+def combined(fmt: Any) -> Iterator[Any]:
+    """Profiles that together have each option under each release that has it, and each two options that go together, and that no
+    listed profile has."""
+    choices = fmt.choices
+
+    def built(release: str, *options: str) -> Any:
+        try:
+            return fmt.build(release, *options)
+        except UsageError:
+            return None
+
+    def has(profile: Any) -> set[Any]:
+        single = {(profile.release, option) for option in profile.options}
+        return single | {frozenset(pair) for pair in combinations(profile.options, 2)}
+
+    def wider(profile: Any) -> Iterator[Any]:
+        rest = (option for option in choices.options if option not in profile.options)
+        yield from filter(None, (built(profile.release, *profile.options, option) for option in rest))
+
+    needs = {option: {n for limit in choices.limits if limit.option == option for n in limit.needs} for option in choices.options}
+    wanted: dict[Any, Any] = {}
+    for release in choices.releases:
+        for pair in chain(combinations(choices.options, 2), zip(choices.options)):
+            whole = sorted(set(pair).union(*(needs[option] for option in pair)))
+            if found := built(release, *whole):
+                wanted.setdefault((release, *pair) if len(pair) == 1 else frozenset(pair), found)
+    covered = set().union(*map(has, fmt.profiles))
+    while left := [key for key in wanted if key not in covered]:
+        profile = wanted[left[0]]
+        while (better := max(wider(profile), key=lambda p: len(has(p) - covered), default=None)) and (
+            len(has(better) - covered) > len(has(profile) - covered)
+        ):
+            profile = better
+        covered |= has(profile)
+        yield profile
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_option_and_every_two_that_go_together_make_a_catalogue(name: str) -> None:
+    fmt = get(name)
+    for profile in combined(fmt):
+        assert len(made(fmt, profile)) > 300, profile.name
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from generators.errors import UsageError
-from generators.families.connect import header_text, murmur2, partition_of
+from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE
-from generators.families.debezium.values import Modes
+from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, profile, write
 from generators.formats.debezium_json.envelope import adjusted, mangled, topic_name
 from generators.model import (
@@ -25,6 +25,7 @@ from generators.model import (
     Event,
     Heartbeat,
     History,
+    Instant,
     Kind,
     Layout,
     Op,
@@ -317,7 +318,32 @@ def test_an_update_of_the_key_is_three_records_with_headers() -> None:
     ]
     assert [one.message.key for one in found] == [b'{"id":1004}', b'{"id":1004}', b'{"id":1005}']
     assert (payload(found[0])["before"], payload(found[2])["before"]) == (ROW, None)
-    assert header_text('q"\\') == '"q\\"\\\\"'
+
+
+DAY_MS = 86_400_000
+LOGICAL = "org.apache.kafka.connect.data."
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "text"),
+    [
+        (Schema("string"), 'q"\\', '"q\\"\\\\"'),
+        (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "2"),)), b"\x00\x96", "1.50"),
+        (Schema("bytes", name=f"{LOGICAL}Decimal", parameters=(("scale", "8"),)), b"\x01", "1E-8"),
+        (Schema("bytes"), b"\x00\x96", '"AJY="'),
+        (Schema("int32", name=f"{LOGICAL}Date"), 19723, "2024-01-01"),
+        (Schema("int32", name=f"{LOGICAL}Date"), -1, "00:00:00.000Z"),
+        (Schema("int32", name=f"{LOGICAL}Time"), DAY_MS - 1, "23:59:59.999Z"),
+        (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS, "2024-01-01"),
+        (Schema("int64", name=f"{LOGICAL}Timestamp"), 19723 * DAY_MS + 1, "2024-01-01T00:00:00.001Z"),
+        (Schema("int32", name="io.debezium.time.Date"), 19723, "19723"),
+        (Schema("float"), float("nan"), "NaN"),
+        (Schema("boolean"), True, "true"),
+    ],
+)
+def test_a_header_has_a_value_as_connect_prints_it(schema: Schema, value: object, text: str) -> None:
+    """apache/kafka connect/api Values.append and dateFormatFor; 1.50 and 2024-01-01 are recorded."""
+    assert header_text(schema, value) == text
 
 
 def test_headers_of_3_5() -> None:
@@ -770,7 +796,7 @@ def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> Non
     assert list(plain.changes[0].after or {}) == ["id"]
     (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
     assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
-    with pytest.raises(UsageError, match=r"is known of PostgreSQL's 2\.5 and 3\.5 alone"):
+    with pytest.raises(UsageError, match=r"is known of PostgreSQL's connector of 2\.5 and later alone"):
         profile("1.9.7.Final", "postgresql", "include-unknown")
 
 
@@ -813,3 +839,65 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
 def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
     with pytest.raises(UsageError):
         profile(release, *options)
+
+
+def test_3_6_is_known_of_postgresql_alone() -> None:
+    """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
+    with pytest.raises(UsageError, match="another parser of statements"):
+        profile("3.6.1.Final")
+    with pytest.raises(UsageError, match="nanoseconds is not known of"):
+        profile("3.6.1.Final", "postgresql", "nanoseconds")
+    new = profile("3.6.1.Final", "postgresql", "string").modes
+    old = profile("3.5.0.Final", "postgresql", "string").modes
+    large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
+    amounts = [_debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json for modes in (old, new)]
+    assert amounts == ['"9.223372036854776E16"', '"92233720368547758.07"']
+    assert [_debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)] == ["null", "true"]
+
+
+def test_a_release_leaves_columns_of_some_types_out() -> None:
+    """debezium#left-out."""
+    names = ("tsvector", "bytea[]", "interval[]", "box")
+    types = [postgresql.other("tsvector"), postgresql.array_of(postgresql.bytea())]
+    types += [postgresql.array_of(postgresql.temporal("interval")), postgresql.other("box")]
+    table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
+    row: dict[str, Value] = dict.fromkeys(names)
+    left = {
+        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
+        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
+    }
+    assert left == {
+        "1.9.7.Final": (),
+        "2.5.4.Final": ("bytea[]",),
+        "3.5.0.Final": ("tsvector", "bytea[]"),
+        "3.6.1.Final": ("tsvector", "bytea[]", "box"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "key"), [("1.9.7.Final", b'{"n":1}'), ("2.5.4.Final", b'{"u":2}'), ("3.5.0.Final", b'{"u":2}')]
+)
+def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: bytes) -> None:
+    """debezium#unique-keys."""
+    whole = mysql.integer("int")
+    table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
+    (found,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
+    assert found.message.key == key
+
+
+def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
+    """connect#decimal-numeric, debezium#variable-scale."""
+    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
+    fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
+    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
+    assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
+
+
+@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
+def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
+    """debezium#gtid-times."""
+    table = Table("d", "t", (Column("a", mysql.integer("int")),))
+    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
+    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms

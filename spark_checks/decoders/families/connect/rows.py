@@ -206,6 +206,10 @@ def _images(m: Message, dialect: ConnectDialect) -> list[Column]:
     return [F.when(m.op.isin(*ops), m.payload[name]) for ops, name in zip(_IMAGES.values(), names, strict=True)]
 
 
+_SCALE: Final = 0x7FF
+"""The bits of a scale that PostgreSQL's connector reads (debezium#negative-scale)."""
+
+
 @dataclass(frozen=True, slots=True)
 class _RowSql:
     """SQL over `told`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
@@ -282,7 +286,7 @@ class _RowSql:
         form = f"'{self.form(c.type, self.deployment)}'"
         if form != "'numeric'":  # the schema is that of base64
             form = f"coalesce(get(cells, {i}).form, {form})"
-        return f"struct({text} AS t, {form} AS form, coalesce(get(cells, {i}).scale, {c.type.scale or 0}) AS scale)"
+        return f"struct({text} AS t, {form} AS form, coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale)"
 
     def _sent(self, text: str, c: ColumnOf) -> str:
         """The text, or NULL if it stands for a value that was not sent."""
@@ -293,7 +297,7 @@ class _RowSql:
 
     def _wire(self, type: SourceType) -> DataType:
         if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and (type.precision or 0) <= 38:
-            return DecimalType(38, type.scale or 0)
+            return DecimalType(38, max(type.scale or 0, 0))
         return StringType()
 
 

@@ -157,7 +157,7 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
             return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, type)}
         case Logical.BINARY:
             base64 = _binary(t, "base64")
-            own = _binary(t, default_form(type, deployment))
+            own = _padded(t, default_form(type, deployment), type)
             return {"": base64} if own == base64 else {"base64": base64, "": own}
         case Logical.DATE:
             days = f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN date_from_unix_date(CAST({t} AS int))"
@@ -177,7 +177,8 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
 
 
 def _decimals(t: str, type: SourceType, deployment: Deployment) -> dict[str, str]:
-    precision, own = type.precision or 0, type.scale or 0
+    own = max(type.scale or 0, 0)
+    precision = (type.precision or 0) - min(type.scale or 0, 0)
     text = from_text(t, precision, own)
     match deployment.decimal:
         case "double":
@@ -227,6 +228,17 @@ def _binary(t: str, form: str) -> str:
         standard = let(f"translate({t}, '-_', '+/')", "x", base64_bytes("x"))
         return f"CASE WHEN NOT {t} RLIKE '[+/]' THEN {standard} END"
     return base64_bytes(t)
+
+
+def _padded(t: str, form: str, type: SourceType) -> str:
+    """Bytes of a text by its form. BINARY(n) of fewer characters is one that a statement called CHAR: the bytes as Latin-1,
+    without the zeros at their end (debezium#declared-types)."""
+    found, length = _binary(t, form), type.length or 0
+    if type.name != "binary":
+        return found
+    whole = 2 * length if form == "hex" else (length + 2) // 3 * 4
+    latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
+    return f"CASE WHEN length({t}) = {whole} THEN {found} WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') END"
 
 
 def _micros(t: str, form: str, low: int, high: int) -> str:
