@@ -161,6 +161,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
+_HIDING: Final = frozenset({"missing", "corrupt"})
+"""Symptoms of rows that did not come out: nothing else is known of them."""
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
 _UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "vanishes": "message", "accepted": "message"}
 
@@ -177,8 +179,8 @@ class _Population:
     results: Sequence[CaseResult]
     _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
-    _shares: dict[tuple[str, tuple[Trait, ...]], float] = field(default_factory=dict)
-    _bad: dict[str, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
+    _shares: dict[tuple[Trait, tuple[Trait, ...]], float] = field(default_factory=dict)
+    _bad: dict[Trait, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
 
     def traits(self, symptom: Trait, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
@@ -216,11 +218,15 @@ class _Population:
                                 yield row | _of_cell(side, column, change, cell)
 
     def failing(self, by_symptom: Mapping[Trait, Mapping[Unit, _Failing]]) -> None:
-        """Notes the units that fail, with whatever symptom: a unit that fails otherwise shows nothing of a trait's innocence."""
-        bad: dict[str, dict[Unit, frozenset[Trait]]] = defaultdict(dict)
-        for symptom, some in by_symptom.items():
-            bad[self.which(symptom)] |= {unit: one.traits for unit, one in some.items()}
-        self._bad = {which: tuple(units.values()) for which, units in bad.items()}
+        """Notes the units that fail with each symptom, or so that they show nothing of a trait's innocence: a value that is wrong
+        otherwise, a row that did not come out."""
+        for symptom in by_symptom:
+            bad: dict[Unit, frozenset[Trait]] = {}
+            for other, some in by_symptom.items():
+                hides = self.which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
+                if other == symptom or (hides and self.which(other) == self.which(symptom)):
+                    bad |= {unit: one.traits for unit, one in some.items()}
+            self._bad[symptom] = tuple(bad.values())
 
     def guilty(self, symptom: Trait, left: Sequence[_Failing]) -> tuple[Trait, ...]:
         """The trait, or pair of traits, of the most failing units that nearly no other unit has; () if there is none."""
@@ -253,11 +259,11 @@ class _Population:
         which = self.which(symptom)
         if which not in self._counts:
             self._counts[which] = Counter(self.units(which))
-        if (which, traits) not in self._shares:
+        if (symptom, traits) not in self._shares:
             every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
-            bad = sum(unit.issuperset(traits) for unit in self._bad[which])
-            self._shares[which, traits] = min(1.0, bad / every) if every else 1.0
-        return self._shares[which, traits]
+            bad = sum(unit.issuperset(traits) for unit in self._bad[symptom])
+            self._shares[symptom, traits] = min(1.0, bad / every) if every else 1.0
+        return self._shares[symptom, traits]
 
     @staticmethod
     def which(symptom: Trait) -> str:
@@ -388,7 +394,10 @@ def _explained(
         nouns = [one.noun(unit) for one in group if one.traits] or [group[0].noun(unit)]
         more = f" and {len(nouns) - NOUNS} more" if len(nouns) > NOUNS else ""
         first, *rest = nouns[:NOUNS]
-        told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
+        if symptom[0] == "field":
+            told = f"{first} and others" if rest else first
+        else:
+            told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
         yield group[0].traits, verb(told), [failing for one in group for failing in one.some]
 
 
