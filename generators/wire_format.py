@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
-from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
+from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 from generators.sources.boundaries import neutral
 
@@ -137,8 +137,9 @@ class Format(Generic[P]):
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `choices` are the releases and options that
     `build` makes a profile of, `profiles` those that run unasked; `container` is json or avro; `faults` are the ways to spoil a
-    whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's messages do not
-    hold of values that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
+    whole value, `cell_faults` unfit cells of its own that a profile's messages can have, `unfit` those of every kind of types in
+    every way, told what fits in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values
+    that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
     decoder cannot tell from another: a value is one record of theirs, whole.
     """
 
@@ -156,8 +157,15 @@ class Format(Generic[P]):
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
     cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
+    fits: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unfit: Callable[[P, Mapping[str, str]], Iterable[CellFault]] = lambda profile, fits: unfit_cells(profile.source, fits)
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
     schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
+
+    def unfit_cells(self, profile: P) -> tuple[CellFault, ...]:
+        """Every unfit cell that the profile's messages can have."""
+        own = {fault.name: fault for fault in self.cell_faults(profile)}
+        return (*own.values(), *(fault for fault in self.unfit(profile, self.fits) if fault.name not in own))
 
     def profile(self, name: str) -> P:
         """The profile of that name, `release[+option...]`: a listed one, or one that is made of the format's choices.

@@ -117,6 +117,14 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     return _asked(path, Path(path).stat().st_mtime_ns)
 
 
+def java_words(environ: Mapping[str, str] = os.environ) -> str:
+    """The version that Java prints of itself; "" if there is none, which whoever needs it says."""
+    try:
+        return find_java(environ).text
+    except HarnessError:
+        return ""
+
+
 @functools.cache
 def _asked(path: str, _changed: int) -> Java:
     """What `java -version` prints; a launcher that does not change is asked once."""

@@ -171,7 +171,7 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
             with suppress(Refused):  # a message without a place for the fault: a flattened one has no member for its kind
                 cases.append(faulty(case, partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
-        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
+        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.unfit_cells(profile), profile.source):
             if asked(scenario):
                 cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable, asked)
@@ -188,7 +188,7 @@ def _of_three(
         for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable)
         if fault.tag == "truncated" and scenario.name.endswith("/insert")
     ]
-    fitting = [cell for cell in fmt.cell_faults(profile) if cell.name not in faults.OUTSIDE_DOMAIN][:1]
+    fitting = [cell for cell in fmt.unfit_cells(profile) if not faults.outside_domain(cell.name)][:1]
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, tuple(fitting), profile.source):
         spoiling.append((cell.name, partial(faults.cell_fault, fault=cell), boundaries.of_three(scenario, cell.column)))
     for name, apply, scenario in spoiling:

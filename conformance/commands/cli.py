@@ -308,7 +308,7 @@ def _perform(
             Progress() as note,
             engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
-            note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
+            note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
             with transport(asked, note, conf) as (bootstrap, described, topic):
                 settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
                 heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from conformance.commands.inspecting import read_records
-from conformance.commands.shell import Progress
+from conformance.commands.shell import Progress, save
+from conformance.files import check
 from conformance.text import printable
 from generators.errors import UsageError
 from generators.wire_format import Format, Profile, get
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 30
 """Differences that are printed; JSON has all."""
-_NOT: Final = ("select", "exclude", "expect", "update", "report", "differential", "watch", "fail_fast", "max_fail")
+_NOT: Final = ("select", "exclude", "expect", "update", "differential", "watch", "fail_fast", "max_fail")
 
 
 def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[str, Any], style: str) -> int:
@@ -39,6 +42,8 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
     for name in _NOT:
         if options[name]:
             raise UsageError(f"--messages judges by the laws alone; leave out --{name.replace('_', '-')}")
+    if options["report"]:
+        check(options["report"])
     if len(settings.formats) != 1:
         raise UsageError("--messages needs exactly one format; `cdc-conformance inspect` says which wrote them")
     fmt = get(settings.formats[0])
@@ -55,7 +60,18 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
             reference = stack.enter_context(ChildEngine(packages=packages, note=note))
         found = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
     _show(found, style, told)
-    return found.result.exit_code if found.judged else 4
+    code = found.result.exit_code if found.judged else 4
+    return finish(found, style, options["report"]) or code
+
+
+def finish(found: Observed, style: str, report: Path | None) -> int:
+    """Off a terminal the verdict on stderr, too, for people who read a log; then the report. Returns the code of what is lost."""
+    from conformance.reports import write_all
+
+    if not (style == "pretty" and sys.stdout.isatty()):
+        for line in summary(found):
+            click.echo(printable(line), err=True)
+    return save(lambda: write_all(found.result, report)) if report else 0
 
 
 def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]) -> tuple[Profile, str]:

@@ -39,7 +39,7 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
         Progress() as note,
         engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
     ):
-        note("starting the decoder" if is_command(settings.decoder) else "starting Spark and Kafka")
+        note("starting the decoder" if is_command(settings.decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
         with transport(asked, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
             for turn in turns(settings, engine, together(noting(note), Early(settings.strict))):

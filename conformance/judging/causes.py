@@ -16,6 +16,7 @@ from typing import Final
 
 from conformance.judging.hints import hint
 from conformance.judging.judge import CELL, Finding
+from conformance.judging.wording import of_type
 from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import UNPAIRED, Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
@@ -347,6 +348,10 @@ def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tu
 
 
 def _literal(cell: Cell, level: int) -> str:
-    value = "NULL" if cell.state is State.NULL else repr(cell.text if level == 1 and cell.text is not None else cell.value)
-    text = printable(value)
+    if cell.state is State.NULL:
+        return "NULL"
+    if level == 1 and cell.text is not None:
+        text = printable(repr(cell.text))
+    else:
+        text = printable(repr(cell.value) if isinstance(cell.value, str | bytes) else of_type(cell.type, cell.value))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

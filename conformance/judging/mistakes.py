@@ -21,10 +21,12 @@ from conformance.judging.hints import hint
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect, Obligation, Rule
-from generators.model import Case, Cell, Change, Kind, Message, State
+from generators.model import Case, Cell, Change, Kind, Message, Op, State
 
 Trait: TypeAlias = tuple[str, ...]
 """A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
+Place: TypeAlias = tuple[str, int, int, str, str | None]
+"""Case, message, row, side and column of a finding."""
 Unit: TypeAlias = tuple[Hashable, ...]
 """A message and row of a case, at cells also a side and a column."""
 
@@ -39,6 +41,9 @@ _PAIRED: Final = 8
 _SORTS: Final[Mapping[str, str]] = {
     "any": "{unit}",
     "later": "{unit} after the first row of its message",
+    "equal": "{unit} that equals an earlier row of its message",
+    "same": "{unit} of an UPDATE that changes nothing",
+    "rekeyed": "{unit} of an UPDATE that changes the key",
     "op": "{unit} of {0}",
     "kind": "{0} message",
     "null": "{unit} of a document whose `{0}` is null",
@@ -48,6 +53,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "side": "{unit} in the {0} image",
     "unsigned": "{unit} of an unsigned type",
     "family": "{unit} of the {0} types",
+    "kin": "{unit} of the {0} types in the class {1}",
     "type": "{unit} of {0}",
     "nothing": "NULL of {0}",
     "capital": "{unit} whose name has capital letters",
@@ -73,13 +79,15 @@ _UNSAID: Final = frozenset({"boundary", "drawn"})
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """What a decoder does wrong: the traits of the failing units, the sentence, the ids of the broken rules and the most binding
-    of their obligations, the ids of the cases that it explains, and a finding of the smallest of them with its result."""
+    of their obligations, the ids of the cases that it explains, what is broken in them (case, message, row, side, column), and a
+    finding of the smallest of them with its result."""
 
     traits: tuple[Trait, ...]
     sentence: str
     rules: tuple[str, ...]
     obligation: Obligation
     cases: frozenset[str]
+    broken: frozenset[Place]
     finding: Finding
     result: CaseResult
 
@@ -139,7 +147,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
         case Aspect.IMAGE:
             return "image", f"{finding.side} image", "with a" if finding.expected == "NULL" else "without its"
         case Aspect.PRESENCE:
-            return "presence", "there" if finding.expected == "present" else "absent"
+            there = finding.expected == "present"
+            return "presence", "is not there" if there else "comes out though the message does not have it"
         case Aspect.NULL:
             cell = cell_of(finding, case)
             return ("value", "is not NULL") if cell is not None and cell.state is State.NULL else ("value", "is NULL")
@@ -152,6 +161,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
+_HIDING: Final = frozenset({"missing", "corrupt"})
+"""Symptoms of rows that did not come out: nothing else is known of them."""
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
 _UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "vanishes": "message", "accepted": "message"}
 
@@ -168,8 +179,8 @@ class _Population:
     results: Sequence[CaseResult]
     _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
-    _shares: dict[tuple[str, tuple[Trait, ...]], float] = field(default_factory=dict)
-    _bad: dict[str, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
+    _shares: dict[tuple[Trait, tuple[Trait, ...]], float] = field(default_factory=dict)
+    _bad: dict[Trait, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
 
     def traits(self, symptom: Trait, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
@@ -181,6 +192,8 @@ class _Population:
         cell = cell_of(finding, case) if symptom[0] in _OF_CELLS else None
         if cell is not None:
             return self._of_row(case, finding.message, change) | _of_cell(finding.side, finding.column or "", change, cell)
+        if symptom[0] in _OF_CELLS:
+            return self._of_row(case, finding.message, change) | _of_name(finding.side, finding.column or "", change)
         return self._of_row(case, finding.message, change) | _of_cells(change, case.level)
 
     def units(self, which: str) -> Iterator[frozenset[Trait]]:
@@ -201,14 +214,19 @@ class _Population:
                     elif (number, change.row) not in lost:
                         row = self._of_row(case, number, change)
                         for side, column, cell in cells(change, case.level):
-                            yield row | _of_cell(side, column, change, cell)
+                            if cell.state is not State.ABSENT:
+                                yield row | _of_cell(side, column, change, cell)
 
     def failing(self, by_symptom: Mapping[Trait, Mapping[Unit, _Failing]]) -> None:
-        """Notes the units that fail, with whatever symptom: a unit that fails otherwise shows nothing of a trait's innocence."""
-        bad: dict[str, dict[Unit, frozenset[Trait]]] = defaultdict(dict)
-        for symptom, some in by_symptom.items():
-            bad[self.which(symptom)] |= {unit: one.traits for unit, one in some.items()}
-        self._bad = {which: tuple(units.values()) for which, units in bad.items()}
+        """Notes the units that fail with each symptom, or so that they show nothing of a trait's innocence: a value that is wrong
+        otherwise, a row that did not come out."""
+        for symptom in by_symptom:
+            bad: dict[Unit, frozenset[Trait]] = {}
+            for other, some in by_symptom.items():
+                hides = self.which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
+                if other == symptom or (hides and self.which(other) == self.which(symptom)):
+                    bad |= {unit: one.traits for unit, one in some.items()}
+            self._bad[symptom] = tuple(bad.values())
 
     def guilty(self, symptom: Trait, left: Sequence[_Failing]) -> tuple[Trait, ...]:
         """The trait, or pair of traits, of the most failing units that nearly no other unit has; () if there is none."""
@@ -241,11 +259,11 @@ class _Population:
         which = self.which(symptom)
         if which not in self._counts:
             self._counts[which] = Counter(self.units(which))
-        if (which, traits) not in self._shares:
+        if (symptom, traits) not in self._shares:
             every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
-            bad = sum(unit.issuperset(traits) for unit in self._bad[which])
-            self._shares[which, traits] = min(1.0, bad / every) if every else 1.0
-        return self._shares[which, traits]
+            bad = sum(unit.issuperset(traits) for unit in self._bad[symptom])
+            self._shares[symptom, traits] = min(1.0, bad / every) if every else 1.0
+        return self._shares[symptom, traits]
 
     @staticmethod
     def which(symptom: Trait) -> str:
@@ -263,6 +281,13 @@ class _Population:
         traits.update(("trait", tag) for tag in case.tags - _UNSAID)
         if sum(one.kind is Kind.ROW for one in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
+            images = change.op, change.before, change.after
+            if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
+                traits.add(("equal",))
+        before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
+        if change.op is Op.UPDATE and before and after:
+            traits.update([("same",)] if before == after else [])
+            traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
         return frozenset(traits)
 
     def _of_message(self, message: Message) -> frozenset[Trait]:
@@ -302,29 +327,52 @@ def _of_cells(change: Change, level: int) -> frozenset[Trait]:
     )
 
 
-def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
-    name = declared(cell.type)
+def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
     traits.update([("capital",)] if column != column.lower() else [])
     traits.update([("quoted",)] if not column.isidentifier() else [])
+    return traits
+
+
+def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
+    name, traits = declared(cell.type), _of_name(side, column, change)
     if cell.state is State.NULL:
         return frozenset({*traits, ("nothing", name)})
     if cell.state is State.ABSENT:
         return frozenset(traits)
     traits |= {("type", name), ("family", cell.type.logical.value)}
-    traits.update([("class", name, cell.cls)] if cell.cls else [])
+    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
     traits.update([("unsigned",)] if cell.type.unsigned else [])
     return frozenset(traits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Units that fail with a symptom, and the traits that they share; () for those that nothing tells from others."""
+
+    traits: tuple[Trait, ...]
+    some: list[_Failing]
+    sure: bool
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The types' families of the units."""
+        return frozenset(trait[1] for one in self.some for trait in one.traits if trait[0] == "family")
+
+    def noun(self, unit: str) -> str:
+        """What is told of."""
+        told = " and ".join(_SORTS[sort].format(*words, unit=unit) for sort, *words in self.traits)
+        return f"{'every' if self.sure else 'nearly every'} {told}" if told else f"{_SOME} {unit}"
 
 
 def _explained(
     symptom: Trait, failing: Sequence[_Failing], population: _Population, by_chance: bool
 ) -> Iterator[tuple[tuple[Trait, ...], str, list[_Failing]]]:
     """Traits and sentences on a symptom with what each explains: greedily the traits of the most failing units."""
-    left, told = list(failing), 0
+    left, named = list(failing), list[_Named]()
     actual = ", ".join(islice(dict.fromkeys(one.finding.actual for one in failing), FAULTS))
     verb, unit = partial(_SAID[symptom[0]].format, *symptom[1:], actual=actual), _UNITS.get(symptom[0], "row")
-    while left and told < MOST:
+    while left and len(named) < MOST:
         traits = population.guilty(symptom, left)
         if symptom == _SHUFFLED:
             yield (symptom,), "the rows of a message have each other's values", left
@@ -340,12 +388,36 @@ def _explained(
         if not traits and by_chance:
             yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
             return
-        noun = " and ".join(_SORTS[sort].format(*words, unit=unit) for sort, *words in traits)
-        every = "every" if population.sure(symptom, traits) else "nearly every"
-        yield traits, verb(f"{every} {noun}" if traits else f"{_SOME} {unit}"), some
-        left, told = [one for one in left if not one.traits.issuperset(traits)], told + 1
+        named.append(_Named(traits, some, population.sure(symptom, traits)))
+        left = [one for one in left if not one.traits.issuperset(traits)]
+    for group in _together(symptom, named):
+        nouns = [one.noun(unit) for one in group if one.traits] or [group[0].noun(unit)]
+        more = f" and {len(nouns) - NOUNS} more" if len(nouns) > NOUNS else ""
+        first, *rest = nouns[:NOUNS]
+        if symptom[0] == "field":
+            told = f"{first} and others" if rest else first
+        else:
+            told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
+        yield group[0].traits, verb(told), [failing for one in group for failing in one.some]
 
 
+def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
+    """What is one mistake: a field's, and values of one family of types, whichever types and classes of it; what no trait
+    tells goes to what has its families."""
+    groups: list[list[_Named]] = []
+    for one in named:
+        mine = one.families if symptom[0] in _OF_CELLS else frozenset()
+        for group in groups:
+            if symptom[0] == "field" or (mine and mine == group[0].families) or (not one.traits and mine & group[0].families):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return iter(groups)
+
+
+NOUNS: Final = 3
+"""Types and classes that a sentence on a family names."""
 _SAID: Final[Mapping[str, str]] = {
     "missing": "{0} is lost",
     "corrupt": "{0} is refused",
@@ -353,7 +425,7 @@ _SAID: Final[Mapping[str, str]] = {
     "op": "{0} comes out as {actual}",
     "field": "the column {0} is wrong for {1}",
     "image": "{2} comes out {1} {0}",
-    "presence": "{1} is not {0}",
+    "presence": "{1} {0}",
     "value": "{1} {0}",
     "shuffled": "{0}",
     "vanishes": "{0}, which cannot be read, vanishes without a CORRUPT row",
@@ -367,8 +439,14 @@ def _mistake(traits: tuple[Trait, ...], sentence: str, some: Sequence[_Failing],
     broken = tuple(dict.fromkeys(one.finding.rule for one in some))
     must = any(rules[rule].obligation is Obligation.MUST for rule in broken)
     cases = frozenset(one.result.case.id for one in some)
+    places = frozenset(place(one.finding) for one in some)
     obligation = Obligation.MUST if must else Obligation.SHOULD
-    return Mistake(traits, sentence, broken, obligation, cases, small.finding, small.result)
+    return Mistake(traits, sentence, broken, obligation, cases, places, small.finding, small.result)
+
+
+def place(finding: Finding) -> Place:
+    """Where a finding is."""
+    return finding.case, finding.message, finding.row, finding.side, finding.column
 
 
 def _size(case: Case) -> int:
@@ -386,7 +464,7 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
             if vague or member or _alike(one.cases, other.cases):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
-                kept[number] = replace(other, rules=rules, cases=other.cases | one.cases)
+                kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
                 break
         else:
             kept.append(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -206,6 +207,12 @@ class RunResult:
         if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
             return 4
         return 0
+
+
+def circumstances(java: str) -> dict[str, str]:
+    """When and where a run began, and the versions: of Java, if there is one, and of what is installed."""
+    began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    return {"date": began, "os": platform.platform(), **({"java": java} if java else {}), **versions()}
 
 
 def versions() -> dict[str, str]:

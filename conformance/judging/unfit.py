@@ -15,7 +15,7 @@ def bad_cell(case: Case) -> CellFault | None:
     if not case.fault.startswith("cell-"):
         return None
     fmt = get(case.format)
-    return next((cell for cell in fmt.cell_faults(fmt.profile(case.profile)) if cell.name == case.fault), None)
+    return next((cell for cell in fmt.unfit_cells(fmt.profile(case.profile)) if cell.name == case.fault), None)
 
 
 def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:

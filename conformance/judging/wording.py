@@ -91,7 +91,8 @@ def image(given: Mapping[str, Any]) -> str:
     return value(dict(list(given.items())[:8])).removesuffix("}") + (", ...}" if len(given) > 8 else "}")
 
 
-def _of_type(type: SourceType, expected: Value) -> str:
+def of_type(type: SourceType, expected: Value) -> str:
+    """A value of the type as its source writes it."""
     match type.logical, expected:
         case Logical.TIMESTAMP, int():
             return instant(expected)
@@ -109,7 +110,7 @@ def cell(expected: Cell, level: int) -> str:
     if level == 1:
         return clip(value(expected.text))
     options = expected.options if expected.state is State.ONE_OF else (expected.value,)
-    words = ", ".join(clip(_of_type(expected.type, option)) for option in options)
+    words = ", ".join(clip(of_type(expected.type, option)) for option in options)
     return f"one of {words}" if expected.state is State.ONE_OF else f"{words} ({expected.type.key})"
 
 

@@ -65,16 +65,20 @@ def summary(result: RunResult) -> Table:
     for verdict in used:
         table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
     for fmt in result.formats:
-        exercised = sum(1 for r in fmt.rules if r.compared)
         table.add_row(
             Text(fmt.format, style="bold"),
-            *_counts(fmt.cases, f"{exercised}/{len(fmt.rules)}", used, bold=True),
+            *_counts(fmt.cases, _exercised(fmt), used, bold=True),
             end_section=False,
         )
         profiles = list(fmt.by_profile().items())
         for i, (profile, cases) in enumerate(profiles):
             table.add_row(Text(f"  {profile}"), *_counts(cases, "", used), end_section=i == len(profiles) - 1)
     return table
+
+
+def _exercised(fmt: FormatResult) -> str:
+    """Rules that compared something, of those that the run could reach."""
+    return f"{sum(1 for rule in fmt.rules if rule.compared)}/{sum(1 for rule in fmt.rules if rule.compared or rule.reachable)}"
 
 
 def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bold: bool = False) -> list[Text]:
@@ -86,13 +90,15 @@ def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bo
     return [Text(n, style=style) for n in numbers]
 
 
-def failure(broken: Failure) -> Panel:
-    """One broken rule."""
+def failure(broken: Failure, strict: bool = False) -> Panel:
+    """One broken rule: red if it binds, else yellow, with what makes it count."""
     rule, finding = broken.rule, broken.finding
+    binds = strict or rule.obligation is Obligation.MUST
+    colour, counts = ("red", "") if binds else ("yellow", ": does not count without --strict")
     # Text, not markup: decoders and messages hold any text.
     lines = [
         Text(rule.statement, "bold"),
-        Text(f"{rule.obligation}, {rule.provenance.lower()}", "dim"),
+        Text(f"{rule.obligation}{counts}, {rule.provenance.lower()}", "dim" if binds else "yellow"),
         *(Text(f"source    {citation}", "dim") for citation in rule.citations),
         *([Text.assemble("cause     ", (printable(why), "bold"))] if (why := cause(broken)) else []),
         Text.assemble("case      ", printable(finding.case)),
@@ -107,8 +113,8 @@ def failure(broken: Failure) -> Panel:
         lines.append(Text.assemble("reduced   ", (printable(broken.reduced.removeprefix("reduced ")), "dim")))
     if broken.file:
         lines.append(Text.assemble("replay    ", (replay(broken), "bold")))
-    title = Text.assemble((rule.id, "bold red"), " ", (rule.effect.value, "dim"))
-    return Panel(Text("\n").join(lines), title=title, title_align="left", border_style="red")
+    title = Text.assemble((rule.id, f"bold {colour}"), " ", (rule.effect.value, "dim"))
+    return Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +122,14 @@ class Shown:
     """A broken rule. The command that replays it stands below the panel, in a line of its own, where the panel would fold it."""
 
     broken: Failure
+    strict: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         command = replay(self.broken)
         if len(command) <= options.max_width - FRAME:
-            yield failure(self.broken)
+            yield failure(self.broken, self.strict)
         else:
-            yield failure(replace(self.broken, file=""))
+            yield failure(replace(self.broken, file=""), self.strict)
             yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
 
@@ -178,7 +185,8 @@ def repairs(fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Ite
     yield Text(f"{fmt.format}: {count} in {_cases(failing)}; repair first what stands first", "bold")
     for number, one in enumerate(named[:MOST], 1):
         binding = "" if one.obligation is Obligation.MUST else f" ({one.obligation}, counts with --strict)"
-        yield Text.assemble((printable(f"{number:>2}. {one.sentence}: {_cases(len(one.cases))}{binding}"), "bold red"))
+        style = "bold red" if strict or not binding else "bold yellow"
+        yield Text.assemble((printable(f"{number:>2}. {one.sentence}: {_cases(len(one.cases))}{binding}"), style))
         yield Text("\n").join(Text("    ").append(line) for line in _shown(one, failures))
     if len(named) > MOST:
         yield Text(f"    and {len(named) - MOST} smaller ones")
@@ -210,10 +218,9 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
         for fmt in result.formats
         for part in repairs(fmt, [f for f in failing if f.result.case.format == fmt.format], result.strict)
     ]
-    parts += [Shown(f) for f in failing] if details else []
+    parts += [Shown(f, result.strict) for f in failing] if details else []
     if failing and not details:
-        rules = len({f.rule.id for f in failing})
-        parts.append(Text(f"{rules} broken rules by {len(failing)} causes: --details shows each, and so does a --report", "dim"))
+        parts.append(Text(f"{_broken(failing, result.strict)}: --details shows each, and so does a --report", "dim"))
     parts += [known(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
@@ -242,13 +249,24 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
     return Group(*parts)
 
 
+def _broken(failing: Sequence[Failure], strict: bool) -> str:
+    """Broken rules and causes in words, those that count apart from the others."""
+    count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
+    told = ((count, ""), ([f for f in failing if f not in count], ", which do not count without --strict"))
+    words = [
+        f"{rules} broken rule{'' if rules == 1 else 's'} by {len(some)} cause{'' if len(some) == 1 else 's'}{more}"
+        for some, more in told
+        if (rules := len({f.rule.id for f in some}))
+    ]
+    return "; ".join(words)
+
+
 def judged(fmt: FormatResult, strict: bool) -> str:
     """A format's result in a line."""
     row, _ = matrix(fmt, strict)
     rules = [one.result.rule.id for one in standings(fmt, strict) if one.standing in (Standing.BROKEN, Standing.IDLE)]
     sign = "✗" if rules else row.sign
-    exercised = sum(1 for rule in fmt.rules if rule.compared)
-    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {exercised}/{len(fmt.rules)} rules exercised"
+    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
     named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
     return f"{line}; fails: {named}{more}" if rules else line

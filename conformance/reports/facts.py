@@ -120,6 +120,11 @@ def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
     return Counter(rule.standing for rule in rules)
 
 
+def reached(found: Mapping[Standing, int]) -> int:
+    """Of counted rules those that the level, the selection and the decoder's capabilities leave in reach."""
+    return sum(found.values()) - found.get(Standing.OUT, 0)
+
+
 def binding(failure: Failure, strict: bool) -> bool:
     """Whether the failure makes the run fail."""
     return not failure.known and (strict or failure.rule.obligation is Obligation.MUST)
@@ -184,7 +189,7 @@ def unjudged(result: RunResult) -> str:
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
     told = ((rules, "rule"), (cases, "case"))
     words = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in told if number]
-    return f", {' and '.join(words)} not judged" if words else ""
+    return f", {' and '.join(words)} not judged (beyond level, selection or decoder)" if words else ""
 
 
 def nulled(fmt: FormatResult) -> str:

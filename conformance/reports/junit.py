@@ -38,6 +38,8 @@ def render(result: RunResult) -> str:
         failures.setdefault(failure.rule.id, []).append(failure)
     for fmt in result.formats:
         suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
+        if began := result.header.versions.get("date"):
+            suite.set("timestamp", legal(began.partition("+")[0]))
         _properties(suite, result, fmt)
         for standing in facts.standings(fmt, result.strict):
             _rule(suite, fmt, standing, failures.get(standing.result.rule.id, []))
@@ -84,7 +86,9 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
     """A test case; its failures are the causes, those that are not known first."""
     failure = next(iter(failures), None)
     rule = standing.result.rule
-    case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id)
+    # Rules have no time of their own: each has its share of the calls', by what it compared.
+    share = standing.result.compared / (sum(one.compared for one in fmt.rules) or 1) * sum(call.seconds for call in fmt.calls)
+    case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id, time=f"{share:.3f}")
     cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
     match standing.standing:
         case Standing.BROKEN:
@@ -94,7 +98,7 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
             )
         case Standing.LAX:
             out = ET.SubElement(case, "system-out")
-            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + explained(failures))
+            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count without --strict\n" + explained(failures))
         case Standing.KNOWN:
             reason = (failure.reason if failure else "") or "no reason given"
             link = f" ({failure.link})" if failure and failure.link else ""

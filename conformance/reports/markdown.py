@@ -13,7 +13,7 @@ from conformance.judging.judge import Verdict
 from conformance.judging.known import State
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts
-from conformance.reports.console import HEADS
+from conformance.reports.console import HEADS, message
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
 from conformance.text import printable
@@ -42,7 +42,8 @@ def render(result: RunResult) -> str:
     lax = [failure for failure in result.failures if not failure.known and not facts.binding(failure, result.strict)]
     known = [failure for failure in result.failures if failure.known]
     if new:
-        lines += [f"#### New failures: {len(new)}", "", *_failures(new), ""]
+        what = "New failures" if result.entries else "Failures"
+        lines += [f"#### {what}: {len(new)}", "", *_failures(new), ""]
     for fmt in result.formats:
         if fmt.unexercised:
             lines += [f"#### Not exercised in {fmt.format}", "", *(f"- `{rule}`" for rule in fmt.unexercised[:SHOWN]), ""]
@@ -55,6 +56,8 @@ def render(result: RunResult) -> str:
         lines += _folded(f"Known failures: {len(known)}", _table(("rule", "cases", "reason", "link"), rows, len(known)))
     lines += _folded("By profile", _profiles(result)) if result.formats else []
     head = result.header
+    if head.versions:
+        lines += [", ".join(f"{name} {code(version)}" for name, version in head.versions.items()), ""]
     lines.append(
         f"Seed {head.seed}, budget {head.budget}, exit code {result.exit_code}. To repeat it: {code(facts.again(head), 1000)}"
     )
@@ -76,7 +79,7 @@ def _matrix(result: RunResult) -> Iterator[str]:
         rules = facts.counts(facts.standings(fmt, result.strict))
         sign = "✗" if fmt.unexercised else row.sign
         counts = [f"{row.verdicts.get(verdict, 0):,}" for verdict in used]
-        rows.append((f"{sign} {fmt.format}", f"{rules[Standing.KEPT]}/{rules.total()}", f"{row.cases:,}", *counts))
+        rows.append((f"{sign} {fmt.format}", f"{rules[Standing.KEPT]}/{facts.reached(rules)}", f"{row.cases:,}", *counts))
     return _table(("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows))
 
 
@@ -105,11 +108,15 @@ def _failures(failures: Sequence[Failure]) -> Iterator[str]:
             code(failure.finding.path),
             code(failure.finding.expected),
             code(failure.finding.actual),
-            code(failure.finding.case),
+            f"{code(failure.finding.case)}<br>{code(message(failure, LETTERS).plain)}{_replay(failure)}",
         )
         for failure in failures
     )
     yield from _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
+
+
+def _replay(failure: Failure) -> str:
+    return f"<br>{code(facts.replay(failure), 1000)}" if failure.file else ""
 
 
 def _cause(failure: Failure) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from conformance.brokers.jars import java_words
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import (
     ChildDied,
@@ -33,7 +34,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities, Judge
 from conformance.judging.known import EntryTracker as Known
 from conformance.judging.output import OutputRow, Outputs, Place, read
-from conformance.judging.results import Header, RunResult, versions
+from conformance.judging.results import Header, RunResult, circumstances
 from conformance.rules.rules import rules
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
@@ -136,7 +137,9 @@ def observe(
             found.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
     for each in {id(engine): engine, id(reference): reference}.values():
         each.release(one.handle)
-    head = Header(settings.seed, "messages", settings.decoder or "reference", "none", "", versions(), settings.arguments)
+    head = Header(
+        settings.seed, "messages", settings.decoder or "reference", "none", "", circumstances(java_words()), settings.arguments
+    )
     failures = smallest_failures(result, Known(settings.expect), settings.causes)
     whole = RunResult(head, (result,), tuple(failures), time.monotonic() - began, settings.strict)
     differences = tuple(sorted(found.by_part.values(), key=lambda part: -part.messages))

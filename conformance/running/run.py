@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from conformance.brokers.jars import java_words
 from conformance.cases import tables
 from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.cases.covering import covering
@@ -32,7 +33,7 @@ from conformance.judging.clusters import merged, smallest_failures, worth_reduci
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Place, read
-from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, circumstances
 from conformance.judging.selection import claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
@@ -63,7 +64,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         settings.decoder or "reference",
         settings.broker,
         settings.topic,
-        versions(),
+        circumstances(java_words()),
         settings.arguments,
         _own_tables(settings),
     )

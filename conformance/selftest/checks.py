@@ -26,7 +26,9 @@ from conformance.selftest.alter import alter
 from conformance.selftest.bench import Bench, bench, judged
 from conformance.selftest.liars.table import Liar, liars
 from conformance.selftest.lies.lie import Lie, lies
+from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
+from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge
 from conformance.streams.told import RESTART
@@ -60,7 +62,7 @@ class Check:
     """A check, passed or not.
 
     `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), spark (a liar in Spark), stream,
-    writer, operator (what becomes of one of the catalogue) or rate (of all operators)."""
+    writer, operator (what becomes of one of the catalogue), rate (of all operators) or stacks (how several at once are named)."""
 
     kind: str
     format: str
@@ -84,7 +86,7 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         note(f"{name}: liars")
         checks += told(tried, seed)
         note(f"{name}: operators")
-        checks += operators(tried)
+        checks += operators(tried, seed)
         note(f"{name}: liars in Spark")
         checks += in_spark(engine, tried, seed)
         note(f"{name}: lying writers")
@@ -101,7 +103,7 @@ def without_spark(formats: Sequence[str], seed: int, note: Callable[[str], None]
     for name in formats:
         note(f"{name}: operators")
         tried = bench(get(name), seed)
-        checks += [*reference(tried), *altered(tried), *told(tried, seed), *operators(tried)]
+        checks += [*reference(tried), *altered(tried), *told(tried, seed), *operators(tried, seed)]
     return checks
 
 
@@ -193,10 +195,18 @@ def conviction(
     return Check(kind, fmt, name, False, problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}")
 
 
-def operators(tried: Bench) -> Iterator[Check]:
+def operators(tried: Bench, seed: int) -> Iterator[Check]:
     """What becomes of every operator of the catalogue, and how many are convicted: they were written without a look at rules."""
     measured = list(measuring.measure(tried))
     yield Check("rate", tried.fmt.name, "rate", True, measuring.rate(measured))
+    told = {level: [m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED] for level in (1, 2)}
+    drawn = list(stacks(tried, told, seed))
+    right = sum(stack.right for stack in drawn)
+    words = f"of {len(drawn)} decoders with two to four mistakes {right} have each of them named once, and no other"
+    yield Check("stacks", tried.fmt.name, "all", True, words)
+    for stack in drawn:
+        if not stack.right:
+            yield Check("stacks", tried.fmt.name, f"level {stack.level}", True, str(stack))
     for one in measured:
         yield Check("operator", tried.fmt.name, f"{one.operator.name}/{one.level}", one.answer not in measuring.HOLES, str(one))
 

@@ -38,7 +38,7 @@ def render(checks: Sequence[Check]) -> RenderableType:
     parts: list[RenderableType] = [table]
     for check in checks:
         weak = check.kind == "operator" and any(f": {answer} in" in check.detail for answer in measuring.WEAK)
-        if check.ok and (check.kind in ("spark", "stream", "rate") or weak):
+        if check.ok and (check.kind in ("spark", "stream", "rate", "stacks") or weak):
             parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:
         if not check.ok:

@@ -31,7 +31,7 @@ from generators.families.cloudcanal.messages import (
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import BASE64, HEX, supports
-from generators.garbage.faults import FAULTS, NESTED_CELL
+from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
 
@@ -178,4 +178,5 @@ FORMAT: Final = Format(
     scenarios=json_scenarios,
     supports=supports,
     cell_faults=text_faults,
+    fits=LABELS,
 )

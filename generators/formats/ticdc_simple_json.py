@@ -227,4 +227,5 @@ FORMAT: Final[Format[SimpleProfile]] = Format(
     position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",
     scenarios=scenarios,
     cell_faults=cell_faults,
+    fits={"timestamp/outside": "cell-timestamp-value"},
 )

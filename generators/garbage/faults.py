@@ -6,15 +6,16 @@ An envelope fault alters the whole value of a message; a cell fault puts a text 
 from __future__ import annotations
 
 import datetime as dt
+import enum
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
 from generators.errors import Refused
-from generators.model import Change, Column, Kind, Op, Row, Scenario, SourceType, Table, Value, Written
+from generators.model import Change, Column, Json, Kind, Logical, Op, Row, Scenario, SourceType, Table, Value, Written
 from generators.sources import boundaries, mysql
 from generators.sources import registry as sources
 from generators.sources.boundaries import BOUNDARY
@@ -24,7 +25,7 @@ UNSPECIFIED: Final = "UNSPECIFIED"
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _COLON: Final = re.compile(rb"\s*:")
-_QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?)"')
+_QUOTED_NUMBER: Final = re.compile(r'"(-?\d+(?:\.\d+)?(?:e\d+)?)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +284,10 @@ class CellFault:
     """A wire form that a column's type cannot hold.
 
     `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
-    value, quotes included, and `bad` the JSON that replaces it; in a binary format both are bytes, lengths and branch included.
-    `kept` is the value of `bad`, if the type that the message declares can hold it: a row with just that value loses nothing.
+    value, quotes included ("" is what stands there), and `bad` the JSON that replaces it; in a binary format both are bytes,
+    lengths and branch included.
+    `number` is the JSON that replaces a number, where that is another; `kept` is the value of `bad`, if the type that the message
+    declares can hold it: a row with just that value loses nothing.
     """
 
     name: str
@@ -293,6 +296,7 @@ class CellFault:
     good: str | bytes
     bad: str | bytes
     kept: Value | None = None
+    number: str = ""
 
 
 def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
@@ -319,10 +323,86 @@ CELL_FAULTS: Final[tuple[CellFault, ...]] = (
 occur nowhere else in a message, and are the same in every release and time zone."""
 
 
-OUTSIDE_DOMAIN: Final = frozenset(
-    {"cell-bit", "cell-time", "cell-unsigned-bigint-negative", "cell-unsigned-bigint-over", "cell-unsigned-int-negative"}
+class Way(enum.StrEnum):
+    """A way in which a cell is no value of its column, whatever the type."""
+
+    LETTERS = "letters"
+    EMPTY = "empty"
+    OUTSIDE = "outside"
+    SHAPE = "shape"
+
+
+SAMPLES: Final[Mapping[Logical, tuple[str, str, Value, str]]] = {
+    Logical.INT: ("c_int", "c_integer", 1234567895, "2147483648"),
+    Logical.DECIMAL: ("c_decimal_10_2", "c_numeric_10_2", Decimal("7654321.35"), "123456789.35"),
+    Logical.FLOAT: ("c_float", "c_real", 23456.5, "1e39"),
+    Logical.DOUBLE: ("c_double", "c_double_precision", 65432.25, "1e309"),
+    Logical.BIT: ("c_bit_8", "c_boolean", 187, "256"),
+    Logical.BINARY: ("c_varbinary", "c_bytea", b"unfit bytes", ""),
+    Logical.DATE: ("c_date", "c_date", dt.date(2021, 7, 18), "2021-13-45"),
+    Logical.DATETIME: ("c_datetime_0", "c_timestamp_0", mysql.wall("2021-07-18 10:11:14"), "2021-07-18 25:61:61"),
+    Logical.TIMESTAMP: ("c_timestamp_0", "c_timestamptz_0", mysql.wall("2021-07-18 10:11:15"), "2021-07-18 25:61:61"),
+    Logical.TIME: ("c_time_0", "c_time_0", (10 * 3600 + 11 * 60 + 16) * mysql.MICROS, "99:99:99"),
+    Logical.YEAR: ("c_year", "", 2017, "9999"),
+    Logical.ENUM: ("c_enum", "", 3, "77"),
+    Logical.SET: ("c_set_64", "", 4886718346, str(1 << 64)),
+    Logical.JSON: ("c_json", "c_json", Json({"unfit": "cell"}), ""),
+}
+"""Of each kind of types: a column in MySQL and in PostgreSQL, a value of it that nothing else in a message has, and the text of a
+value of that form which the type does not have. Any text fits a column of texts."""
+
+FITS: Final[Mapping[str, str]] = {
+    "binary/outside": "any bytes fit",
+    "json/outside": "any document fits",
+    "json/shape": "an object is a document",
+    "json/empty": "MySQL's value of a column that is NOT NULL and was added to a table with rows",
+    "binary/empty": "the empty text is no bytes",
+    "enum/empty": "the empty text is MySQL's value of invalid input",
+    "set/empty": "the empty text is the empty set",
+}
+"""What fits nevertheless in every format, `LOGICAL/WAY`, and why."""
+
+LABELS: Final = {f"{logical}/{way}": "a decoder may pass labels on" for logical in ("enum", "set") for way in Way}
+"""What fits in formats of labels."""
+BYTES: Final = {"binary/shape": "a JSON reader may give an object as its text, whose bytes fit"}
+"""What fits where a binary's bytes stand as characters."""
+_BAD: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
+_NO_NUMBER: Final = str(10**20)
+"""What no integer of 64 bits is, in the place of a date or time that is a number."""
+
+
+def matrix(source: str, fits: Mapping[str, str]) -> Iterator[tuple[Logical, Way, str, Value]]:
+    """Every kind of types and way in which a cell of it is unfit, but for what fits in the format (`LOGICAL/WAY`, and why), with
+    the column and its value."""
+    for logical, (of_mysql, of_postgresql, value, _) in SAMPLES.items():
+        column = of_mysql if source == "mysql" else of_postgresql
+        for way in Way:
+            if column and f"{logical}/{way}" not in {**FITS, **fits}:
+                yield logical, way, column, 1 if column == "c_boolean" else value
+
+
+def unfit_cells(source: str, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix as JSON, strings in the place of strings."""
+    for logical, way, column, value in matrix(source, fits):
+        bad = json.dumps(SAMPLES[logical][3]) if way is Way.OUTSIDE else _BAD[way]
+        number = _NO_NUMBER if way is Way.OUTSIDE else ""
+        yield CellFault(f"cell-{logical}-{way}", column, value, "", bad, number=number)
+
+
+_OUTSIDE_DOMAIN: Final = frozenset(
+    {
+        *("cell-bit", "cell-time", "cell-unsigned-bigint-negative", "cell-unsigned-bigint-over", "cell-unsigned-int-negative"),
+        *(f"cell-{logical}-outside" for logical in ("bit", "year", "enum", "set")),
+        *(f"cell-{logical}-{way}" for logical in ("time", "json") for way in Way),
+    }
 )
 """The cell faults whose value no column of the source holds, but the default Spark type does: decimal(20,0), bigint, string."""
+
+
+def outside_domain(fault: str) -> bool:
+    """Whether the column's default Spark type holds what the cell fault of that name puts there, though its source has no such
+    value."""
+    return fault in _OUTSIDE_DOMAIN
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
@@ -333,8 +413,10 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
     """
     value = written.message.value or b""
     good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
-    if isinstance(fault.good, str) and good not in value:
+    if isinstance(fault.good, str) and (not good or good not in value):
         good, bad = (text.encode() for text in _as_written(written, fault))
+        member = f'"{fault.column}":'.encode()
+        good, bad = (member + good, member + bad) if value.count(member + good) == 1 else (good, bad)
     if value.count(good) != 1:
         raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
@@ -347,7 +429,8 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
         cell = (change.image("after", 2) or {}).get(fault.column)
         if cell is not None and cell.text is not None and cell.value == fault.value:
             number = cell.json and _QUOTED_NUMBER.fullmatch(bad)
-            return cell.text if cell.json else json.dumps(cell.text), number[1] if number else bad
+            other = number[1] if number else (cell.json and fault.number) or bad
+            return cell.text if cell.json else json.dumps(cell.text, ensure_ascii=False), other
     return good, bad
 
 
@@ -364,5 +447,5 @@ def cell_fault_scenarios(
     for fault in found:
         if fault.column in bare:
             event = boundaries.insert(table, bare | {fault.column: fault.value})
-            tags = BOUNDARY | {"fault:domain" if fault.name in OUTSIDE_DOMAIN else f"fault:{fault.name}"}
+            tags = BOUNDARY | {"fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"}
             yield fault, boundaries.scenario(f"fault/{fault.name}", event, level=2, tags=tags)

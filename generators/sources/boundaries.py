@@ -16,6 +16,7 @@ from generators.model import (
     Event,
     History,
     Instant,
+    Logical,
     Op,
     Row,
     RowChange,
@@ -27,7 +28,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import registry as sources
-from generators.sources.mysql import wall
+from generators.sources.mysql import enum_of, wall
 from generators.sources.postgresql import value_class
 
 START = Instant(1_700_000_000_000, 1)
@@ -54,11 +55,19 @@ ID = id_column()
 AWKWARD_NAMES = ("order", "a b", "with`tick", 'dq"uote', "back\\slash", "汉字", "dot.ted", "MixedCase", "mixedcase2", "a<b>&c")
 """Column names that need escaping somewhere: SQL, JSON, JSON paths, HTML."""
 
-AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301")
-"""Texts that a reader trims, unescapes twice, or composes."""
+AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301", "\u00a0nbsp\u00a0", "%41", "dots...", "$.a")
+"""Texts that a reader trims, unescapes twice, composes, or takes for a path."""
 
 ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
 PUNCTUATED_NAMES = ("a:b", "a/b", "a,b", "a[0]")
+ODD_NAMES = ("a#b", "a@b", "%41", "a+b", "a*b", "a\nb", "__op", "$ref", "$")
+"""Names that a reader of paths, of URLs or of lines takes apart, or takes for its own."""
+WIDE = 300
+"""Members of an ENUM whose number takes two bytes."""
+MANY = 120
+"""Rows of a statement that has many."""
+OVER_64K = 70_000
+"""Bytes of values whose length takes more than two bytes."""
 
 MEGABYTE = 1_100_000
 """Characters of the text in a message of more than a megabyte."""
@@ -182,7 +191,7 @@ def type_values(
 def scenarios(database: str, supports: Callable[[SourceType], bool], source: str = "mysql") -> Iterator[Scenario]:
     """Every generic boundary case for a profile of that source whose level-one tables live in `database`. Raises UnknownName."""
     yield from _type_scenarios(database, supports, source)
-    yield from _shape_scenarios(database, sources.source(source))
+    yield from _shape_scenarios(database, sources.source(source), supports)
     yield from _row_scenarios(supports, source)
 
 
@@ -203,7 +212,7 @@ def _type_scenarios(database: str, supports: Callable[[SourceType], bool], sourc
             yield scenario(full, change(one_column(database, full, type), op, (before, after)))
 
 
-def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario]:
+def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[SourceType], bool]) -> Iterator[Scenario]:
     key_column, number, string, schema = id_column(source.name), source.number, source.string, source.schema
 
     def table(name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[tuple[str, ...], ...] = ()) -> Table:
@@ -258,6 +267,7 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     for name, own, names in (
         ("shape/envelope-names", "data", ENVELOPE_NAMES),
         ("shape/punctuated-names", "t:/,[0]", PUNCTUATED_NAMES),
+        ("shape/odd-names", "t#@%+*$", ODD_NAMES),
         ("shape/longest-names", source.identifier("n" * 64), (source.identifier("n" * 64),)),
     ):
         odd = Table(database, own, (key_column, *(Column(n, string) for n in names)), ("id",), schema=schema)
@@ -282,7 +292,14 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     yield scenario(name, insert(table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}))
     name = "shape/long-text"
     yield scenario(name, insert(one_column(database, name, source.long_text), {"id": 1, "c": "0123456789abcdef" * 16_384}))
+    name = "shape/gains-a-column"
+    narrow, more = table(name, *abc[:2]), table(name, *abc)
+    yield scenario(name, insert(narrow, {n: x[n] for n in (c.name for c in abc[:2])}), insert(more, {**x, "id": 2}))
     if source.name == "mysql":
+        name = "shape/wide-enum"
+        labels = enum_of(*(f"m{i}" for i in range(WIDE)))
+        if supports(labels):
+            yield scenario(name, insert(one_column(database, name, labels), {"id": 1, "c": WIDE}))
         name = "ddl/semicolon-in-text"
         altered, comment = one_column(database, name, key_column.type), " first; second -- 汉字 é #"
         sql = f"ALTER TABLE `{altered.name}` COMMENT = '{comment}'"
@@ -295,6 +312,22 @@ def megabyte(database: str, source: str = "mysql") -> Scenario:
     name = "shape/megabyte"
     table = one_column(database, name, sources.source(source).long_text)
     return scenario(name, insert(table, {"id": 1, "c": "0123456789" * (MEGABYTE // 10)}))
+
+
+def many_rows(database: str, source: str = "mysql") -> Scenario:
+    """More rows of one statement than a loop of a hundred takes. Raises UnknownName."""
+    name = "shape/many-rows"
+    table = one_column(database, name, sources.source(source).number)
+    return scenario(name, change(table, Op.INSERT, *((None, {"id": i, "c": i}) for i in range(MANY))))
+
+
+def same_name_in_capitals(source: str = "mysql") -> Scenario:
+    """Rows of two tables of one database whose names differ in case alone: TiDB has none. Raises UnknownName."""
+    bag = keyless(source)
+    loud = replace(bag, name=bag.name.upper())
+    here: Row = {"a": 1, "b": "here", "c": None}
+    elsewhere: Row = {**here, "b": "elsewhere"}
+    return scenario("rows/keyless/same-name-in-capitals", insert(bag, here), insert(loud, elsewhere), level=2)
 
 
 def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
@@ -345,6 +378,13 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     long_text = next((c.name for c in table.columns if c.type == sources.source(source).long_text), None)
     if long_text:
         yield scenario("rows/every-type/long-text", insert(table, {**empty, long_text: "汉字 é " * 200}), level=2)
+    big: Row = {
+        column.name: b"\xe9" * OVER_64K if column.type.logical is Logical.BINARY else "é" * OVER_64K
+        for column in table.columns
+        if column.type in (sources.source(source).long_text, sources.source(source).types.get("longblob"))
+    }
+    if big:
+        yield scenario("rows/every-type/over-64k", insert(table, {**empty, **big}), level=2)
     there, here = namesake(source), {**bare, "b": "p"}
     elsewhere: Row = {**bare, "b": "q"}
     events = (insert(bag, here), insert(there, elsewhere), change(there, Op.UPDATE, (elsewhere, here)))

@@ -27,7 +27,7 @@ from generators.formats.alibaba_canal_json.profiles import (
     profile,
 )
 from generators.formats.alibaba_canal_json.scenarios import scenarios
-from generators.garbage.faults import FAULTS, NESTED_CELL
+from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
     UNPAIRED,
     Cell,
@@ -463,6 +463,12 @@ def losses(profile: CanalProfile) -> tuple[Loss, ...]:
     return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "canal#row-image"),)
 
 
+def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells, which no option changes."""
+    if not profile.options:
+        yield from unfit_cells(profile.source, fits)
+
+
 FORMAT: Final = Format(
     name="alibaba-canal-json",
     title="Alibaba Canal flat message (JSON)",
@@ -476,5 +482,7 @@ FORMAT: Final = Format(
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
     scenarios=scenarios,
     supports=supports,
+    fits=BYTES,
+    unfit=unfit,
     losses=losses,
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
-from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
+from generators.formats.aliyun_dts_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.aliyun_dts_avro.profiles import (
     CHOICES,
     NAME,
@@ -374,5 +374,7 @@ FORMAT: Final = Format(
     container="avro",
     faults=FAULTS,
     cell_faults=cell_faults,
+    fits=FITS,
+    unfit=unfit,
     schemas=lambda _profile: (whole(True).schema, whole(False).schema),
 )

@@ -6,7 +6,7 @@ A fault finds its place by walking over the record as the specification lays it 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -16,9 +16,9 @@ from generators.families.avro import LONG
 from generators.formats.aliyun_dts_avro.cells import date_time, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
-from generators.garbage.faults import MUST, UNSPECIFIED, CellFault, Fault
-from generators.model import Value
-from generators.sources import mysql, postgresql
+from generators.garbage.faults import LABELS, MUST, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.model import Logical, Value
+from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import slug
 
@@ -312,6 +312,40 @@ _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
         ("TimestampWithTimeZone", {"value": date_time(2021, 7, 19, 11, 12, 13, 0), "timezone": "nowhere"}),
     ),
 )
+
+
+_UNFIT: Final[Mapping[Way, Datum]] = {
+    Way.LETTERS: _text_object("?€"),
+    Way.EMPTY: _text_object(""),
+    Way.SHAPE: ("BinaryObject", {"type": "BLOB", "value": b"\xff"}),
+}
+_OUTSIDE: Final[Mapping[Logical, Datum]] = {
+    Logical.INT: _integer("2147483648", 4),
+    Logical.DECIMAL: _decimal("123456789.35"),
+    Logical.FLOAT: ("Float", {"value": 1e39, "precision": 8, "scale": 1}),
+    Logical.BIT: _integer("256", 1),
+    Logical.DATE: _wall(2021, 13, 45),
+    Logical.DATETIME: _wall(2021, 7, 18, 25, 61, 61, 0),
+    Logical.TIMESTAMP: ("Timestamp", {"timestamp": 1 << 60, "millis": 0}),
+    Logical.TIME: _wall(None, None, None, 11, 99, 99, 0),
+    Logical.YEAR: _integer("9999", 2),
+    Logical.ENUM: _integer("77", 1),
+    Logical.SET: _integer(str(1 << 64)),
+}
+FITS: Final = {
+    **LABELS,
+    "double/outside": "a double of Avro is one of MySQL's, or infinite",
+    "binary/letters": "a text object is its bytes",
+}
+
+
+def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells."""
+    types = boundaries.every_type(lambda _type: True, profile.source)
+    for logical, way, column, value in matrix(profile.source, fits):
+        good = cell_bytes(writer_of(types.column(column).type, profile)(value)[0])
+        bad = _integer("5") if (logical, way) == (Logical.BINARY, Way.SHAPE) else _UNFIT.get(way) or _OUTSIDE[logical]
+        yield CellFault(f"cell-{logical}-{way}", column, value, good, cell_bytes(bad))
 
 
 def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:

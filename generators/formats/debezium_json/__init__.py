@@ -44,6 +44,7 @@ from generators.formats.debezium_json.rows import (
     statement,
 )
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
+from generators.garbage.faults import LABELS
 from generators.model import (
     Cell,
     Change,
@@ -525,5 +526,11 @@ FORMAT: Final = Format(
     scenarios=scenarios,
     supports=supports,
     cell_faults=cell_faults,
+    fits={
+        **LABELS,
+        "bit/empty": "no bytes are 0, as PostgreSQL's connector writes it",
+        "bit/outside": "cell-bit",
+        "decimal/outside": "cell-decimal-digits",
+    },
     losses=losses,
 )

@@ -18,7 +18,7 @@ from generators.families.mysql_texts import supports
 from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
-from generators.garbage.faults import FAULTS, NESTED_CELL
+from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import (
     Change,
     Event,
@@ -289,5 +289,6 @@ FORMAT: Final = Format(
     scenarios=scenarios,
     supports=supports,
     cell_faults=cell_faults,
+    fits=LABELS,
     losses=losses,
 )

@@ -13,7 +13,9 @@ to the topic of the table's old name; the one default topic of this writer hides
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +26,7 @@ from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
-from generators.garbage.faults import FAULTS, NESTED_CELL
+from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
     Cell,
     Change,
@@ -367,6 +369,12 @@ def _nulled(_kind: SourceType, value: Value) -> Value:
     return None if value in ("null", b"null") else value
 
 
+def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells, which no option changes; before v5.4 a binary is any text."""
+    if not profile.options:
+        yield from unfit_cells(profile.source, {**fits, "binary/letters": "any text"} if profile.binary_lossy else fits)
+
+
 FORMAT: Final[Format[TicdcProfile]] = Format(
     name="ticdc-canal-json",
     title="TiCDC Canal-JSON",
@@ -379,5 +387,7 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     faults=(*FAULTS, NESTED_CELL),
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
+    fits=BYTES,
+    unfit=unfit,
     losses=losses,
 )

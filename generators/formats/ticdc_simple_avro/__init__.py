@@ -23,7 +23,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.profiles import CHOICES
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
-from generators.formats.ticdc_simple_avro.faults import FAULTS, cell_faults
+from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
 from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile, profile
 from generators.formats.ticdc_simple_avro.scenarios import scenarios
 from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
@@ -157,5 +157,7 @@ FORMAT: Final[Format[AvroProfile]] = Format(
     container="avro",
     faults=(*AVRO_FAULTS, *FAULTS),
     cell_faults=cell_faults,
+    fits=FITS,
+    unfit=lambda profile, fits: unfit(profile, fits, Binary(profile).wire),
     schemas=lambda _profile: (ENCODER.schema,),
 )

@@ -6,7 +6,7 @@ Facts: standards#avro-datum, #avro-union, #avro-blocks; ticdc#avro-framing, #avr
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -16,9 +16,9 @@ from generators.families.ticdc.text import timestamp_text
 from generators.families.ticdc_simple.plan import host_zone
 from generators.formats.ticdc_simple_avro import schema as avro
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
-from generators.garbage.faults import MUST, UNSPECIFIED, CellFault, Fault
-from generators.model import Value
-from generators.sources import mysql
+from generators.garbage.faults import MUST, SAMPLES, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.model import Logical, SourceType, Value
+from generators.sources import boundaries, mysql
 
 _STRING: Final = Encoder("string")
 _HUGE: Final = 1_900_000_000
@@ -243,8 +243,13 @@ _CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
 
 
 def _branched(branch: str, value: Any) -> bytes:
-    """A value of the map's union: its branch and its content."""
-    return LONG(avro.VALUE.index(branch)) + Encoder(branch)(value)
+    """A value of the map's union: its branch and its content, of a record the members' values in order."""
+    content = b"".join(map(_member, value.values())) if isinstance(value, dict) else Encoder(branch)(value)
+    return LONG(avro.VALUE.index(branch)) + content
+
+
+def _member(value: Any) -> bytes:
+    return _STRING(value) if isinstance(value, str) else LONG(value)
 
 
 def _stamp(location: str, wall: str) -> bytes:
@@ -257,6 +262,33 @@ def _unsigned(number: int) -> bytes:
 
 def _cell(name: str, column: str, value: Value, good: bytes, bad: bytes) -> CellFault:
     return CellFault(name, column, value, _STRING(column) + good, _STRING(column) + bad)
+
+
+_NOWHERE: Final = (f"{avro.NAMESPACE}.Timestamp", {"location": "?", "value": "?"})
+_UNFIT: Final[Mapping[Way, tuple[str, Any]]] = {Way.LETTERS: ("string", "?€"), Way.EMPTY: ("string", ""), Way.SHAPE: _NOWHERE}
+_OUTSIDE: Final[Mapping[Logical, tuple[str, Any]]] = {
+    Logical.INT: ("long", 1 << 31),
+    Logical.FLOAT: ("double", 1e39),
+    Logical.YEAR: ("long", 9999),
+    Logical.ENUM: ("long", 77),
+}
+FITS: Final = {
+    "timestamp/outside": "cell-timestamp-value",
+    "bit/outside": "cell-bit",
+    "set/outside": "64 members fill the 64 bits of a long",
+}
+
+
+def unfit(
+    profile: AvroProfile, fits: Mapping[str, str], wire: Callable[[SourceType, Value], tuple[str, Any]]
+) -> Iterator[CellFault]:
+    """The matrix of unfit cells; `wire` gives a value's branch and content."""
+    for logical, way, column, value in matrix(profile.source, fits):
+        type = boundaries.every_type(lambda _type: True).column(column).type
+        bad = _UNFIT.get(way) or _OUTSIDE.get(logical, ("string", SAMPLES[logical][3]))
+        if (logical, way) == (Logical.TIMESTAMP, Way.SHAPE):
+            bad = ("bytes", b"?")
+        yield _cell(f"cell-{logical}-{way}", column, value, _branched(*wire(type, value)), _branched(*bad))
 
 
 def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:

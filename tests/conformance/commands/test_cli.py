@@ -96,7 +96,7 @@ USAGE = [
     ),
     (["run", "debezium-json", "--watch"], "--watch watches a decoder; name it with --decoder"),
     (["run", "--messages", "x.jsonl"], "--messages needs exactly one format"),
-    (["run", TICDC, "--messages", "x.jsonl", "--report", "r"], "--messages judges by the laws alone; leave out --report"),
+    (["run", TICDC, "--messages", "x.jsonl", "--select", "r"], "--messages judges by the laws alone; leave out --select"),
     (["run", TICDC, "--messages", "no.jsonl"], "no.jsonl: there is no such file; for a topic give --broker HOST:PORT, too"),
     (
         ["run", "debezium-json", "--watch", "--decoder", "cmd:x", "--report", "r"],

@@ -112,3 +112,68 @@ def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
     assert one.finding.case == one.result.case.id
     size = sum(written.message.size for written in one.result.case.written)
     assert size == min(sum(w.message.size for w in case.written) for case in cases(1) if case.id in one.cases)
+
+
+def lower(row):
+    return images(row, lambda image: {name.lower(): text for name, text in image.items()})
+
+
+def no_types(row):
+    return replace(row, fields={**row.fields, "types": {}}) if row.fields.get("types") else row
+
+
+def without_statements(rows, _message):
+    return [row for row in rows if row.kind != Kind.DDL]
+
+
+def garbage_accepted(row):
+    return replace(row, kind=Kind.ROW, op="INSERT", after={}, error=None) if row.kind == Kind.CORRUPT else row
+
+
+def garbage_lost(rows, _message):
+    return [row for row in rows if row.kind != Kind.CORRUPT]
+
+
+def keys_dropped(row):
+    return replace(row, fields={**row.fields, "keys": None}) if row.fields.get("keys") else row
+
+
+SINGLE = {
+    "null-old": (without_null_old, "`old` is null is lost"),
+    "first-row": (first_row, FIRST),
+    "insert-before": (each(insert_with_before), BEFORE),
+    "delete-as-update": (each(deleted_as_update), UPDATE),
+    "lower": (each(lower), CAPITAL),
+    "types": (each(no_types), "the column types is wrong"),
+    "statements": (without_statements, "every DDL message is lost"),
+    "garbage": (each(garbage_accepted), "which cannot be read, is accepted"),
+    "garbage-lost": (garbage_lost, "vanishes without a CORRUPT row"),
+    "keys": (each(keys_dropped), "the column keys is wrong"),
+}
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        ("first-row", "lower"),
+        ("insert-before", "statements"),
+        ("delete-as-update", "garbage"),
+        ("types", "garbage-lost"),
+        ("null-old", "types", "keys"),
+        ("first-row", "insert-before", "types"),
+        ("delete-as-update", "statements", "garbage"),
+        ("lower", "types", "garbage-lost"),
+        ("first-row", "insert-before", "delete-as-update", "garbage"),
+        ("statements", "keys", "types", "lower"),
+    ],
+    ids="+".join,
+)
+def test_each_of_several_mistakes_is_named_once_and_nothing_else_is(stack):
+    def spoil(rows, message):
+        for name in stack:
+            rows = SINGLE[name][0](rows, message)
+        return rows
+
+    named = [one.sentence for one in judged(spoil) if len(one.cases) > 1]
+    assert [sum(SINGLE[name][1] in sentence for sentence in named) for name in stack] == [1] * len(stack), named
+    assert len(named) == len(stack), named

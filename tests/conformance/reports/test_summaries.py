@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from conformance import reports as report
 from conformance.judging.known import State
-from conformance.reports import badge, markdown, picture, records
+from conformance.judging.results import circumstances
+from conformance.reports import badge, console, junit, markdown, picture, records
+from conformance.rules.rules import Obligation
 from generators.errors import HarnessError, UsageError
 
 
@@ -29,8 +31,8 @@ def test_badges(full, good, recorded):
         "schemaVersion": 1, "label": "cdc conformance", "message": "x-json: 1/1 rules", "color": "brightgreen",
     }  # fmt: skip
     for run, message, colour in (
-        *((full, "x-json: 1/5 rules, 1 known", "red"), (recorded, "x-json: 1/5 rules, 3 known", "yellow")),
-        (replace(recorded, entries=full.entries), "x-json: 1/5 rules, 3 known, record out of date", "orange"),
+        *((full, "x-json: 1/4 rules, 1 known", "red"), (recorded, "x-json: 1/4 rules, 3 known", "yellow")),
+        (replace(recorded, entries=full.entries), "x-json: 1/4 rules, 3 known, record out of date", "orange"),
         (replace(good, formats=good.formats * 2), "2 formats: 2/2 rules", "brightgreen"),
         (replace(good, formats=()), "nothing judged", "lightgrey"),
     ):
@@ -48,10 +50,11 @@ def test_a_badge_of_a_broken_should_is_green_but_not_bright(full, recorded):
 def test_markdown_says_what_changed(full):
     text = markdown.render(full)
     lines = text.splitlines()
-    assert lines[0] == "### ❌ <code>decoder mine.py&#58;decode</code> does NOT conform, 1 rule and 1 case not judged"
+    unjudged = "1 rule and 1 case not judged (beyond level, selection or decoder)"
+    assert lines[0] == f"### ❌ <code>decoder mine.py&#58;decode</code> does NOT conform, {unjudged}"
     assert lines[2:5] == [
         *("| format | rules kept | cases | pass | non-strict | unsupp. | fail |", "|---|---|---|---|---|---|---|"),
-        "| ✗ x-json | 1/5 | 6 | 1 | 1 | 1 | 3 |",
+        "| ✗ x-json | 1/4 | 6 | 1 | 1 | 1 | 3 |",
     ]
     heads = [line for line in lines if line.startswith("####") or "<summary>" in line]
     assert heads == [
@@ -199,3 +202,28 @@ def test_a_hostile_run_is_written_whole(with_finding, hostile, tmp_path):
         one for one in map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines()) if one["type"] == "failure"
     )
     assert failure["actual"] == hostile.replace("\ud800", "?")
+
+
+def test_a_should_never_looks_like_a_must(full):
+    soft = next(one for one in full.failures if one.rule.obligation is Obligation.SHOULD)
+    for strict, colour, words in ((False, "yellow", "does not count without --strict"), (True, "red", "SHOULD, ")):
+        panel = console.failure(soft, strict)
+        assert (panel.border_style, words in panel.renderable.plain) == (colour, True)
+    firm = console.failure(full.failures[0])
+    assert firm.border_style == "red" and "count" not in firm.renderable.plain.splitlines()[1]
+    assert "does not count without --strict" in junit.render(full)
+
+
+def test_markdown_has_new_failures_only_beside_a_record_and_each_with_its_message_and_replay(full):
+    bare = markdown.render(replace(full, entries=()))
+    assert "#### Failures: 1" in bare and "New failures" not in bare
+    assert "cdc&#45;conformance replay" in markdown.render(full).replace("cdc-conformance", "cdc&#45;conformance")
+
+
+def test_reports_say_when_and_where_the_run_was(full):
+    told = replace(full, header=replace(full.header, versions=circumstances("openjdk version 17")))
+    assert told.header.versions["date"].endswith("+00:00")
+    text = markdown.render(told)
+    assert "date <code>" in text and "os <code>" in text and "java <code>openjdk version 17</code>" in text
+    assert 'timestamp="' + told.header.versions["date"][:19] in junit.render(told)
+    assert all(float(one.get("time")) >= 0 for one in ET.fromstring(junit.render(told))[0].iter("testcase"))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import budget
+from conformance.commands.observing import finish
 from conformance.inspecting.opening import ReadRecord
 from conformance.running.observed import observe
 from conformance.running.prepared import Settings
@@ -83,6 +84,14 @@ def broken(found):
 
 def parts(found):
     return [(one.what, one.messages, one.place, one.reference, one.decoder) for one in found.differences]
+
+
+@pytest.mark.spark
+def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine, tmp_path, capsys):
+    assert finish(seen(engine, "same"), "json", tmp_path / "r") == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[1].startswith("4 messages: 4 give the rows of the reference decoder") and told[2] == "laws: kept"
+    assert {path.name for path in (tmp_path / "r").iterdir()} >= {"report.html", "junit.xml", "report.md"}
 
 
 @pytest.mark.spark

@@ -77,8 +77,8 @@ def test_every_fault_makes_a_record_that_is_none_of_either_edition(profile):
 
 @pytest.mark.parametrize("profile", PROFILES[::6], ids=lambda p: p.name)
 def test_every_cell_fault_leaves_a_readable_record_with_one_other_value(profile):
-    found = list(faults.cell_fault_scenarios(FORMAT.supports, FORMAT.cell_faults(profile), profile.source))
-    assert len(found) == len(FORMAT.cell_faults(profile)) > 10
+    found = list(faults.cell_fault_scenarios(FORMAT.supports, FORMAT.unfit_cells(profile), profile.source))
+    assert len(found) == len(FORMAT.unfit_cells(profile)) > 30
     for fault, scenario in found:
         (written,) = write(scenario.history, profile, LAYOUT)
         honest, spoiled = (apache(v) for v in (written.message.value, faults.cell_fault(written, fault).message.value))

@@ -110,7 +110,7 @@ def judged(judge: Judge, case: Case, written: tuple[Written, ...]) -> tuple[Any,
 def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
     fmt, profile, cases = named
     if profile.deployment.compression == "none":
-        found = fmt.cell_faults(profile)
+        found = fmt.unfit_cells(profile)
         assert len({fault.name for fault in found}) == len(found) > 6
         for fault in found:
             spoiled = [w for c in cases if c.fault == fault.name for w in c.written if c.scenario.startswith("fault/")]

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from generators.drawing.cases import as_case
 from generators.errors import Refused
 from generators.garbage import faults
-from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
-from generators.model import Cell, Change, Kind, Message, Op, RowChange, State, Written
+from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, Way
+from generators.model import Cell, Change, Kind, Logical, Message, Op, RowChange, State, Written
 from generators.sources import boundaries, mysql
+from generators.wire_format import FORMATS, get
 
 PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}],"type":"INSERT"}'
 BY_NAME = {fault.name: fault for fault in FAULTS}
@@ -254,3 +256,38 @@ def test_cell_scenarios() -> None:
     assert row is not None
     assert {name: value for name, value in row.items() if value is not None} == {"id": 1, "c_int": 1234567891}
     assert "cell-float" not in {fault.name for fault, _ in faults.cell_fault_scenarios(_no_floats)}
+
+
+def _columns(fmt: Any, profile: Any) -> dict[str, Logical]:
+    table = boundaries.every_type(fmt.supports, profile.source)
+    return {column.name: column.type.logical for column in table.columns}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excuse(name: str) -> None:
+    """Complete by construction: a kind of types, or a format, that leaves a way out must say why, or which own fault has it."""
+    fmt = get(name)
+    found = {profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)} for profile in fmt.profiles}
+    excused = {**faults.FITS, **fmt.fits}
+    for source in {profile.source for profile in fmt.profiles}:
+        mine = {n: f for p in fmt.profiles if p.source == source for n, f in found[p.name].items()}
+        columns = next(_columns(fmt, p) for p in fmt.profiles if p.source == source)
+        for logical in {*columns.values()} - {Logical.TEXT}:
+            for way in Way:
+                fault, why = mine.get(f"cell-{logical}-{way}"), excused.get(f"{logical}/{way}", "")
+                assert (fault is None) != (not why), (logical, way)
+                assert fault is None or columns[fault.column] is logical
+                assert not why.startswith("cell-") or why in mine
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_unfit_cell_finds_its_place(name: str) -> None:
+    fmt = get(name)
+    for profile in fmt.profiles:
+        if profile.deployment.compression == "none":
+            given = fmt.unfit_cells(profile)
+            cases = list(faults.cell_fault_scenarios(fmt.supports, given, profile.source))
+            assert len({fault.name for fault, _ in cases}) == len(cases) > 30 or profile.options
+            for fault, scenario in cases[-3:]:
+                sent = [w for w in as_case(fmt, profile, scenario).written if any(c.kind is Kind.ROW for c in w.changes)]
+                assert all(faults.cell_fault(w, fault).message.value != w.message.value for w in sent), fault.name

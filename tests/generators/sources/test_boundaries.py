@@ -21,9 +21,9 @@ def row_changes(scenario: Scenario) -> list[RowChange]:
 
 def test_names_are_unique_and_their_number_is_known() -> None:
     assert len({scenario.name for scenario in ALL}) == len(ALL)
-    assert Counter(scenario.level for scenario in ALL) == {1: 692, 2: 90}
+    assert Counter(scenario.level for scenario in ALL) == {1: 695, 2: 91}
     assert len({scenario.name for scenario in POSTGRESQL}) == len(POSTGRESQL)
-    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 495, 2: 76}
+    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 497, 2: 77}
 
 
 def test_the_largest_message_and_the_statement_with_a_semicolon() -> None:
@@ -60,7 +60,7 @@ def test_shapes_are_the_same_for_every_source() -> None:
             if s.name.startswith(("shape/", "rows/")) and "/boundaries-" not in s.name and "/alone-" not in s.name
         ]
 
-    assert shapes(ALL) == shapes(POSTGRESQL)
+    assert [name for name in shapes(ALL) if name != "shape/wide-enum"] == shapes(POSTGRESQL)
 
 
 @EVERY
@@ -84,7 +84,7 @@ def test_every_row_fits_its_table(source: str, found: list[Scenario]) -> None:
 def test_awkward_texts_and_equal_rows_are_written_at_both_levels(source: str, found: list[Scenario]) -> None:
     by_name = {scenario.name: row_changes(scenario) for scenario in found}
     (wide,), (tall,) = by_name["shape/awkward-texts"], by_name["rows/keyless/awkward-texts"]
-    texts = [" both ends ", r"\n", r"\\", r"\u0041", "a\r\nb", "e\u0301"]
+    texts = [" both ends ", r"\n", r"\\", r"\u0041", "a\r\nb", "e\u0301", "\u00a0nbsp\u00a0", "%41", "dots...", "$.a"]
     assert [row.after["b"] for row in tall.rows if row.after] == texts
     assert [list(row.after.values())[1:] for row in wide.rows if row.after] == [texts]
     for name in ("shape/equal-rows", "rows/keyless/equal-rows"):

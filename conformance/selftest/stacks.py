@@ -1,0 +1,122 @@
+"""Decoders with several mistakes at once: whether a verdict names each of them, once, and nothing else.
+
+A stack is a few operators of the catalogue, drawn by seed among those that a MUST rule convicts, one after the other on right
+rows. A named mistake is an operator's if nearly all that it explains is what the operator alone breaks, too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from conformance.judging.blame import blamed
+from conformance.judging.judge import Judge
+from conformance.judging.mistakes import Mistake, Place, mistakes, place
+from conformance.judging.results import FormatResult, RuleResult
+from conformance.rules.rules import Obligation
+from conformance.selftest.bench import Answered, Bench, judged
+from conformance.selftest.operators.catalogue import OPERATORS
+from conformance.selftest.operators.operator import Operator, Rows
+
+STACKS: Final = 5
+"""Stacks of a format."""
+SIZES: Final = (2, 2, 3, 3, 4)
+"""Mistakes of each."""
+OWN: Final = 0.9
+"""Share of a named mistake's units that one operator must break alone for the mistake to be that operator's."""
+_LEAST: Final = 3
+"""Cases that an operator must break to be seen as a mistake of its own."""
+
+Broken: TypeAlias = frozenset[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Operators on a level's rows, and how each is named: the sentences of its mistakes; `false` are those of no operator."""
+
+    level: int
+    operators: tuple[str, ...]
+    named: tuple[tuple[str, ...], ...]
+    false: tuple[str, ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether every mistake is named once, and nothing else."""
+        return not self.false and all(len(sentences) == 1 for sentences in self.named)
+
+    def __str__(self) -> str:
+        pairs = zip(self.operators, self.named, strict=True)
+        told = [f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs]
+        return "; ".join([*told, *(f"FALSE: {sentence}" for sentence in self.false)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """The cases of a level, and what was found of each operator alone."""
+
+    tried: Bench
+    level: int
+    cover: Sequence[Answered]
+
+    def judged(self, operators: Iterable[Operator]) -> FormatResult:
+        """The verdict on the operators, one after the other."""
+        judge = Judge(self.tried.judge.rules)
+        results = blamed(judge, [judged(judge, one.case, _rows(one, operators)) for one in self.cover])
+        rules = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
+        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
+
+    def broken(self, operators: Iterable[Operator]) -> Broken:
+        """What binds and is broken."""
+        result = self.judged(operators)
+        must = {one.rule.id for one in result.rules if one.rule.obligation is Obligation.MUST}
+        return frozenset(place(finding) for case in result.cases for finding in case.findings if finding.rule in must)
+
+
+def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
+    rows = one.rows
+    for operator in operators:
+        rows = tuple(operator.alter(some, seen) for some, seen in zip(rows, one.seen, strict=True))
+    return rows
+
+
+def stacks(tried: Bench, convicted: dict[int, list[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
+    """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
+    chance = random.Random(f"stacks {tried.fmt.name} {seed}")
+    stages = {level: _Stage(tried, level, tried.cover(level)) for level in (1, 2)}
+    alone: dict[tuple[int, str], Broken] = {}
+    for index in range(number):
+        level = 1 + index % 2
+        stage, drawn = stages[level], list[Operator]()
+        names = sorted(convicted[level])
+        while len(drawn) < SIZES[index % len(SIZES)]:
+            name = chance.choice(names)
+            operator = OPERATORS[name]
+            if (level, name) not in alone:
+                alone[level, name] = stage.broken([operator])
+            mine, others = alone[level, name], [alone[level, one.name] for one in drawn]
+            if operator not in drawn and all(_apart(mine, other) for other in others) and _apart(mine, frozenset()):
+                drawn.append(operator)
+        found = mistakes(stage.judged(drawn))
+        yield _told(level, [one.name for one in drawn], [alone[level, one.name] for one in drawn], found)
+
+
+def _apart(some: Broken, other: Broken) -> bool:
+    """Whether each breaks cases that the other does not: the same mistake twice is one."""
+    return len({case for case, *_ in some - other}) >= _LEAST and (
+        not other or len({case for case, *_ in other - some}) >= _LEAST
+    )
+
+
+def _told(level: int, names: Sequence[str], alone: Sequence[Broken], found: Iterable[Mistake]) -> Stack:
+    named: list[list[str]] = [[] for _ in names]
+    false = []
+    for mistake in found:
+        share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
+        best = max(range(len(names)), key=lambda number: share[number])
+        if share[best] >= OWN and mistake.traits:
+            named[best].append(mistake.sentence)
+        else:
+            false.append(mistake.sentence)
+    return Stack(level, tuple(names), tuple(map(tuple, named)), tuple(false))
