@@ -12,13 +12,19 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.brokers.jars import Note, jars_of, require_java
+from conformance.cases import catalogue
 from conformance.files import cache_dir
 from conformance.judging.wording import clip
+from conformance.rules.rules import rules
 from generators.errors import HarnessError
+from generators.storage import codec
+from generators.wire_format import get
 from scoreboard.readers import Reader
 
 ROOT: Final = Path(__file__).parent
@@ -53,8 +59,39 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
         recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
-        outcome["formats"][name] = {**every, "recorded": recorded, "seconds": seconds}
+        of = {"recorded": recorded, "seconds": seconds, "date": date.today().isoformat(), "commit": _commit()}
+        outcome["formats"][name] = {**every, **of, "cases_digest": digest(name), "adapter_digest": adapter_digest(reader)}
     return outcome
+
+
+@cache
+def digest(name: str) -> str:
+    """A digest of a format's cases, with what they expect, and of its rules: what a result depends on beside the reader."""
+    fmt, made = get(name), hashlib.sha256()
+    for rule in rules(name):
+        made.update(repr((rule.id, rule.obligation, rule.provenance, rule.statement)).encode())
+    for case in (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None)):
+        made.update(json.dumps(codec.dump_case(case), sort_keys=True).encode())
+    return made.hexdigest()[:16]
+
+
+def adapter_digest(reader: Reader) -> str:
+    """A digest of a reader's release, options and claims, and of its adapter's source."""
+    files = _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
+    data = (reader.release, reader.formats, reader.settings, reader.options, reader.bundle and reader.bundle.name)
+    return hashlib.sha256(repr(data).encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+def _commit() -> str:
+    """The checkout's commit, "" outside of a checkout."""
+    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    return ran.stdout.strip()[:12]
+
+
+def _sources(reader: Reader) -> list[Path]:
+    """The Java files of a reader's adapter."""
+    package = reader.factory.rpartition(".")[0]
+    return sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
 
 
 def save(outcome: Mapping[str, Any]) -> None:
@@ -72,7 +109,8 @@ def decoder_of(reader: Reader, name: str, note: Note) -> str:
     if reader.bundle is None:
         return str(ROOT / "spark" / reader.module)
     capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
-    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities))
+    settings = [f"{key}={value}" for key, value in reader.settings.items()]
+    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings))
 
 
 def program(reader: Reader, note: Note, *words: str) -> list[str]:
@@ -91,10 +129,9 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
     """The folder with the classes of a reader's adapter, compiled once for each content of its sources."""
-    package = reader.factory.rpartition(".")[0]
-    sources = sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources) + reader.release.encode()).hexdigest()[:16]
-    target = cache_dir() / "scoreboard" / f"{reader.name}-{digest}"
+    sources = _sources(reader)
+    content = b"".join(path.read_bytes() for path in sources) + reader.release.encode()
+    target = cache_dir() / "scoreboard" / f"{reader.record}-{hashlib.sha256(content).hexdigest()[:16]}"
     if target.is_dir():
         return target
     compiler = Path(java).resolve().with_name("javac")
@@ -156,7 +193,7 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "failures": [
             {
                 **{key: _cut(line[key], str(line["column"] or "") if key == "message" else "") for key in _KEPT},
-                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
+                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations", "provenance")},
             }
             for line in lines
             if line["type"] == "failure" and line["rule"] in broken

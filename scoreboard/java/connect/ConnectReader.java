@@ -20,7 +20,7 @@ public final class ConnectReader implements Reader.Factory {
     private static final Map<String, String> OPS = Map.of("c", "INSERT", "r", "READ", "u", "UPDATE", "d", "DELETE", "t", "TRUNCATE");
 
     @Override
-    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) {
+    public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) {
         JsonConverter converter = new JsonConverter();
         converter.configure(Map.of("schemas.enable", "true"), false);
         String outer = table.schema() == null ? table.database() : table.schema();

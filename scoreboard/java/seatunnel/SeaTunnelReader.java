@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.apache.seatunnel.api.serialization.DeserializationSchema;
 import org.apache.seatunnel.api.source.Collector;
 import org.apache.seatunnel.api.table.catalog.CatalogTable;
@@ -25,7 +24,10 @@ import org.apache.seatunnel.format.json.canal.CanalJsonDeserializationSchema;
 import org.apache.seatunnel.format.json.debezium.DebeziumJsonDeserializationSchema;
 import scoreboard.Reader;
 
-/** SeaTunnel's deserialization schemas of canal_json and debezium_json, for a table declared by its documented type mapping. */
+/**
+ * SeaTunnel's deserialization schemas of canal_json and debezium_json as its Kafka source builds them, for a table declared by its
+ * documented type mapping.
+ */
 public final class SeaTunnelReader implements Reader {
     private final Table table;
     private final boolean canal;
@@ -33,28 +35,25 @@ public final class SeaTunnelReader implements Reader {
     private final DeserializationSchema<SeaTunnelRow> plain;
     private final DeserializationSchema<SeaTunnelRow> enveloped;
 
-    private SeaTunnelReader(String format, Table table, Deployment deployment) {
+    private SeaTunnelReader(String format, Table table, String timeZone) {
         this.table = table;
         canal = !format.equals("debezium-json");
-        zone = ZoneId.of(canal ? deployment.timeZone() : "UTC"); // Debezium's texts of instants are in UTC.
+        zone = ZoneId.of(canal ? timeZone : "UTC"); // Debezium's texts of instants are in UTC.
         CatalogTable declared = declared();
         if (canal) {
-            plain = CanalJsonDeserializationSchema.builder(declared)
-                    .setDatabase(Pattern.quote(table.database()))
-                    .setTable(Pattern.quote(table.name()))
-                    .build();
+            plain = CanalJsonDeserializationSchema.builder(declared).setIgnoreParseErrors(true).build();
             enveloped = plain;
         } else {
-            plain = new DebeziumJsonDeserializationSchema(declared, false, false);
-            enveloped = new DebeziumJsonDeserializationSchema(declared, false, true);
+            plain = new DebeziumJsonDeserializationSchema(declared, true, false);
+            enveloped = new DebeziumJsonDeserializationSchema(declared, true, true);
         }
     }
 
     /** Opens a reader. */
     public static final class Factory implements Reader.Factory {
         @Override
-        public Reader open(String format, Table table, Deployment deployment) {
-            return new SeaTunnelReader(format, table, deployment);
+        public Reader open(String format, Table table, String timeZone, Map<String, String> options) {
+            return new SeaTunnelReader(format, table, timeZone);
         }
     }
 
