@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,7 @@ from conformance.rules.rules import rules
 from generators.errors import HarnessError
 from generators.storage import codec
 from generators.wire_format import get
-from scoreboard.readers import Reader
+from scoreboard.readers import READERS, Reader
 
 ROOT: Final = Path(__file__).parent
 RESULTS: Final = ROOT / "results"
@@ -59,7 +59,7 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
         recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
-        of = {"recorded": recorded, "seconds": seconds, "date": date.today().isoformat(), "commit": _commit()}
+        of = {"recorded": recorded, "seconds": seconds, "date": datetime.now(UTC).date().isoformat(), "commit": _commit()}
         outcome["formats"][name] = {**every, **of, "cases_digest": digest(name), "adapter_digest": adapter_digest(reader)}
     return outcome
 
@@ -82,9 +82,26 @@ def adapter_digest(reader: Reader) -> str:
     return hashlib.sha256(repr(data).encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
+def stale() -> dict[str, list[str]]:
+    """Readers and formats whose results are of other cases, rules or adapters than these, or are missing."""
+    found = {}
+    for reader in READERS:
+        file = RESULTS / f"{reader.name}.json"
+        kept = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
+        adapter = adapter_digest(reader)
+        old = [
+            fmt
+            for fmt in reader.formats
+            if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(fmt)
+        ]
+        if old:
+            found[reader.name] = old
+    return found
+
+
 def _commit() -> str:
     """The checkout's commit, "" outside of a checkout."""
-    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     return ran.stdout.strip()[:12]
 
 
@@ -121,10 +138,14 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
     assert reader.bundle is not None
     java = require_java()
     jars = jars_of(reader.bundle, note)
-    classes = _compiled(reader, java.path, jars, note)
+    return [java.path, *JVM, f"@{path_of(_compiled(reader, java.path, jars, note), jars)}", *words]
+
+
+def path_of(classes: Path, jars: Sequence[Path]) -> Path:
+    """A file beside a folder of classes with Java's option for the class path of it and of jars."""
     path = classes.with_suffix(".path")
     path.write_text("\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8")
-    return [java.path, *JVM, f"@{path}", *words]
+    return path
 
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
@@ -134,19 +155,24 @@ def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Pa
     target = cache_dir() / "scoreboard" / f"{reader.record}-{hashlib.sha256(content).hexdigest()[:16]}"
     if target.is_dir():
         return target
-    compiler = Path(java).resolve().with_name("javac")
-    if not compiler.exists():
-        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
     note(f"{reader.name}: compiling its adapter")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=target.parent, ignore_cleanup_errors=True) as work:
-        path = os.pathsep.join(map(str, jars))
-        command = [str(compiler), "-nowarn", "-proc:none", "-d", f"{work}/classes", "-cp", path, *map(str, sources)]
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if ran.returncode != 0:
-            raise HarnessError(f"the adapter of {reader.name} does not compile:\n{ran.stdout}{ran.stderr}")
+        run_compiler(java, jars, sources, Path(work) / "classes", f"the adapter of {reader.name}")
         (Path(work) / "classes").rename(target)
     return target
+
+
+def run_compiler(java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, what: str) -> None:
+    """Compiles Java sources into a folder. Raises HarnessError if that fails, or there is no compiler beside the launcher."""
+    compiler = Path(java).resolve().with_name("javac")
+    if not compiler.exists():
+        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
+    path = os.pathsep.join(map(str, jars))
+    command = [str(compiler), "-nowarn", "-proc:none", "-encoding", "utf-8", "-d", str(target), "-cp", path, *map(str, sources)]
+    ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if ran.returncode != 0:
+        raise HarnessError(f"{what} does not compile:\n{ran.stdout}{ran.stderr}")
 
 
 def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False) -> dict[str, Any]:
@@ -193,7 +219,7 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "failures": [
             {
                 **{key: _cut(line[key], str(line["column"] or "") if key == "message" else "") for key in _KEPT},
-                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations", "provenance")},
+                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
             }
             for line in lines
             if line["type"] == "failure" and line["rule"] in broken

@@ -8,9 +8,7 @@ from scoreboard.readers.claims import BINARIES, INTEGERS, REALS, TEXTS
 from scoreboard.readers.reader import Reader, jars
 
 CONNECT_RELEASE: Final = "4.3.1"
-_CONNECT_SOURCE: Final = (
-    "https://github.com/apache/kafka/blob/4.3.1/connect/runtime/src/main/java/org/apache/kafka/connect/runtime/isolation/Plugins.java"
-)
+_CONNECT_SOURCE: Final = "https://github.com/apache/kafka/blob/4.3.1/connect/runtime/src/main/java/org/apache/kafka/connect/runtime/isolation/Plugins.java"
 _CONNECT_BUILT: Final = "org.apache.kafka.connect.json.JsonConverter as a worker configures it, schemas.enable=true (its default)"
 _CONNECT_NOTE: Final = (
     "The converter with its defaults; the adapter reads op, before and after of the envelope, from the topic of the table."

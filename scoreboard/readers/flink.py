@@ -21,8 +21,8 @@ _FLINK_SOURCE: Final = (
     "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-json/src/main/java/org/apache/flink/formats/json"
 )
 _FLINK_TYPES: Final = (
-    "Columns are declared by the types that hold their values; no document of these formats maps a database's types. BINARY and BLOB"
-    " are BYTES; DECIMAL above 38 digits, ENUM, SET and JSON are STRING. "
+    "Columns are declared by the types that hold their values; no document of these formats maps a database's types. BINARY and"
+    " BLOB are BYTES; DECIMAL above 38 digits, ENUM, SET and JSON are STRING. "
 )
 _FLINK_DEBEZIUM: Final = (
     "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
@@ -48,7 +48,8 @@ _CANAL: Final = Reader(
     "CanalJsonDeserializationSchema, made by CanalJsonFormatFactory; options database.include and table.include name the table",
     f"{_FLINK_SOURCE}/canal/CanalJsonFormatFactory.java#L66-L78",
     _FLINK_TYPES
-    + "BIT is BIGINT or DECIMAL(20,0); ENUM and SET, which are numbers, are not claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone does.",
+    + "BIT is BIGINT or DECIMAL(20,0); ENUM and SET, which are numbers, are not claimed; TIMESTAMP, a wall clock, is cast to an"
+    " instant in the server's zone, as table.local-time-zone does.",
     _FLINK_BUNDLE,
     "flink.FlinkReader",
     faults="flink",

@@ -18,9 +18,9 @@ class Reader:
     """A reader at a release. `formats` maps each of our formats that it claims to its capabilities there.
 
     A Java reader has `bundle`, its jars, and `factory`, the class in `java/` that opens it; a Spark reader has `module`, a
-    function in `spark/` whose module tells its capabilities. `built` says which class of the product reads and with which options,
-    `source` is the address of the product's line that builds it so, `settings` are the options that the adapter passes on, and
-    `note` is what it had to choose beside them.
+    function in `spark/` whose module tells its capabilities. `built` says which class of the product reads and with which
+    options, `source` is the address of the product's line that builds it so, `settings` are the options that the adapter passes
+    on, and `note` is what it had to choose beside them.
     """
 
     name: str

@@ -25,7 +25,7 @@ SEATUNNEL: Final = Reader(
     "ignored (ignoreParseErrors=true), no database or table is named; debezium_record_include_schema as the message needs it",
     f"https://github.com/apache/seatunnel/blob/{_SEATUNNEL_RELEASE}/seatunnel-connectors-v2/connector-kafka/src/main/java/org/apache"
     "/seatunnel/connectors/seatunnel/kafka/source/KafkaSourceConfig.java#L263-L286",
-    "The table is declared by the type mapping that SeaTunnel documents for MySQL-CDC, but TINYINT(1) as TINYINT, and BIT(n) of "
+    "The table is declared by the type mapping that SeaTunnel documents for MySQL-CDC, but TINYINT(1) as TINYINT, and BIT of "
     "Canal as a number. ENUM and SET of Canal are not claimed: SeaTunnel has no type for an index. TIMESTAMP is a wall clock: it "
     "is taken in the source's time zone, in UTC for Debezium. Canal's topic is the one of the harness, which holds messages of "
     "other tables, too; of Debezium the user names the table's topic.",

@@ -91,9 +91,9 @@ public final class SeaTunnelReader implements Reader {
     /** The types of SeaTunnel's MySQL and PostgreSQL sources; a BIT that is a number on the wire is a number. */
     private SeaTunnelDataType<?> type(Column column) {
         return switch (column.logical()) {
-            case "bit" -> column.length() == 1
-                    ? BasicType.BOOLEAN_TYPE
-                    : !canal ? PrimitiveByteArrayType.INSTANCE : column.length() == 64 ? new DecimalType(20, 0) : BasicType.LONG_TYPE;
+            case "bit" -> canal
+                    ? column.length() == 64 ? new DecimalType(20, 0) : BasicType.LONG_TYPE
+                    : column.length() == 1 ? BasicType.BOOLEAN_TYPE : PrimitiveByteArrayType.INSTANCE;
             case "int", "year" -> switch (column.spark()) {
                 case "tinyint" -> BasicType.BYTE_TYPE;
                 case "smallint" -> BasicType.SHORT_TYPE;
@@ -141,10 +141,12 @@ public final class SeaTunnelReader implements Reader {
         return cells;
     }
 
-    /** TIMESTAMP is a wall clock in SeaTunnel, BIT(n) of Debezium little-endian bytes. */
+    /** TIMESTAMP is a wall clock in SeaTunnel, BIT(1) of Canal a number, BIT(n) of Debezium little-endian bytes. */
     private Object cell(Column column, Object value) {
         if (value instanceof LocalDateTime clock && column.logical().equals("timestamp")) {
             return clock.atZone(zone).toInstant();
+        } else if (value instanceof Long bit && column.spark().equals("boolean")) {
+            return bit != 0;
         } else if (value instanceof byte[] bytes && column.logical().equals("bit")) {
             byte[] number = new byte[bytes.length];
             for (int i = 0; i < bytes.length; i++) {
