@@ -34,6 +34,7 @@ TO_SEND: Final = (
 TRACKERS: Final = {
     "flink": "https://issues.apache.org/jira/projects/FLINK",
     "connect": "https://issues.apache.org/jira/projects/KAFKA",
+    "iceberg": "https://github.com/apache/iceberg/issues",
     "paimon": "https://github.com/apache/paimon/issues",
     "seatunnel": "https://github.com/apache/seatunnel/issues",
 }
@@ -135,6 +136,11 @@ def plain(text: str) -> Markup:
     return Markup(html.escape(kept(text), quote=False))  # noqa: S704 - escaped here
 
 
+def words(text: str) -> Markup:
+    """A text of our own between tags, in which back-ticks mark code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(text)))  # noqa: S704 - escaped there
+
+
 def in_cell(text: str) -> str:
     """A text as it can stand in a cell of a Markdown table."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
@@ -150,7 +156,15 @@ def _templates() -> jinja2.Environment:
     made = environment()
     assert made.loader is not None
     made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
-    made.filters |= {"fenced": fenced, "in_cell": in_cell, "anchor": anchor, "plain": plain, "shown": shown, "seen": seen}
+    made.filters |= {
+        "fenced": fenced,
+        "in_cell": in_cell,
+        "anchor": anchor,
+        "plain": plain,
+        "words": words,
+        "shown": shown,
+        "seen": seen,
+    }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
     made.globals |= {"cell": cell, "of": _of, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])

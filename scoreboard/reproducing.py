@@ -19,12 +19,11 @@ from scoreboard.readers.reader import JACKSON
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"
-PRODUCTS: Final = ("flink", "connect", "paimon", "seatunnel")
+PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel")
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "flink": ("1.20.4", "2.1.3", "2.2.1"),
+    "flink": ("1.20.4", "2.2.1"),
     "connect": ("3.9.1", "4.1.1", "4.4.0"),
     "paimon": ("1.2.0",),
-    "seatunnel": ("2.3.4",),
 }
 """Releases beside the judged one on which the programs are tried."""
 _SEATUNNEL: Final = {
@@ -51,7 +50,7 @@ def bundle(product: str, release: str = "") -> Bundle:
 def releases(product: str) -> list[str]:
     """All releases on which a product's programs are tried, the oldest first."""
     judged = next(reader.release for reader in READERS if reader.record == product)
-    return sorted((*OTHER[product], judged), key=lambda release: [int(number) for number in release.split(".")])
+    return sorted((*OTHER.get(product, ()), judged), key=lambda release: [int(number) for number in release.split(".")])
 
 
 def name_of(product: str, fault: Fault) -> str:
