@@ -1,46 +1,107 @@
-"""`python -m scoreboard [READER...]`: builds and judges readers, and writes the page."""
+"""`python -m scoreboard [READER...]`: builds and judges readers, and writes the pages."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 
 import click
 
 from generators.errors import HarnessError
-from scoreboard import board, judging, page, readers
+from scoreboard import board, judging, page, readers, reproducing
+
+LOST, BROKEN, STALE, UNEXPLAINED = 1, 3, 4, 5
+"""Exit codes: a fault on record is no longer shown; a reader could not be judged; results are stale; a failure is unexplained."""
 
 
-@click.command(help="Builds and judges READERs (all of them without an argument), and writes docs/scoreboard.md and .html.")
+@click.command(help="Builds and judges READERs (all of them without an argument), and writes docs/scoreboard.*.")
 @click.argument("names", metavar="[READER]...", nargs=-1)
 @click.option("--format", "formats", multiple=True, metavar="FORMAT", help="Only this format; repeatable.")
-@click.option("--page-only", is_flag=True, help="Writes the page of the results that are there.")
+@click.option("--stale", is_flag=True, help="Judges only what is stale.")
+@click.option("--check", is_flag=True, help="Judges nothing: says which results are stale. Exit code 4 if there are any.")
+@click.option("--page-only", is_flag=True, help="Writes the pages of the results that are there.")
+@click.option("--reproduce", is_flag=True, help="Runs the programs of the named records or record/fault; all without a name.")
+@click.option("--releases", is_flag=True, help="Runs the programs on earlier and later releases, too, and keeps what they show.")
 @click.option("--list", "listing", is_flag=True, help="Prints the readers and their formats.")
-def main(names: tuple[str, ...], formats: tuple[str, ...], page_only: bool, listing: bool) -> None:
-    """Judges readers. Exit code 1 if a fault on record is no longer shown, 3 if a reader could not be judged."""
+def main(
+    names: tuple[str, ...],
+    formats: tuple[str, ...],
+    stale: bool,
+    check: bool,
+    page_only: bool,
+    reproduce: bool,
+    releases: bool,
+    listing: bool,
+) -> None:
+    """Exit code 1: a fault on record is no longer shown; 3: a reader could not be judged; 4: results are stale (--check); 5: a
+    failure against a MUST is on no record."""
+    if reproduce or releases:
+        sys.exit(_reproduce(names, keep=releases))
     chosen = [readers.named(name) for name in names] or list(readers.READERS)
     if listing:
         for reader in chosen:
             click.echo(f"{reader.name:28} {reader.release:10} {', '.join(reader.formats)}")
         return
-    broken = []
+    old = judging.stale() if check or stale or page_only else {}
+    if check:
+        for name, some in old.items():
+            click.echo(f"stale: {name}: {', '.join(some)}")
+        sys.exit(STALE if old else 0)
+    broken = False
     for reader in () if page_only else chosen:
-        wanted = [fmt for fmt in reader.formats if not formats or fmt in formats]
+        asked = [fmt for fmt in reader.formats if not formats or fmt in formats]
+        wanted = [fmt for fmt in asked if not stale or fmt in old.get(reader.name, ())]
+        if not wanted:
+            continue
         began = time.monotonic()
         try:
             judging.save(judging.judge(reader, _note, formats=wanted))
         except HarnessError as error:
-            broken.append(reader.name)
+            broken = True
             _note(f"{reader.name}: not judged: {error}")
         _note(f"{reader.name}: {time.monotonic() - began:.0f} s")
+    (board.STALE).write_text(json.dumps(judging.stale(), indent=1) + "\n", "utf-8")
     for path in page.write():
         _note(f"wrote {path.name}")
+    lost, unexplained = board.unproved(), 0
     for one in board.board():
         click.echo(f"{one.reader.name:28} {one.format:22} {page.cell(one)}")
-    lost = board.unproved()
+        unexplained += one.unexplained
     for name in lost:
         click.echo(f"on record, but not shown: {name}", err=True)
-    sys.exit(3 if broken else 1 if lost else 0)
+    sys.exit(BROKEN if broken else LOST if lost else UNEXPLAINED if unexplained else 0)
+
+
+def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
+    """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on record."""
+    told = json.loads(board.RELEASES.read_text("utf-8")) if board.RELEASES.exists() else {"tried": {}, "shown": {}}
+    differ = 0
+    for product in reproducing.PRODUCTS:
+        some = [fault for fault in reproducing.shown(product) if not names or {product, f"{product}/{fault.id}"} & set(names)]
+        for release in reproducing.releases(product) if keep and some else ("",) if some else ():
+            try:
+                printed = reproducing.run(product, some, _note, release)
+            except HarnessError as error:
+                if not keep:
+                    raise
+                _note(f"{product} {release}: {str(error)[:300]}")
+                continue
+            if keep:
+                told["tried"].setdefault(product, [])
+                told["tried"][product] = [*(one for one in told["tried"][product] if one != release), release]
+                for fault in some:
+                    seen = [one for one in told["shown"].setdefault(product, {}).get(fault.id, ()) if one != release]
+                    told["shown"][product][fault.id] = (
+                        [*seen, release] if reproducing.is_shown(fault, printed[fault.id]) else seen
+                    )
+            for fault in some:
+                same = printed[fault.id] == fault.actual
+                differ += not same and not keep
+                click.echo(f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}: {page.shown(printed[fault.id])}")
+    if keep:
+        board.RELEASES.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    return LOST if differ else 0
 
 
 def _note(text: str) -> None:

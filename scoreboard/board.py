@@ -1,50 +1,35 @@
-"""The scoreboard's data: what each reader does wrong, by outcome, with the proved faults that explain it."""
+"""The scoreboard's data: the faults of each reader on each format, with the failures that show them."""
 
 from __future__ import annotations
 
-import enum
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.judging.causes import Symptom, covers
-from generators.errors import HarnessError
-from scoreboard.judging import RESULTS, ROOT
+from scoreboard.judging import RESULTS
 from scoreboard.readers import READERS, Reader
-
-FAULTS: Final = ROOT / "faults"
-
-
-class Outcome(enum.StrEnum):
-    """What a user of the reader meets, the worst first."""
-
-    WRONG = "wrong value"
-    DROPS = "drops"
-    REFUSES = "refuses"
-
-    @property
-    def words(self) -> str:
-        """The outcome as the page says it."""
-        return {"wrong value": "wrong value silently", "drops": "drops silently", "refuses": "refuses"}[self.value]
-
+from scoreboard.record import FAULTS, Fault, Outcome, faults
 
 _OUTCOMES: Final = {Symptom.RAISED: Outcome.REFUSES, Symptom.REFUSED: Outcome.REFUSES, Symptom.LOST: Outcome.DROPS}
 _BEHIND: Final = tuple(
     f"{Symptom.ACCEPTED}: fault {fault}" for fault in ("trailing-*", "second-document", "joined", "closing-tail")
 )
 """Causes by which a reader returns the first document of a message, and nothing of what follows it."""
+RELEASES: Final = RESULTS / "releases.json"
+"""`tried`: the releases of each product on which its programs ran, the oldest first; `shown`: by fault, where they show it."""
+STALE: Final = RESULTS / "stale.json"
+"""Readers and formats whose results are of other cases, rules or adapters than the checkout's, as `--check` found them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule with one cause. `told` is what the report says of it; `fault` the proved fault that explains it."""
+    """A broken rule with one cause. `told` is what the report says of it; `fault` the named failure that explains it."""
 
     told: Mapping[str, Any]
     fault: Fault | None
@@ -71,50 +56,10 @@ class Failure:
         return bool(self.told["obligation"] == "MUST")
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Rule and cause."""
-        return str(self.told["rule"]), str(self.told["cause"])
-
-    @property
     def value(self) -> str:
         """The message's value, as text; base64 if it is binary."""
-        return _text(self.told["message"]["value"])
-
-    @property
-    def message_key(self) -> str:
-        """The message's key, as text; base64 if it is binary."""
-        return _text(self.told["message"]["key"])
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A proved fault of a reader. `rules`, `causes` and `errors`, globs of what the reader's error says, choose its failures.
-
-    `readers` names those of a shared record that have it; empty, all of them have.
-    `source` is the address of the reader's own line, `known` that of a report; "" if there is none.
-    """
-
-    id: str
-    formats: tuple[str, ...]
-    title: str
-    outcome: Outcome
-    rules: tuple[str, ...]
-    why: str
-    causes: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-    readers: tuple[str, ...] = ()
-    source: str = ""
-    known: str = ""
-
-    def explains(self, fmt: str, failure: Mapping[str, Any]) -> bool:
-        """Whether a failure of a format is this fault's."""
-        rule, cause = str(failure["rule"]).partition("/")[2], str(failure["cause"])
-        return (
-            fmt in self.formats
-            and any(fnmatchcase(rule, glob) for glob in self.rules)
-            and (not self.causes or any(covers(glob, cause) for glob in self.causes))
-            and (not self.errors or any(fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors))
-        )
+        told: Mapping[str, str] | None = self.told["message"]["value"]
+        return "null" if told is None else told.get("text", f"base64: {told.get('base64', '')}")
 
 
 @dataclass(frozen=True)
@@ -126,60 +71,49 @@ class Judged:
     outcome: Mapping[str, Any]
     failures: tuple[Failure, ...]
     recorded: tuple[Failure, ...]
+    stale: bool = False
 
     @property
     def cases(self) -> int:
         """Cases judged, without those of what the reader does not claim."""
         return sum(count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported")
 
-    @property
-    def nulled(self) -> str:
-        """In how many cases it gives NULL for a column that the message does not hold; no rule is broken."""
-        count = self.outcome.get("nulled", 0)
-        return f" NULL for columns that the message does not hold: {count} cases." if count else ""
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """The faults that stand on the board, the worst outcome first."""
+        every = (*self.failures, *self.recorded)
+        shown = {f.fault.id: f.fault for f in every if f.counts and f.fault and f.fault.on_board}
+        return tuple(sorted(shown.values(), key=lambda fault: list(Outcome).index(fault.outcome)))
 
     @cached_property
     def counts(self) -> Counter[Outcome]:
-        """Broken MUST rules by outcome; a rule counts once for each."""
-        return Counter(outcome for _, outcome in {(f.rule, f.outcome) for f in self.failures if f.counts})
+        """The faults on the board by outcome."""
+        return Counter(fault.outcome for fault in self.faults)
 
-    def real(self, failure: Failure) -> Failure | None:
-        """The same rule, cause and fault on a recorded message, or one of the same fault; None if it is synthetic only."""
-        same = [other for other in self.recorded if other.fault is failure.fault]
-        alike = [other for other in same if other.key == failure.key]
-        return next(iter(alike or (same if failure.fault else ())), None)
+    @cached_property
+    def unexplained(self) -> int:
+        """Broken MUST rules that nobody has looked into: they are held against nobody."""
+        return len({failure.rule for failure in self.failures if failure.counts and failure.fault is None})
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A proved fault with the failures that show it; `real` is one on a recorded message, None if it is synthetic only."""
+    """A named failure with what shows it: the reader, the format, the best failure, how many cases, and the recorded case."""
 
     reader: Reader
     fault: Fault
     format: str
     failure: Failure
-    real: Failure | None
     cases: int
-
-
-def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The proved faults of a reader. Raises HarnessError for a file that does not fit the record."""
-    file = directory / f"{name}.toml"
-    if not file.exists():
-        return ()
-    made = []
-    for entry in tomllib.loads(file.read_text("utf-8"))["fault"]:
-        lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes", "errors", "readers") if key in entry}
-        try:
-            made.append(Fault(**{**entry, **lists, "outcome": Outcome(entry["outcome"])}))
-        except (TypeError, ValueError, KeyError) as error:
-            raise HarnessError(f"{file.name}: {entry.get('id', 'an entry without an id')}: {error}") from error
-    return tuple(made)
+    recorded: str
+    releases: tuple[str, ...]
+    tried: tuple[str, ...]
 
 
 def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[Reader] = READERS) -> tuple[Judged, ...]:
     """Every reader that was judged, by the order of the readers and their formats."""
     judged = []
+    stale = json.loads((results / STALE.name).read_text("utf-8")) if (results / STALE.name).exists() else {}
     for reader in readers:
         file = results / f"{reader.name}.json"
         told = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
@@ -190,31 +124,43 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
                 tuple(_failure(one, fmt, known) for one in some)
                 for some in (found["failures"], found["recorded"].get("failures", ()))
             )
-            judged.append(Judged(reader, fmt, found, every, real))
+            judged.append(Judged(reader, fmt, found, every, real, fmt in stale.get(reader.name, ())))
     return tuple(judged)
 
 
-def proofs(judged: Iterable[Judged], directory: Path = FAULTS) -> tuple[Proof, ...]:
-    """Each proved fault by the reader and format that show it best: recorded, against a MUST, in the smallest message."""
-    shown: dict[tuple[str, str], list[Proof]] = {}
-    for one in judged:
-        for fault in faults(one.reader.record, directory):
-            mine = [failure for failure in one.failures if failure.fault == fault]
-            real = min((failure for failure in one.recorded if failure.fault == fault), key=_worth, default=None)
-            smallest = min(mine or ([real] if real else []), key=_worth, default=None)
-            if smallest is not None:
-                cases = sum(failure.told["cases"] for failure in mine) or 1
-                shown.setdefault((one.reader.record, fault.id), []).append(
-                    Proof(one.reader, fault, one.format, smallest, real, cases)
-                )
-    return tuple(min(some, key=lambda proof: (proof.real is None, _worth(proof.failure))) for some in shown.values())
+def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = RESULTS) -> tuple[Proof, ...]:
+    """Each named failure by the reader and format that show it best: against a MUST, in most cases; in the records' order."""
+    file = results / RELEASES.name
+    releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
+    every = tuple(judged)
+    made = []
+    for record in dict.fromkeys(one.reader.record for one in every):
+        for fault in faults(record, directory):
+            some = []
+            for one in (one for one in every if one.reader.record == record):
+                mine = [failure for failure in (*one.failures, *one.recorded) if failure.fault == fault]
+                if mine:
+                    best = min(mine, key=lambda failure: (not failure.counts, len(failure.value)))
+                    cases = sum(failure.told["cases"] for failure in one.failures if failure.fault == fault) or 1
+                    real = next((failure.told["case"] for failure in one.recorded if failure.fault == fault), "")
+                    seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
+                    tried = tuple(releases["tried"].get(record, ())) if fault.message else ()
+                    some.append(Proof(one.reader, fault, one.format, best, cases, real, seen, tried))
+            if some:
+                made.append(max(some, key=lambda proof: (proof.failure.counts, bool(proof.recorded), proof.cases)))
+    return tuple(made)
 
 
 def unproved(directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS) -> list[str]:
-    """Faults on record that no result shows: the record's name and the fault's id."""
-    made = {(proof.reader.record, proof.fault.id) for proof in proofs(board(results, directory, readers), directory)}
-    records = dict.fromkeys(reader.record for reader in readers)
-    return [f"{name}: {fault.id}" for name in records for fault in faults(name, directory) if (name, fault.id) not in made]
+    """Faults on the board that no result shows against a MUST: the record's name and the fault's id."""
+    made = {
+        (proof.reader.record, proof.fault.id)
+        for proof in proofs(board(results, directory, readers), directory, results)
+        if proof.failure.counts
+    }
+    names = dict.fromkeys(reader.record for reader in readers)
+    every = ((name, fault) for name in names for fault in faults(name, directory))
+    return [f"{name}: {fault.id}" for name, fault in every if fault.on_board and (name, fault.id) not in made]
 
 
 def cited(citation: str) -> tuple[str, str]:
@@ -227,13 +173,3 @@ def cited(citation: str) -> tuple[str, str]:
 
 def _failure(told: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failure:
     return Failure(told, next((fault for fault in known if fault.explains(fmt, told)), None))
-
-
-def _worth(failure: Failure) -> tuple[bool, int]:
-    return not failure.counts, len(failure.value)
-
-
-def _text(told: Mapping[str, str] | None) -> str:
-    if told is None:
-        return "null"
-    return told.get("text", f"base64: {told.get('base64', '')}")

@@ -12,14 +12,20 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.brokers.jars import Note, jars_of, require_java
+from conformance.cases import catalogue
 from conformance.files import cache_dir
 from conformance.judging.wording import clip
+from conformance.rules.rules import rules
 from generators.errors import HarnessError
-from scoreboard.readers import Reader
+from generators.storage import codec
+from generators.wire_format import get
+from scoreboard.readers import READERS, Reader
 
 ROOT: Final = Path(__file__).parent
 RESULTS: Final = ROOT / "results"
@@ -53,8 +59,56 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
         recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
-        outcome["formats"][name] = {**every, "recorded": recorded, "seconds": seconds}
+        of = {"recorded": recorded, "seconds": seconds, "date": datetime.now(UTC).date().isoformat(), "commit": _commit()}
+        outcome["formats"][name] = {**every, **of, "cases_digest": digest(name), "adapter_digest": adapter_digest(reader)}
     return outcome
+
+
+@cache
+def digest(name: str) -> str:
+    """A digest of a format's cases, with what they expect, and of its rules: what a result depends on beside the reader."""
+    fmt, made = get(name), hashlib.sha256()
+    for rule in rules(name):
+        made.update(repr((rule.id, rule.obligation, rule.provenance, rule.statement)).encode())
+    for case in (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None)):
+        made.update(json.dumps(codec.dump_case(case), sort_keys=True).encode())
+    return made.hexdigest()[:16]
+
+
+def adapter_digest(reader: Reader) -> str:
+    """A digest of a reader's release, options and claims, and of its adapter's source."""
+    files = _sources(reader) if reader.bundle else [ROOT / "spark" / reader.module.partition(":")[0]]
+    data = (reader.release, reader.formats, reader.settings, reader.options, reader.bundle and reader.bundle.name)
+    return hashlib.sha256(repr(data).encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+def stale() -> dict[str, list[str]]:
+    """Readers and formats whose results are of other cases, rules or adapters than these, or are missing."""
+    found = {}
+    for reader in READERS:
+        file = RESULTS / f"{reader.name}.json"
+        kept = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
+        adapter = adapter_digest(reader)
+        old = [
+            fmt
+            for fmt in reader.formats
+            if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(fmt)
+        ]
+        if old:
+            found[reader.name] = old
+    return found
+
+
+def _commit() -> str:
+    """The checkout's commit, "" outside of a checkout."""
+    ran = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ran.stdout.strip()[:12]
+
+
+def _sources(reader: Reader) -> list[Path]:
+    """The Java files of a reader's adapter."""
+    package = reader.factory.rpartition(".")[0]
+    return sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
 
 
 def save(outcome: Mapping[str, Any]) -> None:
@@ -72,7 +126,8 @@ def decoder_of(reader: Reader, name: str, note: Note) -> str:
     if reader.bundle is None:
         return str(ROOT / "spark" / reader.module)
     capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
-    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities))
+    settings = [f"{key}={value}" for key, value in reader.settings.items()]
+    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities, *settings))
 
 
 def program(reader: Reader, note: Note, *words: str) -> list[str]:
@@ -83,33 +138,41 @@ def program(reader: Reader, note: Note, *words: str) -> list[str]:
     assert reader.bundle is not None
     java = require_java()
     jars = jars_of(reader.bundle, note)
-    classes = _compiled(reader, java.path, jars, note)
+    return [java.path, *JVM, f"@{path_of(_compiled(reader, java.path, jars, note), jars)}", *words]
+
+
+def path_of(classes: Path, jars: Sequence[Path]) -> Path:
+    """A file beside a folder of classes with Java's option for the class path of it and of jars."""
     path = classes.with_suffix(".path")
     path.write_text("\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8")
-    return [java.path, *JVM, f"@{path}", *words]
+    return path
 
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
     """The folder with the classes of a reader's adapter, compiled once for each content of its sources."""
-    package = reader.factory.rpartition(".")[0]
-    sources = sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources) + reader.release.encode()).hexdigest()[:16]
-    target = cache_dir() / "scoreboard" / f"{reader.name}-{digest}"
+    sources = _sources(reader)
+    content = b"".join(path.read_bytes() for path in sources) + reader.release.encode()
+    target = cache_dir() / "scoreboard" / f"{reader.record}-{hashlib.sha256(content).hexdigest()[:16]}"
     if target.is_dir():
         return target
-    compiler = Path(java).resolve().with_name("javac")
-    if not compiler.exists():
-        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
     note(f"{reader.name}: compiling its adapter")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=target.parent, ignore_cleanup_errors=True) as work:
-        path = os.pathsep.join(map(str, jars))
-        command = [str(compiler), "-nowarn", "-proc:none", "-d", f"{work}/classes", "-cp", path, *map(str, sources)]
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if ran.returncode != 0:
-            raise HarnessError(f"the adapter of {reader.name} does not compile:\n{ran.stdout}{ran.stderr}")
+        run_compiler(java, jars, sources, Path(work) / "classes", f"the adapter of {reader.name}")
         (Path(work) / "classes").rename(target)
     return target
+
+
+def run_compiler(java: str, jars: Sequence[Path], sources: Sequence[Path], target: Path, what: str) -> None:
+    """Compiles Java sources into a folder. Raises HarnessError if that fails, or there is no compiler beside the launcher."""
+    compiler = Path(java).resolve().with_name("javac")
+    if not compiler.exists():
+        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
+    path = os.pathsep.join(map(str, jars))
+    command = [str(compiler), "-nowarn", "-proc:none", "-encoding", "utf-8", "-d", str(target), "-cp", path, *map(str, sources)]
+    ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if ran.returncode != 0:
+        raise HarnessError(f"{what} does not compile:\n{ran.stdout}{ran.stderr}")
 
 
 def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False) -> dict[str, Any]:

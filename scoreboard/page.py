@@ -1,51 +1,86 @@
-"""docs/scoreboard.md and docs/scoreboard.html: the readers by format, their failures, and the proved faults as bug reports."""
+"""The pages: docs/scoreboard.md and .html, a page of docs/scoreboard/ for each product's faults and each reader's failures."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
 from conformance.reports.page import environment, kept
-from scoreboard.board import FAULTS, Failure, Judged, Outcome, Proof, board, cited, proofs
+from conformance.rules.rules import Rule, rules
+from scoreboard import reproducing
+from scoreboard.board import Failure, Judged, Proof, board, cited, proofs
 from scoreboard.judging import ROOT
+from scoreboard.record import FAULTS, Fault, Outcome, Standing
 
 if TYPE_CHECKING:
     import jinja2
 
 DOCS: Final = ROOT.parent / "docs"
+RECIPES: Final = "spark-"
+"""How the readers' names begin that this project wrote itself: they stand on a page of their own."""
+TO_SEND: Final = (
+    ("seatunnel", "debezium-null-is-zero"),
+    ("flink", "flink-canal-old-of-several-rows"),
+    ("paimon", "bit-as-base64"),
+    ("seatunnel", "debezium-timestamp-unit"),
+    ("paimon", "debezium-binary-as-utf-8"),
+)
+"""The faults whose reports are ready to be sent, the best first: record and id."""
+TRACKERS: Final = {
+    "flink": "https://issues.apache.org/jira/projects/FLINK",
+    "connect": "https://issues.apache.org/jira/projects/KAFKA",
+    "iceberg": "https://github.com/apache/iceberg/issues",
+    "paimon": "https://github.com/apache/paimon/issues",
+    "seatunnel": "https://github.com/apache/seatunnel/issues",
+}
 
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
-    """Both pages by their names below docs/."""
+    """All pages by their names below docs/."""
     every = board() if judged is None else judged
-    formats = list(dict.fromkeys(one.format for one in every))
-    readers = list(dict.fromkeys(one.reader.name for one in every))
-    proved = proofs(every, faults)
-    context: dict[str, Any] = {
-        "judged": every,
-        "formats": formats,
-        "readers": [[one for one in every if one.reader.name == name] for name in readers],
-        "proofs": proved,
-        "places": {(proof.reader.record, proof.fault.id): anchor(proof) for proof in proved},
-        "messages": _messages(every),
-        "outcomes": list(Outcome),
-    }
+    recipes = tuple(one for one in every if one.reader.name.startswith(RECIPES))
+    readers = tuple(one for one in every if one not in recipes)
     templates = _templates()
-    return {f"scoreboard.{kind}": templates.get_template(f"scoreboard.{kind}.j2").render(page=context) for kind in ("md", "html")}
+
+    def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
+        return templates.get_template(template).render(
+            judged=some,
+            formats=list(dict.fromkeys(one.format for one in some)),
+            readers=[[one for one in some if one.reader.name == name] for name in dict.fromkeys(o.reader.name for o in some)],
+            proofs=list(proved),
+            standings={standing.value: [p for p in proved if p.fault.standing is standing] for standing in Standing},
+            **more,
+        )
+
+    proved = proofs(readers, faults)
+    written = {f"scoreboard.{kind}": made(f"scoreboard.{kind}.j2", readers, proved) for kind in ("md", "html")}
+    written["scoreboard/spark.md"] = made("spark.md.j2", recipes, proofs(recipes, faults))
+    for record in dict.fromkeys(one.reader.record for one in readers):
+        mine = [proof for proof in proved if proof.reader.record == record]
+        of = tuple(one for one in readers if one.reader.record == record)
+        written[f"scoreboard/{record}.md"] = made("product.md.j2", of, mine, record=record)
+    for name in dict.fromkeys(one.reader.name for one in every):
+        written[f"scoreboard/failures-{name}.md"] = made("failures.md.j2", tuple(o for o in every if o.reader.name == name), ())
+    send = [proof for place in TO_SEND for proof in proved if (proof.reader.record, proof.fault.id) == place]
+    written["issues-to-send.md"] = made("send.md.j2", readers, send)
+    return written
 
 
 def write(directory: Path = DOCS) -> list[Path]:
-    """Writes the pages."""
-    written = []
-    for name, text in pages().items():
+    """Writes the pages; those of readers that are gone are removed."""
+    every = pages()
+    for old in (directory / "scoreboard").glob("*.md"):
+        if f"scoreboard/{old.name}" not in every:
+            old.unlink()
+    for name, text in every.items():
+        (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(text, "utf-8")
-        written.append(directory / name)
-    return written
+    return [directory / name for name in every]
 
 
 def cell(judged: Judged | None) -> str:
@@ -53,17 +88,42 @@ def cell(judged: Judged | None) -> str:
     if judged is None:
         return "-"
     counts = [f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]]
-    return "; ".join(counts) or ("right" if not judged.failures else "right, but for what is not a MUST")
+    counts += [f"{judged.unexplained} not looked into"] if judged.unexplained else []
+    return "; ".join(counts) or "none"
 
 
-def heading(proof: Proof) -> str:
-    """The title of a proved fault's report."""
-    return f"{proof.reader.title} {proof.reader.release}: {proof.fault.title}"
+def anchor(fault: Fault) -> str:
+    """The name of a fault in the pages: that which a Markdown reader gives to its heading."""
+    return re.sub(r"[^\w\- ]", "", fault.title.lower()).replace(" ", "-")
 
 
-def anchor(proof: Proof) -> str:
-    """The name of a proved fault in both pages: that which a Markdown reader gives to its heading."""
-    return re.sub(r"[^\w\- ]", "", heading(proof).lower()).replace(" ", "-")
+def seen(proof: Proof) -> str:
+    """On which releases the reproduction shows a fault."""
+    if not proof.tried:
+        return f"{proof.reader.release}"
+    told = f"{proof.releases[0]} to {proof.releases[-1]}" if len(proof.releases) > 1 else "".join(proof.releases)
+    later = [release for release in proof.tried if proof.releases and _key(release) > _key(proof.releases[-1])]
+    older = [release for release in proof.tried if proof.releases and _key(release) < _key(proof.releases[0])]
+    return told + (f"; not in {older[-1]}" if older else "") + (f"; gone in {later[0]}" if later else "")
+
+
+def _key(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", release))
+
+
+def rule_of(fault: Fault) -> Rule:
+    """The rule that a fault stands on."""
+    return next(rule for rule in rules(fault.rule.partition("/")[0]) if rule.id == fault.rule)
+
+
+def citations(fault: Fault) -> list[tuple[str, str]]:
+    """Who says the rule that a fault stands on: words, and the place below docs/."""
+    return [cited(str(citation)) for citation in rule_of(fault).citations]
+
+
+def shown(text: str) -> str:
+    """What a program prints, in words where it prints nothing."""
+    return text or "nothing: no row, no error"
 
 
 def fenced(text: str) -> str:
@@ -76,10 +136,9 @@ def plain(text: str) -> Markup:
     return Markup(html.escape(kept(text), quote=False))  # noqa: S704 - escaped here
 
 
-def _messages(judged: Iterable[Judged]) -> dict[str, int]:
-    """The messages of all failures, each once, by value, with their numbers."""
-    values = dict.fromkeys(failure.value for one in judged for failure in _sorted(one))
-    return {value: number for number, value in enumerate(values, 1)}
+def words(text: str) -> Markup:
+    """A text of our own between tags, in which back-ticks mark code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(text)))  # noqa: S704 - escaped there
 
 
 def in_cell(text: str) -> str:
@@ -87,14 +146,27 @@ def in_cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
+def _program(proof: Proof) -> str:
+    return reproducing.program(proof.reader.record, proof.fault)
+
+
 def _templates() -> jinja2.Environment:
     import jinja2
 
     made = environment()
     assert made.loader is not None
-    made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT, encoding="utf-8"), made.loader])
-    made.filters |= {"fenced": fenced, "in_cell": in_cell, "cited": cited, "anchor": anchor, "heading": heading, "plain": plain}
-    made.globals |= {"cell": cell, "of": _of, "sorted_failures": _sorted}
+    made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
+    made.filters |= {
+        "fenced": fenced,
+        "in_cell": in_cell,
+        "anchor": anchor,
+        "plain": plain,
+        "words": words,
+        "shown": shown,
+        "seen": seen,
+    }
+    made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
+    made.globals |= {"cell": cell, "of": _of, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
 
@@ -103,7 +175,7 @@ def _of(some: list[Judged], fmt: str) -> Judged | None:
     return next((one for one in some if one.format == fmt), None)
 
 
-def _sorted(judged: Judged) -> list[Failure]:
+def _by_rank(judged: Judged) -> Iterator[Failure]:
     """Failures, the worst outcome first, MUST before the others."""
     order = list(Outcome)
-    return sorted(judged.failures, key=lambda failure: (not failure.counts, order.index(failure.outcome), failure.rule))
+    yield from sorted(judged.failures, key=lambda failure: (not failure.counts, order.index(failure.outcome), failure.rule))

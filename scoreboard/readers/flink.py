@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED
 from scoreboard.readers.reader import Reader, jars
 
-FLINK_RELEASE: Final = "2.2.0"
+FLINK_RELEASE: Final = "2.3.0"
 _FLINK: Final = "org.apache.flink"
 _FLINK_BUNDLE: Final = jars(
-    "flink-2.2.0",
+    "flink-2.3.0",
     "Flink",
     "48 jars, 87 MB",
     "flink-json-",
     *((_FLINK, name, FLINK_RELEASE) for name in ("flink-json", "flink-table-common", "flink-table-runtime", "flink-core")),
 )
-_FLINK_SOURCE: Final = "https://github.com/apache/flink/tree/release-2.2.0/flink-formats/flink-json"
+_FLINK_SOURCE: Final = (
+    "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-json/src/main/java/org/apache/flink/formats/json"
+)
 _FLINK_TYPES: Final = (
-    "Columns are declared as the documentation of Flink CDC maps MySQL and PostgreSQL: BOOLEAN, TINYINT(1) and BIT(1) are"
-    " BOOLEAN, BINARY and BLOB are BYTES, DECIMAL above 38 digits, ENUM and JSON are STRING; but SET is STRING. "
+    "Columns are declared by the types that hold their values; no document of these formats maps a database's types. BINARY and"
+    " BLOB are BYTES; DECIMAL above 38 digits, ENUM, SET and JSON are STRING. "
 )
 _FLINK_DEBEZIUM: Final = (
     "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
@@ -33,57 +36,65 @@ _WITH_SCHEMA: Final = (
 _SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
 _CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
-FLINK: Final = (
-    Reader(
-        "flink-canal",
-        "Flink SQL, canal-json",
-        FLINK_RELEASE,
-        {
-            "alibaba-canal-json": {"types": (*MYSQL, "bit")},
-            "ticdc-canal-json": {"types": (*MYSQL, "bit"), "profiles": UNCOMPRESSED},
-            "cloudcanal-canal-json": {"types": (*MYSQL, "bit")},
-        },
-        _FLINK_SOURCE,
-        _FLINK_TYPES
-        + "BIT above one bit is BIGINT or DECIMAL(20,0); ENUM and SET are numbers, which that mapping lacks, and are not"
-        " claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone does."
-        " Options database.include and table.include name the table.",
-        _FLINK_BUNDLE,
-        "flink.FlinkReader",
-        faults="flink",
-    ),
-    Reader(
-        "flink-debezium",
-        "Flink SQL, debezium-json with schema-include",
-        FLINK_RELEASE,
-        {
-            "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA},
-            "huawei-cdl-debezium": {"types": _CDL_TYPES, "conventions": ("read-as-insert",)},
-        },
-        _FLINK_SOURCE,
-        _FLINK_TYPES
-        + _FLINK_DEBEZIUM
-        + " CDL's topic holds all tables: of it the rows are kept whose metadata columns source.database, source.schema and"
-        " source.table name the table; timestamps without a zone, whose text no document of CDL shows, are not claimed.",
-        _FLINK_BUNDLE,
-        "flink.FlinkReader",
-        faults="flink",
-    ),
-    Reader(
-        "flink-schemaless",
-        "Flink SQL, debezium-json without schemas",
-        FLINK_RELEASE,
-        {
-            "cloudcanal-debezium": {"types": (*MYSQL, *LABELS), "profiles": ("2022+schemaless",)},
-            "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _SCHEMALESS},
-        },
-        _FLINK_SOURCE,
-        _FLINK_TYPES
-        + _FLINK_DEBEZIUM
-        + " CloudCanal's topic holds all tables: of it the rows are kept whose metadata columns source.database and"
-        " source.table name the table, and the timestamp format is SQL.",
-        _FLINK_BUNDLE,
-        "flink.FlinkReader$Schemaless",
-        faults="flink",
-    ),
+_CANAL: Final = Reader(
+    "flink-canal",
+    "Flink SQL, canal-json",
+    FLINK_RELEASE,
+    {
+        "alibaba-canal-json": {"types": (*MYSQL, "bit")},
+        "ticdc-canal-json": {"types": (*MYSQL, "bit"), "profiles": UNCOMPRESSED},
+        "cloudcanal-canal-json": {"types": (*MYSQL, "bit")},
+    },
+    "CanalJsonDeserializationSchema, made by CanalJsonFormatFactory; options database.include and table.include name the table",
+    f"{_FLINK_SOURCE}/canal/CanalJsonFormatFactory.java#L66-L78",
+    _FLINK_TYPES
+    + "BIT is BIGINT or DECIMAL(20,0); ENUM and SET, which are numbers, are not claimed; TIMESTAMP, a wall clock, is cast to an"
+    " instant in the server's zone, as table.local-time-zone does.",
+    _FLINK_BUNDLE,
+    "flink.FlinkReader",
+    faults="flink",
 )
+_DEBEZIUM: Final = Reader(
+    "flink-debezium",
+    "Flink SQL, debezium-json with schema-include",
+    FLINK_RELEASE,
+    {
+        "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA},
+        "huawei-cdl-debezium": {"types": _CDL_TYPES, "conventions": ("read-as-insert",)},
+    },
+    "DebeziumJsonDeserializationSchema, made by DebeziumJsonFormatFactory with schema-include=true",
+    f"{_FLINK_SOURCE}/debezium/DebeziumJsonFormatFactory.java#L63-L77",
+    _FLINK_TYPES
+    + _FLINK_DEBEZIUM
+    + " CDL's topic holds all tables: of it the rows are kept whose metadata columns source.database, source.schema and"
+    " source.table name the table; timestamps without a zone, whose text no document of CDL shows, are not claimed.",
+    _FLINK_BUNDLE,
+    "flink.FlinkReader",
+    {"schema-include": "true"},
+    faults="flink",
+)
+_PLAIN: Final = replace(
+    _DEBEZIUM,
+    name="flink-schemaless",
+    title="Flink SQL, debezium-json without schemas",
+    formats={
+        "cloudcanal-debezium": {"types": (*MYSQL, *LABELS), "profiles": ("2022+schemaless",)},
+        "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _SCHEMALESS},
+    },
+    built="DebeziumJsonDeserializationSchema, made by DebeziumJsonFormatFactory with its defaults",
+    note=_FLINK_TYPES
+    + _FLINK_DEBEZIUM
+    + " CloudCanal's topic holds all tables: of it the rows are kept whose metadata columns source.database and"
+    " source.table name the table, and the timestamp format is SQL.",
+    settings={},
+)
+
+
+def _ignoring(reader: Reader) -> Reader:
+    """The same with the option by which a job goes on behind a message that cannot be read."""
+    option = "ignore-parse-errors"
+    changes = {"name": f"{reader.name}-ignore", "title": f"{reader.title}, {option}", "built": f"{reader.built}; {option}=true"}
+    return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
+
+
+FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN) for one in (reader, _ignoring(reader)))

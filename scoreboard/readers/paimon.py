@@ -13,7 +13,14 @@ _DEBEZIUM: Final = (
     *("*.Final+postgresql", "*.Final+postgresql+[!sfb]*"),
 )
 """Profiles with a schema block in which numbers, bytes and times are not sent as text."""
-_SOURCE: Final = f"https://github.com/apache/paimon/tree/release-{_PAIMON_RELEASE}/paimon-flink/paimon-flink-cdc"
+_BUILT: Final = (
+    "org.apache.paimon.flink.action.cdc.kafka.KafkaDebeziumJsonDeserializationSchema on key and value, then the format's record "
+    "parser with type_mapping tinyint1-not-bool"
+)
+_SOURCE: Final = (
+    f"https://github.com/apache/paimon/blob/release-{_PAIMON_RELEASE}/paimon-flink/paimon-flink-cdc/src/main/java/org/apache/paimon"
+    "/flink/action/cdc/format/AbstractJsonDataFormat.java#L37-L40"
+)
 _BUNDLE: Final = jars(
     "paimon",
     "Paimon's CDC ingestion",
@@ -21,6 +28,7 @@ _BUNDLE: Final = jars(
     "paimon-flink",
     ("org.apache.paimon", "paimon-flink-1.20", _PAIMON_RELEASE),
     ("org.apache.flink", "flink-core", "1.20.1"),
+    ("org.apache.flink", "flink-sql-connector-kafka", "3.2.0-1.19"),
     ("org.apache.avro", "avro", "1.11.4"),
     without=("paimon-bundle", "paimon-service-client", "paimon-service-runtime", "kryo", "commons-compress"),
 )
@@ -45,6 +53,7 @@ _WITH_SCHEMA: Final = Reader(
             "conventions": SNAPSHOTS,
         },
     },
+    _BUILT,
     _SOURCE,
     "The table is the one that kafka_sync_table creates: the parser takes the types from mysqlType or from Debezium's schema "
     "block, with the option tinyint1-not-bool, which the documentation gives for numbers. Messages without a schema block are "
@@ -69,6 +78,7 @@ _SCHEMALESS: Final = Reader(
             "conventions": SNAPSHOTS,
         },
     },
+    _BUILT,
     _SOURCE,
     "Messages without a schema block: the documentation says that all columns are STRING then. Only types whose text is the "
     "value are claimed: integers but TINYINT, which may be true and false, texts and labels; cells of a wrong type, which a "

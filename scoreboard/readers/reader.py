@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.brokers.jars import LOGGING, Bundle
@@ -18,18 +18,21 @@ class Reader:
     """A reader at a release. `formats` maps each of our formats that it claims to its capabilities there.
 
     A Java reader has `bundle`, its jars, and `factory`, the class in `java/` that opens it; a Spark reader has `module`, a
-    function in `spark/` whose module tells its capabilities. `source` is the address of its source at the release, `note` what
-    the adapter had to choose.
+    function in `spark/` whose module tells its capabilities. `built` says which class of the product reads and with which
+    options, `source` is the address of the product's line that builds it so, `settings` are the options that the adapter passes
+    on, and `note` is what it had to choose beside them.
     """
 
     name: str
     title: str
     release: str
     formats: Mapping[str, Mapping[str, tuple[str, ...]]]
+    built: str
     source: str
     note: str
     bundle: Bundle | None = None
     factory: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
     module: str = ""
     options: tuple[str, ...] = ()
     faults: str = ""

@@ -10,7 +10,7 @@ from scoreboard.readers.reader import Reader, jars
 _SEATUNNEL_RELEASE: Final = "2.3.8"
 SEATUNNEL: Final = Reader(
     "seatunnel",
-    "Apache SeaTunnel: formats canal_json and debezium_json",
+    "Apache SeaTunnel: Kafka source, canal_json and debezium_json",
     _SEATUNNEL_RELEASE,
     {
         "alibaba-canal-json": {"types": MYSQL_TYPES, "conventions": STOPS},
@@ -21,13 +21,14 @@ SEATUNNEL: Final = Reader(
             "conventions": SNAPSHOTS,
         },
     },
-    f"https://github.com/apache/seatunnel/tree/{_SEATUNNEL_RELEASE}/seatunnel-formats/seatunnel-format-json",
-    "The table is declared by the type mapping that SeaTunnel documents for MySQL-CDC, but TINYINT(1) as TINYINT, and BIT(n) of "
+    "CanalJsonDeserializationSchema and DebeziumJsonDeserializationSchema as the Kafka source builds them: parse errors are "
+    "ignored (ignoreParseErrors=true), no database or table is named; debezium_record_include_schema as the message needs it",
+    f"https://github.com/apache/seatunnel/blob/{_SEATUNNEL_RELEASE}/seatunnel-connectors-v2/connector-kafka/src/main/java/org/apache"
+    "/seatunnel/connectors/seatunnel/kafka/source/KafkaSourceConfig.java#L263-L286",
+    "The table is declared by the type mapping that SeaTunnel documents for MySQL-CDC, but TINYINT(1) as TINYINT, and BIT of "
     "Canal as a number. ENUM and SET of Canal are not claimed: SeaTunnel has no type for an index. TIMESTAMP is a wall clock: it "
-    "is taken in the source's time zone, in UTC for Debezium. canal_json.database.include and canal_json.table.include name the "
-    "table; debezium_json has no such option: the user names the table's topic. debezium_record_include_schema is set as the "
-    "message needs it. Parse errors are not ignored, which is the documented default. SeaTunnel's Kafka source always ignores "
-    "them (KafkaSourceConfig.java, lines 262 to 286): there a message that is refused here is dropped, or a cell of it is NULL.",
+    "is taken in the source's time zone, in UTC for Debezium. Canal's topic is the one of the harness, which holds messages of "
+    "other tables, too; of Debezium the user names the table's topic.",
     jars(
         "seatunnel",
         "SeaTunnel's JSON formats",

@@ -16,8 +16,9 @@ def _spark(way: str, title: str, module: str, *formats: str) -> Reader:
         f"Spark on {way.partition('-')[0].capitalize()}: {title}",
         _SPARK,
         {fmt: {} for fmt in formats},
+        f"scoreboard/spark/{module.replace(':', ', ')}: written by this project",
         _SPARK_SOURCE,
-        "A few lines of PySpark as guides show them, with the table's types that the harness offers and try_cast."
+        "A few lines of PySpark with the table's types that the harness offers and try_cast."
         + (" ENUM and SET are STRING." if way.startswith("debezium") else ""),
         module=module,
         faults=f"spark-{way.partition('-')[0]}",

@@ -6,7 +6,7 @@ import java.util.*;
 import scoreboard.Reader;
 
 public final class Echo implements Reader.Factory {
-    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
+    public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) throws Exception {
         if (table.name().equals("refused")) throw new IllegalStateException("no such type", new Exception("really"));
         return message -> {
             if (message.value() == null) return List.of();
@@ -24,6 +24,8 @@ public final class Echo implements Reader.Factory {
             row.put("set", List.of("a", "b"));
             row.put("flag", true);
             row.put("none", null);
+            row.put("zone", timeZone + options);
+            row.put("zone", timeZone + options);
             return List.of(new Reader.Row("UPDATE", null, row), new Reader.Row("DELETE", row, null));
         };
     }

@@ -28,7 +28,7 @@ def classes(tmp_path_factory):
 
 
 def spoken(classes, *lines):
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classes, "scoreboard.Adapter", "echo.Echo", '{"types":["int"]}']
+    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classes, "scoreboard.Adapter", "echo.Echo", '{"types":["int"]}', "a=b=c"]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -72,7 +72,7 @@ def test_a_conversation(classes):
         [
             *(("name", "e[x, y]"), ("number", "9223372036854775807"), ("decimal", "1000"), ("bytes", {"base64": "AP8="})),
             *(("instant", "2024-02-29T23:59:59.123456Z"), ("clock", "2024-02-29T00:00:00"), ("time", "23:59:00")),
-            *(("date", "0001-01-01"), ("set", "a,b"), ("flag", True), ("none", None)),
+            *(("date", "0001-01-01"), ("set", "a,b"), ("flag", True), ("none", None), ("zone", "UTC{a=b=c}")),
         ]
     )
     assert full["rows"][0] == {"row": 0, "kind": "ROW", "op": "UPDATE", "before": None, "after": image}

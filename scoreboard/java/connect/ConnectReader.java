@@ -11,29 +11,49 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.SchemaAndValue;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.json.JsonConverter;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.apache.kafka.connect.transforms.Transformation;
 import scoreboard.Reader;
 
-/** Kafka Connect's JsonConverter with its defaults: the envelope's op, before and after, as a sink gets them. */
+/** Kafka Connect's JsonConverter: the envelope's op, before and after, as a sink gets them, or the row that a transform makes. */
 public final class ConnectReader implements Reader.Factory {
     private static final Map<String, String> OPS = Map.of("c", "INSERT", "r", "READ", "u", "UPDATE", "d", "DELETE", "t", "TRUNCATE");
 
     @Override
-    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) {
+    @SuppressWarnings("unchecked")
+    public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) throws Exception {
         JsonConverter converter = new JsonConverter();
-        converter.configure(Map.of("schemas.enable", "true"), false);
+        converter.configure(options, false);
+        Transformation<SinkRecord> transform = null;
+        if (options.containsKey("transform")) { // A worker makes it by its name, too.
+            transform = (Transformation<SinkRecord>) Class.forName(options.get("transform")).getDeclaredConstructor().newInstance();
+            transform.configure(Map.of());
+        }
+        Transformation<SinkRecord> flattens = transform;
         String outer = table.schema() == null ? table.database() : table.schema();
         String topic = ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
-        return message -> message.topic().endsWith(topic) ? read(converter, table, message) : List.of();
+        return message -> message.topic().endsWith(topic) ? read(converter, flattens, table, message) : List.of();
     }
 
-    private static List<Reader.Row> read(JsonConverter converter, Reader.Table table, Reader.Message message) {
-        Object value = converter.toConnectData(message.topic(), message.value()).value();
-        if (value == null) {
+    private static List<Reader.Row> read(
+            JsonConverter converter, Transformation<SinkRecord> flattens, Reader.Table table, Reader.Message message) {
+        SchemaAndValue read = converter.toConnectData(message.topic(), message.value());
+        if (read.value() == null) {
             return List.of(); // A tombstone.
         }
-        Struct envelope = (Struct) value;
+        Struct envelope = (Struct) read.value();
+        if (flattens != null) {
+            SinkRecord record = flattens.apply(new SinkRecord(message.topic(), 0, null, null, read.schema(), envelope, 0));
+            Struct row = (Struct) record.value();
+            Map<String, Object> image = image(table, row);
+            String flag = row.getStruct("_cdc").getString("op");
+            return List.of(
+                    flag.equals("D") ? new Reader.Row("DELETE", image, null)
+                            : new Reader.Row(flag.equals("U") ? "UPDATE" : "INSERT", null, image));
+        }
         String op = OPS.get(envelope.getString("op"));
         if (op == null) {
             return List.of();

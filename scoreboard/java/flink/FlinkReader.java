@@ -25,52 +25,33 @@ import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import scoreboard.Reader;
 
-/** Flink SQL's canal-json and debezium-json on a Kafka topic; Debezium's messages with their schema. */
-public class FlinkReader implements Reader.Factory {
-    private final boolean schemas;
-
-    public FlinkReader() {
-        this(true);
-    }
-
-    FlinkReader(boolean schemas) {
-        this.schemas = schemas;
-    }
-
-    /** The same for Debezium's messages without a schema, which debezium-json expects unless an option says otherwise. */
-    public static final class Schemaless extends FlinkReader {
-        public Schemaless() {
-            super(false);
-        }
-    }
-
+/** Flink SQL's canal-json and debezium-json on a Kafka topic, with the options that are given. */
+public final class FlinkReader implements Reader.Factory {
     @Override
-    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
-        Decoding decoding = decoding(format, table);
+    public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) throws Exception {
+        Decoding decoding = decoding(format, table, options);
         String topic = format.equals("debezium-json") ? topic(table) : "";
         DynamicTableSink.DataStructureConverter converter =
                 new SinkRuntimeProviderContext(false).createDataStructureConverter(decoding.produced());
         converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
-        return new Open(table, ZoneId.of(deployment.timeZone()), decoding.schema(), converter, topic, decoding.names())::read;
+        return new Open(table, ZoneId.of(timeZone), decoding.schema(), converter, topic, decoding.names())::read;
     }
 
     /** Flink's own part: the open schema, the type of what it makes, and what the columns behind the table's must hold. */
     record Decoding(DeserializationSchema<RowData> schema, DataType produced, List<String> names) {}
 
     /** How Flink decodes a format's messages of a table. */
-    Decoding decoding(String format, Reader.Table table) throws Exception {
+    private static Decoding decoding(String format, Reader.Table table, Map<String, String> chosen) throws Exception {
         boolean canal = format.endsWith("canal-json");
         boolean iso = !canal && !format.equals("cloudcanal-debezium");
         DecodingFormat<DeserializationSchema<RowData>> decoding;
         Map<String, String> filter = new LinkedHashMap<>();
+        Map<String, String> options = new HashMap<>(chosen);
         if (canal) {
-            Map<String, String> options = new HashMap<>();
             options.put("database.include", Pattern.quote(table.database()));
             options.put("table.include", Pattern.quote(table.name()));
             decoding = new CanalJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
         } else {
-            Map<String, String> options = new HashMap<>();
-            options.put("schema-include", String.valueOf(schemas));
             options.put("timestamp-format.standard", iso ? "ISO-8601" : "SQL");
             decoding = new DebeziumJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
         }
@@ -82,7 +63,7 @@ public class FlinkReader implements Reader.Factory {
             }
         }
         DataType physical = DataTypes.ROW(table.columns().stream()
-                .map(column -> DataTypes.FIELD(column.name(), type(column, iso)))
+                .map(column -> DataTypes.FIELD(column.name(), type(column, iso, canal)))
                 .toList());
         decoding.applyReadableMetadata(List.copyOf(filter.keySet()));
         DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
@@ -92,18 +73,17 @@ public class FlinkReader implements Reader.Factory {
         return new Decoding(schema, produced, List.copyOf(filter.values()));
     }
 
-    /** The declared type of a column: the mapping of Flink's JDBC connector, and that of Flink CDC for what it leaves out. */
-    private static DataType type(Reader.Column column, boolean zoned) {
+    /** The declared type of a column: the one that holds its values. */
+    private static DataType type(Reader.Column column, boolean zoned, boolean canal) {
         if (column.logical().equals("time")) {
             return DataTypes.TIME(column.fsp());
         } else if (!column.members().isEmpty()) {
             return DataTypes.STRING();
         } else if (column.spark().startsWith("decimal")) {
             return column.precision() < 0 ? DataTypes.DECIMAL(20, 0) : DataTypes.DECIMAL(column.precision(), column.scale());
-        } else if (isBoolean(column)) {
-            return DataTypes.BOOLEAN();
         }
         return switch (column.spark()) {
+            case "boolean" -> canal ? DataTypes.BIGINT() : DataTypes.BOOLEAN(); // Canal's BIT(1) is a number.
             case "tinyint" -> DataTypes.TINYINT();
             case "smallint" -> DataTypes.SMALLINT();
             case "int" -> DataTypes.INT();
@@ -116,10 +96,6 @@ public class FlinkReader implements Reader.Factory {
             case "binary" -> DataTypes.BYTES();
             default -> DataTypes.STRING();
         };
-    }
-
-    private static boolean isBoolean(Reader.Column column) {
-        return column.spark().equals("boolean") || column.type().equals("tinyint") && column.length() == 1;
     }
 
     /** How the name of a table's topic ends: Debezium has a topic for each table. */
@@ -177,12 +153,12 @@ public class FlinkReader implements Reader.Factory {
             return image;
         }
 
-        /** Flink's value; a wall clock of a TIMESTAMP is cast to an instant, and a BOOLEAN of a TINYINT(1) to 1 or 0. */
+        /** Flink's value; a wall clock of a TIMESTAMP is cast to an instant, and the number of a BIT(1) to a boolean. */
         private Object value(Reader.Column column, Object value) {
             if (value instanceof LocalDateTime time && column.logical().equals("timestamp")) {
                 return time.atZone(zone).toInstant();
-            } else if (value instanceof Boolean truth && !column.spark().equals("boolean")) {
-                return truth ? 1 : 0;
+            } else if (value instanceof Long bit && column.spark().equals("boolean")) {
+                return bit != 0;
             }
             return value;
         }

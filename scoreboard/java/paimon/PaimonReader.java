@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.util.Collector;
+import org.apache.flink.kafka.shaded.org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.Decimal;
 import org.apache.paimon.data.GenericRow;
@@ -18,7 +19,7 @@ import org.apache.paimon.flink.action.cdc.TypeMapping;
 import org.apache.paimon.flink.action.cdc.format.AbstractRecordParser;
 import org.apache.paimon.flink.action.cdc.format.canal.CanalRecordParser;
 import org.apache.paimon.flink.action.cdc.format.debezium.DebeziumJsonRecordParser;
-import org.apache.paimon.flink.action.cdc.serialization.CdcJsonDeserializationSchema;
+import org.apache.paimon.flink.action.cdc.kafka.KafkaDebeziumJsonDeserializationSchema;
 import org.apache.paimon.flink.sink.cdc.CdcRecord;
 import org.apache.paimon.flink.sink.cdc.CdcRecordUtils;
 import org.apache.paimon.flink.sink.cdc.RichCdcMultiplexRecord;
@@ -36,13 +37,13 @@ public final class PaimonReader implements Reader {
     private final Table table;
     private final boolean debezium;
     private final ZoneId zone;
-    private final CdcJsonDeserializationSchema json = new CdcJsonDeserializationSchema();
+    private final KafkaDebeziumJsonDeserializationSchema json = new KafkaDebeziumJsonDeserializationSchema();
     private final AbstractRecordParser parser;
 
-    private PaimonReader(String format, Table table, Deployment deployment) {
+    private PaimonReader(String format, Table table, String timeZone) {
         this.table = table;
         debezium = format.equals("debezium-json");
-        zone = ZoneId.of(debezium ? "UTC" : deployment.timeZone()); // The parser turns Debezium's instants into UTC's clock.
+        zone = ZoneId.of(debezium ? "UTC" : timeZone); // The parser turns Debezium's instants into UTC's clock.
         TypeMapping mapping = TypeMapping.parse(new String[] {"tinyint1-not-bool"});
         parser = debezium ? new DebeziumJsonRecordParser(mapping, List.of()) : new CanalRecordParser(mapping, List.of());
     }
@@ -54,15 +55,17 @@ public final class PaimonReader implements Reader {
         }
 
         @Override
-        public Reader open(String format, Table table, Deployment deployment) {
-            return new PaimonReader(format, table, deployment);
+        public Reader open(String format, Table table, String timeZone, Map<String, String> options) {
+            return new PaimonReader(format, table, timeZone);
         }
     }
 
     @Override
     public List<Row> read(Message message) throws Exception {
         Rows rows = new Rows();
-        CdcSourceRecord record = !debezium || topicOf(message) ? json.deserialize(message.value()) : null;
+        CdcSourceRecord record = !debezium || topicOf(message)
+                ? json.deserialize(new ConsumerRecord<>(message.topic(), 0, 0, message.key(), message.value()))
+                : null;
         if (record != null) {
             parser.flatMap(record, rows);
         }

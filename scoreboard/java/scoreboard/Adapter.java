@@ -19,6 +19,7 @@ import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -26,19 +27,22 @@ import java.util.TreeMap;
 
 /**
  * Serves a reader as a decoder of typed rows over the harness's JSON-lines protocol. It turns the reader's values into the
- * protocol's forms and repairs nothing. Arguments: the factory's class name, and the capabilities as a JSON object.
+ * protocol's forms and repairs nothing. Arguments: the factory's class name, the capabilities as a JSON object, and the reader's
+ * options as NAME=VALUE.
  */
 public final class Adapter {
     private static final ObjectMapper JSON = new ObjectMapper().configure(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN, true);
 
     private final Reader.Factory factory;
+    private final Map<String, String> options;
     private final PrintStream out;
     private String format = "";
     private Reader reader;
     private Throwable refused;
 
-    private Adapter(Reader.Factory factory, PrintStream out) {
+    private Adapter(Reader.Factory factory, Map<String, String> options, PrintStream out) {
         this.factory = factory;
+        this.options = options;
         this.out = out;
     }
 
@@ -46,7 +50,11 @@ public final class Adapter {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         System.setOut(System.err); // Standard output is the protocol's.
         Reader.Factory factory = (Reader.Factory) Class.forName(args[0]).getDeclaredConstructor().newInstance();
-        Adapter adapter = new Adapter(factory, out);
+        Map<String, String> options = new TreeMap<>();
+        for (String option : Arrays.asList(args).subList(2, args.length)) {
+            options.put(option.substring(0, option.indexOf('=')), option.substring(option.indexOf('=') + 1));
+        }
+        Adapter adapter = new Adapter(factory, options, out);
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             adapter.serve(JSON.readTree(line), args[1]);
@@ -76,7 +84,7 @@ public final class Adapter {
     private void begin(JsonNode line) {
         refused = null;
         try {
-            reader = factory.open(format, table(line.get("table")), deployment(line.get("deployment")));
+            reader = factory.open(format, table(line.get("table")), line.get("deployment").get("time_zone").asText(), options);
         } catch (Exception | LinkageError e) {
             refused = e; // The reader cannot have this table: each of its messages is refused.
         }
@@ -193,11 +201,5 @@ public final class Adapter {
         JsonNode schema = node.get("schema");
         return new Reader.Table(
                 node.get("database").asText(), schema.isNull() ? null : schema.asText(), node.get("name").asText(), key, columns);
-    }
-
-    private static Reader.Deployment deployment(JsonNode node) {
-        Map<String, String> options = new TreeMap<>();
-        node.fields().forEachRemaining(field -> options.put(field.getKey(), field.getValue().asText()));
-        return new Reader.Deployment(options.get("time_zone"), options);
     }
 }

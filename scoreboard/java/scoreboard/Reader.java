@@ -38,11 +38,8 @@ public interface Reader {
             int fsp,
             List<String> members) {}
 
-    /** What decoding needs and the bytes do not show. */
-    record Deployment(String timeZone, Map<String, String> options) {}
-
-    /** Makes a reader of a format for a table. */
+    /** Makes a reader of a format for a table, with the server's time zone, and options in the product's words. */
     interface Factory {
-        Reader open(String format, Table table, Deployment deployment) throws Exception;
+        Reader open(String format, Table table, String timeZone, Map<String, String> options) throws Exception;
     }
 }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.apache.seatunnel.api.serialization.DeserializationSchema;
 import org.apache.seatunnel.api.source.Collector;
 import org.apache.seatunnel.api.table.catalog.CatalogTable;
@@ -25,7 +24,10 @@ import org.apache.seatunnel.format.json.canal.CanalJsonDeserializationSchema;
 import org.apache.seatunnel.format.json.debezium.DebeziumJsonDeserializationSchema;
 import scoreboard.Reader;
 
-/** SeaTunnel's deserialization schemas of canal_json and debezium_json, for a table declared by its documented type mapping. */
+/**
+ * SeaTunnel's deserialization schemas of canal_json and debezium_json as its Kafka source builds them, for a table declared by its
+ * documented type mapping.
+ */
 public final class SeaTunnelReader implements Reader {
     private final Table table;
     private final boolean canal;
@@ -33,28 +35,25 @@ public final class SeaTunnelReader implements Reader {
     private final DeserializationSchema<SeaTunnelRow> plain;
     private final DeserializationSchema<SeaTunnelRow> enveloped;
 
-    private SeaTunnelReader(String format, Table table, Deployment deployment) {
+    private SeaTunnelReader(String format, Table table, String timeZone) {
         this.table = table;
         canal = !format.equals("debezium-json");
-        zone = ZoneId.of(canal ? deployment.timeZone() : "UTC"); // Debezium's texts of instants are in UTC.
+        zone = ZoneId.of(canal ? timeZone : "UTC"); // Debezium's texts of instants are in UTC.
         CatalogTable declared = declared();
         if (canal) {
-            plain = CanalJsonDeserializationSchema.builder(declared)
-                    .setDatabase(Pattern.quote(table.database()))
-                    .setTable(Pattern.quote(table.name()))
-                    .build();
+            plain = CanalJsonDeserializationSchema.builder(declared).setIgnoreParseErrors(true).build();
             enveloped = plain;
         } else {
-            plain = new DebeziumJsonDeserializationSchema(declared, false, false);
-            enveloped = new DebeziumJsonDeserializationSchema(declared, false, true);
+            plain = new DebeziumJsonDeserializationSchema(declared, true, false);
+            enveloped = new DebeziumJsonDeserializationSchema(declared, true, true);
         }
     }
 
     /** Opens a reader. */
     public static final class Factory implements Reader.Factory {
         @Override
-        public Reader open(String format, Table table, Deployment deployment) {
-            return new SeaTunnelReader(format, table, deployment);
+        public Reader open(String format, Table table, String timeZone, Map<String, String> options) {
+            return new SeaTunnelReader(format, table, timeZone);
         }
     }
 
@@ -92,9 +91,9 @@ public final class SeaTunnelReader implements Reader {
     /** The types of SeaTunnel's MySQL and PostgreSQL sources; a BIT that is a number on the wire is a number. */
     private SeaTunnelDataType<?> type(Column column) {
         return switch (column.logical()) {
-            case "bit" -> column.length() == 1
-                    ? BasicType.BOOLEAN_TYPE
-                    : !canal ? PrimitiveByteArrayType.INSTANCE : column.length() == 64 ? new DecimalType(20, 0) : BasicType.LONG_TYPE;
+            case "bit" -> canal
+                    ? column.length() == 64 ? new DecimalType(20, 0) : BasicType.LONG_TYPE
+                    : column.length() == 1 ? BasicType.BOOLEAN_TYPE : PrimitiveByteArrayType.INSTANCE;
             case "int", "year" -> switch (column.spark()) {
                 case "tinyint" -> BasicType.BYTE_TYPE;
                 case "smallint" -> BasicType.SHORT_TYPE;
@@ -142,10 +141,12 @@ public final class SeaTunnelReader implements Reader {
         return cells;
     }
 
-    /** TIMESTAMP is a wall clock in SeaTunnel, BIT(n) of Debezium little-endian bytes. */
+    /** TIMESTAMP is a wall clock in SeaTunnel, BIT(1) of Canal a number, BIT(n) of Debezium little-endian bytes. */
     private Object cell(Column column, Object value) {
         if (value instanceof LocalDateTime clock && column.logical().equals("timestamp")) {
             return clock.atZone(zone).toInstant();
+        } else if (value instanceof Long bit && column.spark().equals("boolean")) {
+            return bit != 0;
         } else if (value instanceof byte[] bytes && column.logical().equals("bit")) {
             byte[] number = new byte[bytes.length];
             for (int i = 0; i < bytes.length; i++) {

@@ -1,0 +1,103 @@
+"""Faults of readers, as data: what each does wrong, where its source does it, the rule it breaks, and a message that shows it."""
+
+from __future__ import annotations
+
+import enum
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.judging.causes import covers
+from generators.errors import HarnessError
+
+FAULTS: Final = Path(__file__).parent / "faults"
+
+
+class Outcome(enum.StrEnum):
+    """What a user of the reader meets, the worst first."""
+
+    WRONG = "wrong value"
+    DROPS = "drops"
+    REFUSES = "refuses"
+
+    @property
+    def words(self) -> str:
+        """The outcome as the page says it."""
+        return {"wrong value": "wrong value silently", "drops": "drops silently", "refuses": "refuses"}[self.value]
+
+
+class Standing(enum.StrEnum):
+    """What a named failure is: a fault, what the reader's own documents declare, or nothing that can be held against it."""
+
+    FAULT = "fault"
+    LIMIT = "limit"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A named failure of a reader. `rules`, `causes` and `errors`, globs of what the reader's error says, choose its failures.
+
+    `readers` names those of a shared record that have it; empty, all of them have. `source` is the address of the reader's own
+    line, `declared` of a limit that of the document that declares it, `known` that of a report, `searched` the day on which none
+    was found; "" if there is none. `mend` is what could be done, of a fault whose report is ready to be sent. `rule` is the one
+    that a fault stands on. The rest is its reproduction: the envelope (canal, debezium), the reader's options, the declared
+    columns, the message, and what the reader must and does make of it, in the words that the program prints.
+    """
+
+    id: str
+    formats: tuple[str, ...]
+    title: str
+    outcome: Outcome
+    rules: tuple[str, ...]
+    why: str
+    standing: Standing = Standing.FAULT
+    causes: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    source: str = ""
+    declared: str = ""
+    known: str = ""
+    searched: str = ""
+    mend: str = ""
+    rule: str = ""
+    kind: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: str = ""
+    message: str = ""
+    expected: str = ""
+    actual: str = ""
+
+    @property
+    def on_board(self) -> bool:
+        """Whether it is held against the reader."""
+        return self.standing is Standing.FAULT
+
+    def explains(self, fmt: str, failure: Mapping[str, Any]) -> bool:
+        """Whether a failure of a format is this fault's."""
+        rule, cause = str(failure["rule"]).partition("/")[2], str(failure["cause"])
+        return (
+            fmt in self.formats
+            and any(fnmatchcase(rule, glob) for glob in self.rules)
+            and (not self.causes or any(covers(glob, cause) for glob in self.causes))
+            and (not self.errors or any(fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors))
+        )
+
+
+def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
+    """The named failures of a record. Raises HarnessError for a file that does not fit the record."""
+    file = directory / f"{name}.toml"
+    if not file.exists():
+        return ()
+    made = []
+    for entry in tomllib.loads(file.read_text("utf-8"))["fault"]:
+        lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes", "errors", "readers") if key in entry}
+        try:
+            words = {"outcome": Outcome(entry["outcome"]), "standing": Standing(entry.get("standing", "fault"))}
+            made.append(Fault(**{**entry, **lists, **words}))
+        except (TypeError, ValueError, KeyError) as error:
+            raise HarnessError(f"{file.name}: {entry.get('id', 'an entry without an id')}: {error}") from error
+    return tuple(made)

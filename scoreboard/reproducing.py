@@ -1,0 +1,127 @@
+"""Reproductions of faults without the harness: Java programs of at most 30 lines against a reader's own class."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of, require_java
+from generators.errors import HarnessError
+from scoreboard.judging import JAVA, JVM, path_of, run_compiler
+from scoreboard.readers import READERS
+from scoreboard.readers.reader import JACKSON
+from scoreboard.record import FAULTS, Fault, faults
+
+TEMPLATES: Final = JAVA / "reproduce"
+PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel")
+OTHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "flink": ("1.20.4", "2.2.1"),
+    "connect": ("3.9.1", "4.1.1", "4.4.0"),
+    "paimon": ("1.2.0",),
+}
+"""Releases beside the judged one on which the programs are tried."""
+_SEATUNNEL: Final = {
+    "BYTES": "PrimitiveByteArrayType.INSTANCE",
+    **{name: f"LocalTimeType.LOCAL_{name}_TYPE" for name in ("DATE", "TIME")},
+    "TIMESTAMP": "LocalTimeType.LOCAL_DATE_TIME_TYPE",
+    **{name: f"BasicType.{name}_TYPE" for name in ("BOOLEAN", "DOUBLE", "INT", "STRING")},
+    **{name: f"BasicType.{java}_TYPE" for name, java in (("BIGINT", "LONG"), ("TINYINT", "BYTE"))},
+}
+"""SeaTunnel's types by the names of SQL."""
+_PARSERS: Final = {"canal": "CanalRecordParser", "debezium": "DebeziumJsonRecordParser"}
+
+
+def bundle(product: str, release: str = "") -> Bundle:
+    """The jars that a product's reproductions need, at a release; "" is the judged one."""
+    reader = next(reader for reader in READERS if reader.record == product)
+    assert reader.bundle is not None
+    if release in ("", reader.release):
+        return reader.bundle
+    moved = tuple((org, name, release if at == reader.release else at) for org, name, at in reader.bundle.modules)
+    return replace(reader.bundle, name=f"{reader.bundle.name}-at-{release}", modules=moved)
+
+
+def releases(product: str) -> list[str]:
+    """All releases on which a product's programs are tried, the oldest first."""
+    judged = next(reader.release for reader in READERS if reader.record == product)
+    return sorted((*OTHER.get(product, ()), judged), key=lambda release: [int(number) for number in release.split(".")])
+
+
+def name_of(product: str, fault: Fault) -> str:
+    """The class of a fault's program."""
+    words = fault.id.removeprefix(f"{product}-").split("-")
+    return "".join(word.capitalize() for word in (product, *words))
+
+
+def program(product: str, fault: Fault) -> str:
+    """The program that shows a fault; its first line names the jars."""
+    modules = [module for module in bundle(product).modules if module not in (JACKSON, LOGGING)]
+    columns = [column.split(" ", 1) for column in re.split(r", (?=\w+ [A-Z])", fault.columns)] if fault.columns else []
+    of = {
+        "NAME": name_of(product, fault),
+        "KIND": fault.kind,
+        "Kind": fault.kind.capitalize(),
+        "Parser": _PARSERS.get(fault.kind, ""),
+        "COLUMNS": _columns(product, columns),
+        "OPTIONS": ", ".join(f'"{key}", "{value}"' for key, value in fault.options.items()),
+        "OPEN": (
+            "CanalJsonDeserializationSchema.builder(table).setIgnoreParseErrors(true).build()"
+            if fault.kind == "canal"
+            else "new DebeziumJsonDeserializationSchema(table, true, false)"
+        ),
+        "MESSAGE": fault.message.replace("\\", "\\\\"),
+    }
+    text = (TEMPLATES / f"{product}.txt").read_text("utf-8")
+    return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(r"@(\w+)@", lambda found: of[found[1]], text)
+
+
+def _columns(product: str, columns: list[list[str]]) -> str:
+    if product == "flink":
+        types = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
+        return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)
+    types = [(name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}") for name, kind in columns]
+    made = (f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types)
+    return "\n".join(f"        columns.column({one});" for one in made)
+
+
+def shown(product: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
+    """The faults of a product that have a reproduction."""
+    return tuple(fault for fault in faults(product, directory) if fault.message)
+
+
+def is_shown(fault: Fault, printed: str) -> bool:
+    """Whether what a program prints on any release shows its fault: the same as on record, or other rows than those expected."""
+    return printed == fault.actual or (fault.expected[:1] in ("+", "-") and printed != fault.expected)
+
+
+def run(product: str, some: Iterable[Fault], note: Note, release: str = "") -> dict[str, str]:
+    """What the programs of faults print on a release, by the fault's id: they are compiled at once and run in one JVM.
+
+    Raises HarnessError if the jars cannot be had, or a program does not compile.
+    """
+    names = {name_of(product, fault): fault for fault in some}
+    jars = jars_of(bundle(product, release), note)
+    with tempfile.TemporaryDirectory(prefix="cdc-conformance-reproduce-") as work:
+        for name, fault in names.items():
+            (Path(work) / f"{name}.java").write_text(program(product, fault), "utf-8")
+        sources = [TEMPLATES / "All.java", *(Path(work) / f"{name}.java" for name in names)]
+        run_compiler(require_java().path, jars, sources, Path(work) / "classes", f"the reproductions of {product} {release}")
+        words = [
+            require_java().path,
+            *JVM,
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+            f"@{path_of(Path(work) / 'classes', jars)}",
+        ]
+        ran = subprocess.run([*words, "All", *names], capture_output=True, text=True, errors="replace", check=False)
+    lines = [line.split(" ") for line in ran.stdout.splitlines()]
+    if ran.returncode != 0 or [name for name, _ in lines] != list(names):
+        raise HarnessError(
+            f"the reproductions of {product} {release} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}"
+        )
+    return {names[name].id: base64.b64decode(text).decode("utf-8").strip("\n") for name, text in lines}
