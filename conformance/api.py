@@ -80,9 +80,9 @@ def run(
         raise UsageError("give one decoder")
     decoder = decoders[0] if decoders else decoder
     formats = (*(one for one in named if isinstance(one, str)), *((format,) if isinstance(format, str) else format))
-    if isolated or spark is None:
+    if isolated:
         spark = None
-        tables_in_cache()
+    tables_in_cache()
     given = joined(spark_conf or {}, master=master, remote=remote, added=spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
     settings = Settings(

@@ -124,17 +124,18 @@ def build(kind, source, out):
     return made
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel that the sdist makes."""
+    folder = tmp_path_factory.mktemp("release")
+    with tarfile.open(build("sdist", ROOT, folder / "sdist")) as archive:
+        archive.extractall(folder, filter="data")
+    return build("wheel", folder / f"cdc_conformance-{PROJECT['project']['version']}", folder / "wheel")
+
+
 @pytest.mark.slow
-def test_the_files_of_a_release_install_alone(tmp_path):
-    """The sdist makes the wheel, and the wheel with what it asks for is the whole of an environment."""
+def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path):
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    sdist = build("sdist", ROOT, tmp_path / "sdist")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
-    source = tmp_path / f"cdc_conformance-{PROJECT['project']['version']}"
-    wheel = build("wheel", source, tmp_path / "wheel")
-    with zipfile.ZipFile(wheel) as made, zipfile.ZipFile(build("wheel", ROOT, tmp_path / "own")) as own:
-        assert sorted(made.namelist()) == sorted(own.namelist())
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV", "UV_CONSTRAINT")}
     home = tmp_path / "env"
     for words in (["venv", str(home)], ["pip", "install", "--python", str(home), str(wheel), "-c", str(LOCKS[1])]):
@@ -154,8 +155,7 @@ def test_the_files_of_a_release_install_alone(tmp_path):
     assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
 
 
-def test_the_wheel_holds_the_packages_whole_and_the_private_module(tmp_path):
-    wheel = build("wheel", ROOT, tmp_path)
+def test_the_wheel_holds_the_packages_whole_and_the_private_module(wheel):
     assert wheel.match("cdc_conformance-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())

@@ -252,14 +252,18 @@ class SparkEngine:
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
-    def _start(self, request: Mapping[str, Any]) -> None:
-        conf, home = request["conf"], os.environ.get("TMPDIR", "")
-        for name, pickled in request["given"].items():
+    def take(self, given: Mapping[str, str]) -> None:
+        """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises DecoderError."""
+        for name, pickled in given.items():
             try:
                 self._given[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
             except Exception as error:
                 why = f"{type(error).__name__}: {error}"
                 raise DecoderError(f"decoder {name} cannot be made in another process: {why}") from error
+
+    def _start(self, request: Mapping[str, Any]) -> None:
+        conf, home = request["conf"], os.environ.get("TMPDIR", "")
+        self.take(request["given"])
         try:
             self._spark = session(jars=request["jars"], cores=request["cores"], conf=conf, home=home)
         except UnsettableError as error:

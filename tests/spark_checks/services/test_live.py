@@ -10,9 +10,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 import conformance
+from conformance.engines.live import pickled
 from conformance.judging.judge import Verdict
 from generators.errors import UsageError
 from spark_checks import reference
+from spark_checks.services.engine import DecoderError, SparkEngine
 
 pytestmark = pytest.mark.spark
 
@@ -120,6 +122,24 @@ def test_what_a_session_does_not_take_is_refused_at_once(untouched):
         conformance.run(right.decode, decoder="mine.py", spark=untouched, **SOME)
     with pytest.raises(UsageError, match=r"does not run on a session of Spark"):
         conformance.run(decoder="cmd:cat", spark=untouched, **SOME)
+
+
+def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
+    word, claims = "own", {"kinds": ["ROW"]}
+    monkeypatch.setitem(globals(), "CAPABILITIES", claims)
+
+    def decode(records: DataFrame) -> str:
+        return word
+
+    given = pickled(decode)
+    (name,) = given
+    monkeypatch.delitem(globals(), "CAPABILITIES")
+    assert name.endswith(":test_a_closure_goes_to_another_process_with_its_capabilities.<locals>.decode")
+    session = SparkEngine()
+    session.take(given)
+    assert session.handle({"op": "load", "decoder": name, "level": "auto"}) == {"levels": [1], "capabilities": claims}
+    with pytest.raises(DecoderError, match="decoder x cannot be made in another process: "):
+        session.take({"x": "eA=="})
 
 
 def test_a_closure_over_the_session_cannot_go_to_another_process(spark):
