@@ -26,6 +26,7 @@ from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.garbage import nemesis
+from generators.garbage.faults import MUST, Fault, applicable
 from generators.garbage.nemesis import Nemesis, Stream
 from generators.model import Layout, Message, Written
 from generators.storage import bulk, codec, records
@@ -138,15 +139,22 @@ class Feed:
         for one in found:
             if one.append_time or one.compacted:
                 raise UsageError(f"nemesis {one.name} needs a broker: cdc-conformance stream --nemesis {one.name}")
-        if self.faults and not self._spoiling:
-            known = ", ".join(one.name for one in get(self.format).faults)
+        if not self._spoiling:
+            known = ", ".join(one.name for one in self._unreadable)
             raise NothingSelected(f"no fault of {self.format} matches {self.faults!r}; there are {known}")
         return found
 
     @property
-    def _spoiling(self) -> tuple[Any, ...]:
+    def _unreadable(self) -> tuple[Fault, ...]:
+        """The faults after which a decoder must refuse a message."""
+        fmt = get(self.format)
+        fit = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
+        return tuple(one for one in fit if one.obligation == MUST and not one.accept)
+
+    @property
+    def _spoiling(self) -> tuple[Fault, ...]:
         globs = self.faults.split(",") if self.faults else ["*"]
-        return tuple(one for one in get(self.format).faults if any(fnmatchcase(one.name, glob.strip()) for glob in globs))
+        return tuple(one for one in self._unreadable if any(fnmatchcase(one.name, glob.strip()) for glob in globs))
 
     @property
     def step(self) -> int:
