@@ -285,6 +285,16 @@ def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester):
     assert (pytester.path / saved).is_file()
 
 
+GIVEN = """
+import pytest
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def given():
+    return SparkSession.getActiveSession()
+"""
+
 LIVE = """
 from conformance import DecoderSuite
 from pyspark.sql import functions as F
@@ -308,9 +318,9 @@ class TestMine(DecoderSuite):
 
 @pytest.mark.slow
 def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, spark):
-    plugin = SimpleNamespace(given=pytest.fixture(scope="session", name="given")(lambda: spark))
+    pytester.makeconftest(GIVEN)
     pytester.makepyfile(test_one=LIVE)
-    result = pytester.runpytest_inprocess(*QUIET, "-rA", plugins=[plugin])
+    result = pytester.runpytest_inprocess(*QUIET, "-rA")
     lines = [line for line in result.stdout.str().splitlines() if line.startswith(("FAILED", "ERROR", "PASSED"))]
     failed = [line for line in lines if not line.startswith("PASSED")]
     assert failed and len(lines) > len(failed)
