@@ -21,7 +21,7 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext, cloudpickle
-from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.errors import AnalysisException, PySparkException, PySparkTypeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -320,7 +320,10 @@ class SparkEngine:
             for key, value in conf.items():
                 if key != FIRST_OFFSET:
                     old = self.spark.conf.get(key, None)
-                    self.spark.conf.set(key, value)
+                    try:
+                        self.spark.conf.set(key, value)
+                    except PySparkException as error:
+                        raise DecoderError(f"the session does not take {key}={value}: {str(error).splitlines()[0]}") from error
                     self._before[key] = old
             self._conf = dict(conf)
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import is_remote
 
 from spark_checks.services import cluster
-from spark_checks.services.engine import TASK_RECORDS, SparkEngine
+from spark_checks.services.engine import TASK_RECORDS, DecoderError, SparkEngine
 
 AGAIN_S: Final = 1.0
 """Time between two interruptions of a call that does not end."""
@@ -50,8 +50,8 @@ class LiveSession(SparkEngine):
         self._path, self._views = list(sys.path), self._temporary()
         try:
             self._configure(conf)
-        except PySparkException as error:
-            raise ValueError(f"the session does not take {dict(conf)}: {str(error).splitlines()[0]}") from error
+        except DecoderError as error:
+            raise ValueError(str(error)) from error
         finally:
             self._configure({})
 

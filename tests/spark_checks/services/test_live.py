@@ -15,6 +15,7 @@ from conformance.judging.judge import Verdict
 from generators.errors import UsageError
 from spark_checks import reference
 from spark_checks.services.engine import DecoderError, SparkEngine
+from spark_checks.services.live import LiveSession
 
 pytestmark = pytest.mark.spark
 
@@ -114,7 +115,13 @@ def test_what_hangs_in_spark_is_interrupted_and_what_raises_is_told(untouched):
 
 def test_what_a_session_does_not_take_is_refused_at_once(untouched):
     right = reference(TICDC)
-    with pytest.raises(UsageError, match=r"does not take .*spark.driver.memory"):
+    environment = {"op": "decode", "conf": {"spark.sql.caseSensitive": "true", "spark.driver.memory": "4g"}}
+    refused = LiveSession(untouched, {}, {})
+    told = refused.answer(environment, 60)
+    refused.restore()
+    assert told["error"] == "usage", "no verdict on the decoder"
+    assert told["message"].startswith("the session does not take spark.driver.memory=4g: ")
+    with pytest.raises(UsageError, match=r"does not take spark.driver.memory=4g: "):
         conformance.run(right.decode, spark=untouched, spark_conf={"spark.driver.memory": "4g"}, **SOME)
     with pytest.raises(UsageError, match=r"spark.master: the given session has its own"):
         conformance.run(right.decode, spark=untouched, master="local[2]", **SOME)
