@@ -1,25 +1,30 @@
-"""`conformance.run`: one decoder judged from Python, as the command `run` does it.
+"""`conformance.run`: one decoder judged from Python, as the command `run` does it, or on a session that is running.
 
-Imports `brokers`, `cases`, `engines`, `judging` and `running`.
+Imports `brokers`, `cases`, `engines`, `judging`, `reports` and `running`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from generators.errors import UsageError
 from generators.wire_format import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from conformance.judging.results import RunResult
     from conformance.running.events import Listener
 
 
 def run(
-    *formats: str,
-    decoder: str | None = None,
+    *named: Any,
+    format: str | tuple[str, ...] = (),
+    decoder: Any = None,
+    spark: Any = None,
+    isolated: bool = False,
+    report: str | Path | None = None,
     mapping: Mapping[str, str] | None = None,
     level: str = "both",
     writer_profile: str | tuple[str, ...] = "*",
@@ -42,9 +47,15 @@ def run(
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
 
-    The arguments are the options of `cdc-conformance run`; `broker_properties` are those of the Kafka client by name. `listen`
-    gets the run's events (conformance.running.events). Nothing is printed or saved. `RunResult.exit_code` is the command's,
-    `failures` are the broken rules with the smallest message of each.
+    `named` are names of formats and, if it is not given as `decoder`, a decoder: a function, or an object with decode functions.
+    The decoder may also be a specification, as `--decoder` takes it. On `spark`, a session of the caller's, classic or of Spark
+    Connect, it runs in this process; the session is not stopped, keeps its settings, and no view, table or file is left. With
+    `isolated`, and without a session, it runs in a process of its own. `report` is a folder for the run's reports.
+
+    The other arguments are the options of `cdc-conformance run`; `broker_properties` are those of the Kafka client by name.
+    `listen` gets the run's events (conformance.running.events). Nothing is printed, and nothing but `report` is saved.
+    `RunResult.exit_code` is the command's, `failures` are the broken rules with the smallest message of each; a notebook shows
+    the result as HTML.
 
     Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its environment fails.
     """
@@ -54,20 +65,31 @@ def run(
     from conformance.cases.catalogue import budget as budget_of
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
     from conformance.engines.transport import transport
     from conformance.files import tables_in_cache
+    from conformance.reports import write_all
+    from conformance.reports.notebook import NotebookResult
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
 
+    decoders = [one for one in named if not isinstance(one, str)]
+    if len(decoders) + (decoder is not None) > 1:
+        raise UsageError("give one decoder")
+    decoder = decoders[0] if decoders else decoder
+    formats = (*(one for one in named if isinstance(one, str)), *((format,) if isinstance(format, str) else format))
+    if isolated:
+        spark = None
     tables_in_cache()
-    conf = merged(QUICK, joined(spark_conf or {}, master=master, remote=remote, added=spark_packages))
+    given = joined(spark_conf or {}, master=master, remote=remote, added=spark_packages)
+    conf = given if spark is not None else merged(QUICK, given)
     settings = Settings(
         formats=formats or FORMATS,
         budget=budget_of(budget),
         seed=seed,
-        decoder=decoder,
+        decoder=None if decoder is None else name_of(decoder),
         mapping=mapping or {},
         level=level,
         writer_profile=writer_profile,
@@ -78,7 +100,10 @@ def run(
     )
     wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
     with (
-        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf) as engine,
+        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf, spark=spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, own),
     ):
-        return perform(replace(settings, bootstrap=cluster, broker=described, topic=own), engine, listen or ignore)
+        result = perform(replace(settings, bootstrap=cluster, broker=described, topic=own), engine, listen or ignore)
+    if report is not None:
+        write_all(result, Path(report))
+    return NotebookResult.of(result, None if report is None else Path(report, "report.html"))

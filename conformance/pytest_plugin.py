@@ -66,10 +66,12 @@ class DecoderSuite:
 
     `decoder` is what `--decoder` takes, None the format's reference decoder; a `.py` path is looked for below the working
     directory, beside the test module and below pytest's root directory. Modules are imported by another process, from what is
-    installed or lies in the working directory. `profile` is a glob of writer profiles, `level` changes, rows or both, `mapping`
-    what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`, `broker`,
-    `master` and `remote`, when not None, win over their options; `spark_packages` and `spark_conf` are what the options of `run`
-    of these names take. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
+    installed or lies in the working directory. It may also be a function, or an object with decode functions. `spark` names a
+    fixture that gives a SparkSession: the decoder runs on it, in this process, as with `conformance.run(..., spark=...)`; the
+    session is not stopped and keeps its settings. `profile` is a glob of writer profiles, `level` changes, rows or both,
+    `mapping` what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`,
+    `broker`, `master` and `remote`, when not None, win over their options; `spark_packages` and `spark_conf` are what the options
+    of `run` of these names take. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
     (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
     failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
     match nothing. `tables` are your own tables, as `--tables` takes them: files, looked for where a decoder's is, or URLs;
@@ -81,7 +83,8 @@ class DecoderSuite:
     pytestmark: ClassVar[list[pytest.MarkDecorator]] = [pytest.mark.cdc_spark]
 
     format: ClassVar[str] = ""
-    decoder: ClassVar[str | None] = None
+    decoder: ClassVar[Any] = None
+    spark: ClassVar[str | None] = None
     mapping: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "both"
     profile: ClassVar[str] = "*"
@@ -122,7 +125,7 @@ class DecoderSuite:
         where = "".join(f", {name} {url}" for name, url in _places(cls, config) if url)
         seen = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
-            f"{cls.__name__}: {cls.format}, decoder {cls.decoder or 'reference'}, profiles {cls.profile}, "
+            f"{cls.__name__}: {cls.format}, decoder {named(cls)}, profiles {cls.profile}, "
             f"budget {_option(cls, config, 'budget')}, seed {_option(cls, config, 'seed')}, "
             f"broker {_option(cls, config, 'broker')}{where}; {seen}"
         )
@@ -133,7 +136,7 @@ class DecoderSuite:
         runs = request.config.stash.setdefault(_RUNS, {})
         cls = type(self)
         if cls not in runs:
-            runs[cls] = shared(cls, request.config, tmp_path_factory.getbasetemp().parent)
+            runs[cls] = shared(cls, request, tmp_path_factory.getbasetemp().parent)
         found = runs[cls]
         if isinstance(found, str):
             pytest.fail(f"the run did not come about: {found}", pytrace=False)
@@ -146,6 +149,13 @@ class DecoderSuite:
     def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
         """Every case was decoded, at least one was judged, and the record of known failures has no entry that matches nothing."""
         settle(cdc_outcomes[RUN], request)
+
+
+def named(cls: type[DecoderSuite]) -> str:
+    """A suite's decoder in a word."""
+    from conformance.engines.live import name_of
+
+    return "reference" if cls.decoder is None else name_of(cls.decoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +224,11 @@ def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     return SuiteRun("passed", f"{len(judged.cases)} cases: {counts}")
 
 
-def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outcomes | str:
+def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path) -> Outcomes | str:
     """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share one run: the first to ask
     performs it, and the others wait for its file in `folder`, which all of them have."""
-    if not hasattr(config, "workerinput"):
-        return _performed(cls, config)
+    if not hasattr(request.config, "workerinput"):
+        return _performed(cls, request)
     import fcntl
 
     name = hashlib.sha256(f"{cls.__module__}.{cls.__qualname__}".encode()).hexdigest()[:24]
@@ -228,7 +238,7 @@ def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outc
         if text := file.read():
             saved = json.loads(text)
             return saved if isinstance(saved, str) else {key: SuiteRun(*value) for key, value in saved.items()}
-        performed = _performed(cls, config)
+        performed = _performed(cls, request)
         json.dump(
             performed
             if isinstance(performed, str)
@@ -238,9 +248,9 @@ def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outc
     return performed
 
 
-def _performed(cls: type[DecoderSuite], config: pytest.Config) -> Outcomes | str:
+def _performed(cls: type[DecoderSuite], request: pytest.FixtureRequest) -> Outcomes | str:
     try:
-        return outcomes(cls, perform(cls, config))
+        return outcomes(cls, perform(cls, request.config, request.getfixturevalue(cls.spark) if cls.spark else None))
     except HarnessError as error:
         return str(error)
 
@@ -257,11 +267,13 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
     return [(name, _option(cls, config, name)) for name in ("master", "remote")]
 
 
-def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
-    """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
+def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
+    """Runs a suite from start to end, on a given session if there is one, and saves its failures where `cdc-conformance replay`
+    finds them. Raises HarnessError."""
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
     from conformance.engines.transport import transport
     from conformance.files import FAILURES
@@ -270,7 +282,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     from conformance.running.run import run
 
     folders = _folders(cls, config)
-    spec = resolve(cls.decoder, folders) if cls.decoder else None
+    decoder = resolve(cls.decoder, folders) if isinstance(cls.decoder, str) else cls.decoder
     record = next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None) if cls.expect else None
     if cls.expect and record is None:
         raise UsageError(f"{cls.__name__}.expect: there is no file {cls.expect} in {', '.join(map(str, folders))}")
@@ -279,7 +291,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         formats=(cls.format,),
         budget=budget(_option(cls, config, "budget")),
         seed=seed,
-        decoder=spec,
+        decoder=None if decoder is None else name_of(decoder),
         mapping=cls.mapping,
         level=cls.level,
         writer_profile=cls.profile,
@@ -289,9 +301,10 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         tables=_tables(cls, folders, seed),
     )
     wanted = _asked(cls, config, folders)
-    conf = merged(QUICK, joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages))
+    given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
+    conf = given if spark is not None else merged(QUICK, given)
     with (
-        engine_for(spec, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf) as engine,
+        engine_for(decoder, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf, spark=spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
         result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)

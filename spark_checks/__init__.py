@@ -1,13 +1,13 @@
 """The Spark side: reference decoders, decoders that are wrong on purpose, and what runs in the session.
 
-Public: `reference` (docs/api.md), and the modules `spark_checks.decoders.<format_name>` with `decode` and `decode_rows`.
-Everything else is private to the project, and may change between releases.
+Public: `reference` and `ChangeFeed` (docs/api.md), and the modules `spark_checks.decoders.<format_name>` with `decode` and
+`decode_rows`. Everything else is private to the project, and may change between releases.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from generators.wire_format import get, module_name
 
@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from generators.model import Deployment, Table
+    from spark_checks.services.feed import ChangeFeed
 
-__all__ = ["Decoder", "reference"]
+__all__ = ["ChangeFeed", "Decoder", "reference"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ChangeFeed":
+        return importlib.import_module("spark_checks.services.feed").ChangeFeed
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Decoder(Protocol):

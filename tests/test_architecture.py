@@ -23,7 +23,8 @@ BASE = {
 }
 # Where the name of the Spark side may stand as text: what finds it, what says when it is hidden, and the picture of the rooms.
 NAMES_SPARK_CHECKS = {
-    *("conformance/engines/child.py", "conformance/engines/specs.py", "conformance/shadow.py", "conformance/pages/rooms.py"),
+    *(f"conformance/engines/{name}.py" for name in ("child", "live", "specs")),
+    *("conformance/shadow.py", "conformance/pages/rooms.py"),
 }
 
 Graph = Mapping[str, set[str]]

@@ -161,6 +161,23 @@ def test_a_broken_link_is_seen():
     assert broken("README.md", page) == ["no-such.md", "#b", "docs/design.md#no-such"]
 
 
+def test_the_hook_of_pre_commit_is_a_command():
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    (entry,), (args,) = re.findall("entry: (.*)", hooks), re.findall(r"args: \[(.*)\]", text("docs/ci.md"))
+    assert re.findall("id: (.*)", hooks) == re.findall(r"- repo: .*\n.*\n.*\n.*id: (.*)", text("docs/ci.md"))
+    words = [*shlex.split(entry), *(word.strip(' "') for word in args.split(","))]
+    assert words.pop(0) == "cdc-conformance"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(click.Path, "convert", lambda _self, value, _param, _ctx: Path(value))
+        parsed(words)
+
+
+def test_the_pages_have_one_number_of_cases():
+    (number,) = set(re.findall(r"([\d,]{6,}) cases,", text("docs/matrix.svg")))
+    told = [found for name in NAMES if name != "CHANGELOG.md" for found in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))]
+    assert set(told) == {number}
+
+
 def test_the_limits_that_are_told_are_those_of_the_code():
     from conformance.cases.catalogue import BUDGETS
     from conformance.selftest.checks import STREAMED

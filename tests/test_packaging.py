@@ -1,7 +1,11 @@
 import configparser
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -85,6 +89,7 @@ def test_the_locks_hold_every_declared_dependency_and_agree():
         "run.txt": [*project["dependencies"], *extras["container"]],
         "test.txt": [*project["dependencies"], *(line for lines in extras.values() for line in lines), *groups["tests"]],
         "tools.txt": groups["tools"],
+        "docs.txt": groups["docs"],
     }
     assert [lock.name for lock in LOCKS] == sorted(wanted)
     for name, lines in wanted.items():
@@ -104,18 +109,54 @@ def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
     assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
 
 
-def test_the_wheel_holds_the_packages_whole_and_the_private_module(tmp_path):
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
+def build(kind, source, out):
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)],
+        cwd=source,
         capture_output=True,
         text=True,
         encoding="utf-8",
         timeout=120,
         check=False,
     )
-    assert built.returncode == 0, built.stderr
-    (wheel,) = tmp_path.glob("cdc_conformance-*-py3-none-any.whl")
+    assert done.returncode == 0, done.stderr
+    (made,) = out.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel that the sdist makes."""
+    folder = tmp_path_factory.mktemp("release")
+    with tarfile.open(build("sdist", ROOT, folder / "sdist")) as archive:
+        archive.extractall(folder, filter="data")
+    return build("wheel", folder / f"cdc_conformance-{PROJECT['project']['version']}", folder / "wheel")
+
+
+@pytest.mark.slow
+def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path):
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV", "UV_CONSTRAINT")}
+    home = tmp_path / "env"
+    for words in (["venv", str(home)], ["pip", "install", "--python", str(home), str(wheel), "-c", str(LOCKS[1])]):
+        done = subprocess.run([uv, "-q", *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=500, check=False)
+        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [home / "bin" / "cdc-conformance", "doctor"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    packages = next(line for line in map(json.loads, done.stdout.splitlines()) if line["name"] == "our packages")
+    assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
+
+
+def test_the_wheel_holds_the_packages_whole_and_the_private_module(wheel):
+    assert wheel.match("cdc_conformance-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (info,) = {name.split("/")[0] for name in names if ".dist-info/" in name}

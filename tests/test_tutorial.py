@@ -10,6 +10,7 @@ import difflib
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from generators.wire_format import get
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"<!-- (?P<what>[^\n]+) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 FRAMES = str.maketrans("│╭╮╰╯─┃┏┓┡┩━┳┴└┘┴┬", " " * 18)
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -38,6 +40,8 @@ class Block:
 
 
 BLOCKS = [Block(**found.groupdict()) for found in BLOCK.finditer(PAGE)]
+FIRST = [Block(**found.groupdict()) for found in BLOCK.finditer(README)]
+"""The five minutes of README."""
 
 
 def kind(block):
@@ -126,13 +130,33 @@ def test_patch_takes_the_diffs(tmp_path):
 
 
 def test_the_installation_is_the_readme_s():
-    (install,) = (block.text.strip() for block in BLOCKS if kind(block) == "install")
-    assert install in (ROOT / "README.md").read_text("utf-8")
+    assert [block for block in BLOCKS if kind(block) == "install"] == [block for block in FIRST if kind(block) == "install"]
 
 
 def test_the_example_of_level_two_is_its_file():
     page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
     assert f"```python\n{(ROOT / 'examples' / 'rows' / 'rows.py').read_text('utf-8')}```" in page
+
+
+@pytest.mark.slow
+def test_the_five_minutes_of_readme_end_as_it_says(engine, in_session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, there = "examples/tutorial/almost.py", tmp_path / "almost.py"
+    there.write_text((ROOT / name).read_text("utf-8"), "utf-8")
+    said = ""
+    assert [kind(block) for block in FIRST] == ["install", "run", "says", "patch", "run", "says"]
+    for block in FIRST[1:]:
+        match kind(block):
+            case "run":
+                _, *given = shlex.split(block.text.replace(name, str(there)))
+                code, said = in_session(*given, "--format", "pretty", "--exclude", "*/values/*", "--exclude", "*/text/*")
+                assert block.what == f"run: exit {code}", said
+            case "says":
+                assert unsaid(block.text.replace(name, str(there)), said, True) == [], said
+            case "patch":
+                there.write_text(changed(there.read_text("utf-8"), block.text), "utf-8")
+                assert there.read_text("utf-8") == (ROOT / "examples" / "tutorial" / "framed.py").read_text("utf-8")
+                engine.sources(forget=True).result()
 
 
 def test_its_numbers_of_profiles_are_right():

@@ -15,6 +15,7 @@ from generators.garbage import faults
 from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
 from generators.sources.boundaries import change
 from generators.tables import overrides, scenarios
+from generators.tables.load import TableLoad
 from generators.tables.schema import Schema, UserTable, place
 from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile, get
@@ -56,6 +57,14 @@ def read_tables(sources: Sequence[str], dialect: str | None, database: str | Non
 
     schema = read(sources, dialect, database)
     return Values(schema, overrides.load(values_file, schema) if values_file else overrides.NO_OVERRIDES, seed)
+
+
+def load_of(fmt: Format[Any], profile: str | None, values: Values) -> tuple[Profile, TableLoad]:
+    """The load of a user's tables, and the profile that writes it: the given one, else the last without compression that reads
+    their database. Raises UsageError."""
+    found = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
+    plain = [one for one in found if one.deployment.compression == "none"] or found
+    return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
 
 
 def writing(

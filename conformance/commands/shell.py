@@ -319,13 +319,10 @@ def table_load(fmt: Format[Any], profile: str | None, values: Values | None, ver
     their database. None without tables. Raises UsageError."""
     if values is None:
         return None
-    from conformance.cases.tables import reading, usable
-    from generators.tables.load import TableLoad
+    from conformance.cases.tables import load_of
 
     of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
-    found = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
-    plain = [one for one in found if one.deployment.compression == "none"] or found
-    return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
+    return load_of(fmt, profile, values)
 
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:

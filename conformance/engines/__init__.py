@@ -1,5 +1,6 @@
-"""Runs decoders: records in, an Arrow table of changes out, in a child process that may hang or die.
+"""Runs decoders: records in, an Arrow table of changes out, in a child process that may hang or die, or on a user's session.
 
-`child` runs a Spark session, `command` a program over JSON lines. Only this room knows `spark_checks`, and only by name.
+`child` starts a Spark session, `live` is given one, `command` runs a program over JSON lines.
+Only this room knows `spark_checks`, and only by name.
 Imports `brokers`, `judging`.
 """

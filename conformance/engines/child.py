@@ -2,7 +2,7 @@
 
 The child answers one JSON line per request; bulk data goes through Arrow files in a shared directory. A decoder that hangs is
 killed after its time limit; if it ends its process, that call fails. The next request starts a new child, which reopens the
-open records. Of `conformance`, only this module knows `spark_checks`, and only by name.
+open records. Of `conformance`, only this module and `live` know `spark_checks`, and only by name.
 """
 
 from __future__ import annotations
@@ -30,19 +30,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-
 from conformance.brokers.jars import Note
-from conformance.brokers.spark_options import spark_options
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog, kill_strays
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
+from conformance.engines.asking import Asking, failed, then
+from conformance.engines.engine import ChildDied, DecodeTimeout
 from conformance.engines.spark_conf import JARS, PACKAGES, away
 from conformance.engines.specs import DECODERS, LIAR
-from conformance.judging.judge import CONVENTIONS, Capabilities
-from conformance.judging.output import check_columns
-from generators.errors import HarnessError, UnknownName, UsageError
-from generators.storage import codec
+from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
@@ -99,11 +94,12 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 """Spark sessions for the law of environment independence."""
 
 
-class ChildEngine:
+class ChildEngine(Asking):
     """The Engine whose Spark session lives in a child process.
 
     `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts; `note` receives progress.
-    `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs.
+    `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs. `given`
+    are pickled decoders by the name that stands for their specification (`conformance.engines.live.pickled`).
     `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
     `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
     Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
@@ -121,14 +117,15 @@ class ChildEngine:
         start_s: float = 240,
         conf: Mapping[str, str] = QUICK,
         note: Note = lambda _line: None,
+        given: Mapping[str, str] = {},
     ) -> None:
         settings = {name: value for name, value in conf.items() if name not in (JARS, PACKAGES)} | cluster.settings(conf)
         self._place = away(conf)
         jars = cluster.jars(packages, conf, note)
         self._again = partial(
-            ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note
+            ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note, given=given
         )
-        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings}
+        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings, "given": dict(given)}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
@@ -148,67 +145,20 @@ class ChildEngine:
         self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
         self._thread.start()
-        self.started: Future[Any] = self._put(self._start)
+        self.started: Future[Any] = self.put(self._start)
 
     def twin(self) -> ChildEngine:
         """Another child with the same settings."""
         return self._again()
 
-    def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """See Engine."""
-        return _then(self._put({"op": "load", "decoder": decoder, "level": level}), _loaded)
-
-    def open(self, handle: str, source: RecordSource) -> Future[int]:
-        """See Engine."""
-        request = {
-            "op": "open",
-            "handle": handle,
-            "ranges": source.ranges,
-            "kafka": spark_options(source.bootstrap) if source.bootstrap else {},
-            "topic": source.topic,
-            "parquet": source.parquet,
-        }
-        return _then(self._put(request), lambda reply: int(reply["rows"]))
-
-    def release(self, handle: str) -> None:
-        """Forgets opened records."""
-        self._put({"op": "release", "handle": handle})
-
-    def decode(self, request: Request) -> Future[pa.Table]:
-        """See Engine."""
-        out = self.directory / f"out-{next(self._numbers)}.arrow"
-        asked = {
-            "op": "decode",
-            "handle": request.handle,
-            "ranges": request.ranges,
-            "decoder": request.decoder,
-            "level": request.level,
-            "table": None if request.table is None else codec.dump_table(request.table),
-            "deployment": codec.dump_deployment(request.deployment),
-            "conf": dict(request.conf),
-            "repartition": request.repartition,
-            "mapping": dict(request.mapping),
-            "out": str(out),
-            **({"limit_s": request.limit_s} if request.limit_s else {}),
-        }
-
-        def read(_reply: Mapping[str, Any]) -> pa.Table:
-            with pa.memory_map(str(out)) as file:
-                table = pa.ipc.open_file(file).read_all()
-            out.unlink()
-            check_columns(table.schema, request.level, request.decoder)
-            return table
-
-        return _then(self._put(asked), read)
-
     def sources(self, *, forget: bool) -> Future[list[str]]:
         """The files below the working directory that the loaded decoders are made of; with `forget` they are read again by
         the next call."""
-        return _then(self._put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"]))
+        return then(self.put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"]))
 
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
         """The liars of a format: name, level, convicts, why."""
-        return _then(self._put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
+        return then(self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
 
     def bench(self, request: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
         """Runs a timed comparison in the child (spark_checks.services.throughput)."""
@@ -220,11 +170,11 @@ class ChildEngine:
         The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
         a decoder that cannot be loaded. State of a service in the child (a streaming query) lasts between requests.
         """
-        return _then(self._put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
+        return then(self.put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
 
     def end(self, limit_s: float) -> Future[Any]:
         """Stops the session's JVM in an orderly way; the child takes no requests afterwards."""
-        return self._put({"op": "end", "limit_s": limit_s})
+        return self.put({"op": "end", "limit_s": limit_s})
 
     @property
     def pid(self) -> int | None:
@@ -252,7 +202,8 @@ class ChildEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _put(self, request: dict[str, Any]) -> Future[Any]:
+    def put(self, request: dict[str, Any]) -> Future[Any]:
+        """See Asking."""
         asked = _Asked(request)
         with self._closing:
             if self._closed:
@@ -384,16 +335,10 @@ class ChildEngine:
                     self._unopened.pop(request.get("handle", ""), None)
                     self._replay.append(request)
                 asked.future.set_result(reply)
-            case "raised":
-                self._fail(asked, DecodeRaised(reply["message"]))
-            case "plan":
-                self._fail(asked, PlanFailed(reply["message"]))
-            case "usage":
-                self._fail(asked, UsageError(reply["message"]))
-            case _ if op == "start":
+            case "harness" if op == "start":
                 self._fail(asked, self._ended(request, reply["message"]))
-            case _:
-                self._fail(asked, HarnessError(f"Spark: {reply['message']}"))
+            case kind:
+                self._fail(asked, failed(kind, reply["message"]))
 
     def _lose(self, what: str, late: bool = False) -> None:
         """Drops the child. A request that ran alone fails; of several, each is retried."""
@@ -475,33 +420,6 @@ def _together(one: _Asked, other: _Asked) -> bool:
 def _stateless(request: Mapping[str, Any]) -> bool:
     op, decoder = request["op"], str(request.get("decoder", ""))
     return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))
-
-
-def _then(future: Future[Any], convert: Any) -> Future[Any]:
-    """A future of the converted result. To cancel it cancels the request, unless that runs already."""
-    out: Future[Any] = Future()
-    out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
-
-    def done(finished: Future[Any]) -> None:
-        if finished.cancelled():
-            out.cancel()
-        if not out.set_running_or_notify_cancel():
-            return
-        try:
-            out.set_result(convert(finished.result()))
-        except BaseException as error:
-            out.set_exception(error)
-
-    future.add_done_callback(done)
-    return out
-
-
-def _loaded(reply: Mapping[str, Any]) -> Loaded:
-    claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
-    for name in claims.get("conventions", ()):
-        if name not in CONVENTIONS:
-            raise UnknownName("convention", name, CONVENTIONS)
-    return Loaded(tuple(reply["levels"]), Capabilities(**claims))
 
 
 def liars(fmt: str) -> list[dict[str, Any]]:

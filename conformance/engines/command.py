@@ -38,6 +38,7 @@ from conformance.engines._command_lines import (
 from conformance.engines._command_process import Process, ProtocolBreak
 from conformance.engines.child import QUICK, ChildEngine, needed
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
+from conformance.engines.live import LiveEngine, pickled
 from conformance.engines.spark_conf import away
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
@@ -72,23 +73,29 @@ T = TypeVar("T")
 
 
 def engine_for(
-    decoder: str | None,
+    decoder: object,
     formats: Sequence[str],
     *,
     kafka: bool = False,
     timeout_s: float = 120,
     conf: Mapping[str, str] = QUICK,
     note: Note = lambda _line: None,
-) -> ChildEngine | CommandEngine:
-    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with the formats' packages.
+    spark: Any = None,
+) -> ChildEngine | CommandEngine | LiveEngine:
+    """The engine for a decoder's specification or function: a CommandEngine for `cmd:...`, a LiveEngine on a given session, else
+    a ChildEngine with the formats' packages.
 
-    Raises UsageError for a command on a cluster.
+    Raises UsageError for a command on a cluster or a session, and for a function that another process cannot have.
     """
+    if spark is not None:
+        if is_command(decoder):
+            raise UsageError(f"--decoder {decoder!r} does not run on a session of Spark")
+        return LiveEngine(spark, decoder, conf=conf, timeout_s=timeout_s)
     if is_command(decoder):
         if place := away(conf):
             raise UsageError(f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark")
         return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
-    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note)
+    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note, given=pickled(decoder))
 
 
 def schema() -> dict[str, Any]:

@@ -24,9 +24,9 @@ def decoder_of(fmt: str, decoder: str | None) -> str:
     return decoder or f"{DECODERS}.{module_name(fmt)}"
 
 
-def is_command(decoder: str | None) -> bool:
+def is_command(decoder: object) -> bool:
     """Whether a decoder's specification names a command."""
-    return decoder is not None and decoder.startswith(COMMAND)
+    return isinstance(decoder, str) and decoder.startswith(COMMAND)
 
 
 def check(decoder: str, *, whole: bool = True) -> None:

@@ -181,26 +181,41 @@ def repairs(fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Ite
     failing, named = sum(1 for _ in fmt.counting(strict)), mistakes(fmt, strict=strict)
     if not named:
         return
-    count = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
-    yield Text(f"{fmt.format}: {count} in {_cases(failing)}; repair first what stands first", "bold")
+    yield Text(f"{fmt.format}: {several(named)} in {_cases(failing)}; repair first what stands first", "bold")
     for number, one in enumerate(named[:MOST], 1):
         binding = "" if one.obligation is Obligation.MUST else f" ({one.obligation}, counts with --strict)"
         style = "bold red" if strict or not binding else "bold yellow"
-        yield Text.assemble((printable(f"{number:>2}. {one.sentence}: {_cases(len(one.cases))}{binding}"), style))
+        yield Text.assemble((printable(f"{number:>2}. {told(one)}{binding}"), style))
         yield Text("\n").join(Text("    ").append(line) for line in _shown(one, failures))
     if len(named) > MOST:
         yield Text(f"    and {len(named) - MOST} smaller ones")
+
+
+def several(named: Sequence[Mistake]) -> str:
+    """The number of mistakes in words."""
+    return "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
+
+
+def told(mistake: Mistake) -> str:
+    """A mistake in a sentence, with the number of its cases."""
+    binding = "" if mistake.obligation is Obligation.MUST else f" ({mistake.obligation}, counts with --strict)"
+    return f"{mistake.sentence}: {_cases(len(mistake.cases))}{binding}"
 
 
 def _cases(number: int) -> str:
     return f"{number:,} case{'' if number == 1 else 's'}"
 
 
-def _shown(mistake: Mistake, failures: Sequence[Failure]) -> Iterator[Text]:
-    """The mistake's smallest message, what it owes and what came, and the command that judges it again."""
+def example(mistake: Mistake, failures: Sequence[Failure]) -> Failure | None:
+    """The new failure that shows a mistake best."""
     mine = [one for one in failures if one.rule.id in mistake.rules and not one.known]
     exact = [one for one in mine if one.finding.rule == mistake.finding.rule and mistake.finding.cause in one.keys]
-    broken = next(iter(exact or mine), None)
+    return next(iter(exact or mine), None)
+
+
+def _shown(mistake: Mistake, failures: Sequence[Failure]) -> Iterator[Text]:
+    """The mistake's smallest message, what it owes and what came, and the command that judges it again."""
+    broken = example(mistake, failures)
     finding = broken.finding if broken else mistake.finding
     if broken:
         yield Text.assemble("message   ", message(broken, BRIEF))

@@ -1,15 +1,16 @@
 """The main job: draw, publish, decode, judge.
 
-Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
+Drawing and decoding overlap: the child process decodes one format while this process judges another or draws the next.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -47,6 +48,9 @@ from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
 from generators.wire_format import FORMATS, Format, get
 
+AHEAD: Final = 3
+"""Formats whose calls wait while another is judged: the first verdict comes soon, and the child is never idle."""
+
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
     """Runs every format of the settings on an engine and passes events to `listen` (conformance.running.events).
@@ -73,14 +77,19 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
     loading = {name: load(settings, engine, get(name)) for name in order}
-    prepared = [found for name in order if (found := prepare(settings, engine, get(name), listen, loading[name])) is not None]
-    if not prepared:
-        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
+    prepared: list[Prepared] = []
     record = EntryTracker(settings.expect)
     results: list[FormatResult] = []
     smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
-    for one in prepared:
+
+    def made() -> Iterator[Prepared]:
+        for name in order:
+            if (found := prepare(settings, engine, get(name), listen, loading[name])) is not None:
+                prepared.append(found)
+                yield found
+
+    for one in _ahead(made()):
         result = finish(engine, one, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
@@ -92,6 +101,8 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         if settings.max_fail and new >= settings.max_fail:
             early = one is not prepared[-1]
             break
+    if not prepared:
+        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     failures = _reduced(settings, engine, smallest, record, listen)
     for one in prepared:
         engine.release(one.handle)
@@ -103,6 +114,16 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     whole = RunResult(header, tuple(results), tuple(failures), seconds, settings.strict, early, entries)
     listen(Finished(whole))
     return whole
+
+
+def _ahead(made: Iterable[Prepared]) -> Iterator[Prepared]:
+    """What is made, each once AHEAD more are."""
+    waiting: deque[Prepared] = deque()
+    for one in made:
+        waiting.append(one)
+        if len(waiting) > AHEAD:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def _own_tables(settings: Settings) -> OwnTables | None:

@@ -11,13 +11,15 @@ import hashlib
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from generators.bulk import traffic as load
+from generators.bulk.orders import DEFAULT, LoadOptions
+from generators.drawing.cases import LAYOUT
 from generators.errors import HarnessError
-from generators.model import Message
+from generators.model import Layout, Message
 from generators.storage import codec, records
 from generators.storage._folder import whole_folder
 from generators.storage.corpus import PARQUET, CorpusError
@@ -37,20 +39,29 @@ COMPARED: Final = 1_000
 
 
 @cache
-def shape(fmt: Format[Any], profile: Profile) -> tuple[int, bool]:
+def shape(fmt: Format[Any], profile: Profile, options: LoadOptions = DEFAULT) -> tuple[int, bool]:
     """The most messages of a statement, and whether every statement has as many."""
-    sizes = [len(list(load.messages(fmt, profile, 0, unit, 1))) for unit in range(PROBED)]
+    sizes = [len(list(load.messages(fmt, profile, 0, unit, 1, options=options))) for unit in range(PROBED)]
     return max(sizes), len(set(sizes)) == 1
 
 
-def numbered(fmt: Format[Any], profile: Profile, seed: int, start: int, count: int) -> Iterator[tuple[int, Message]]:
+def numbered(
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    start: int,
+    count: int,
+    layout: Layout = LAYOUT,
+    options: LoadOptions = DEFAULT,
+) -> Iterator[tuple[int, Message]]:
     """The messages of a range of statements with their offsets."""
-    width, even = shape(fmt, profile)
+    width, even = shape(fmt, profile, options)
+    made = partial(load.messages, fmt, profile, seed, layout=layout, options=options)
     if even:
-        yield from zip(itertools.count(start * width), load.messages(fmt, profile, seed, start, count), strict=False)
+        yield from zip(itertools.count(start * width), made(start, count), strict=False)
         return
     for unit in range(start, start + count):
-        for place, message in enumerate(load.messages(fmt, profile, seed, unit, 1)):
+        for place, message in enumerate(made(unit, 1)):
             if place == width:
                 raise HarnessError(f"statement {unit} has more than the {width} messages that the first {PROBED} have")
             yield unit * width + place, message

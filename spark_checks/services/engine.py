@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import importlib.util
 import inspect
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -19,7 +21,7 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext, cloudpickle
-from pyspark.errors import PySparkTypeError
+from pyspark.errors import AnalysisException, PySparkException, PySparkTypeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -31,6 +33,7 @@ from generators.storage import codec
 from generators.wire_format import module_name
 from spark_checks.liars.liar import Liar
 from spark_checks.services import cluster
+from spark_checks.services.errors import told
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
 
@@ -97,12 +100,18 @@ def load(spec: str, level: str = "auto") -> Decoder:
                 known = [n for n in vars(module) if n.startswith("decode")]
                 raise DecoderError(f"decoder {spec}: {source} has no {name!r}; it has {', '.join(known) or 'no decode function'}")
             target = getattr(target, part)
+    return made(spec, target, getattr(module, "CAPABILITIES", {}), level)
+
+
+def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
+    """The decoder of a function, or of an object or class with decode functions. Raises DecoderError."""
+    name = getattr(target, "__name__", spec.rpartition(":")[2])
     functions: dict[int, Callable[..., Any]] = {}
     if not (callable(target) or inspect.ismodule(target) or hasattr(target, "decode") or hasattr(target, "decode_rows")):
         kind = type(target).__name__
         raise DecoderError(f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions")
     if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
-        rows = level == "rows" or (level != "changes" and getattr(target, "__name__", name).startswith("decode_rows"))
+        rows = level == "rows" or (level != "changes" and name.startswith("decode_rows"))
         functions[2 if rows else 1] = target
     else:
         if inspect.isclass(target):
@@ -119,7 +128,6 @@ def load(spec: str, level: str = "auto") -> Decoder:
         raise DecoderError(f"decoder {spec}: nothing for --level {level}; name a function decode... or decode_rows...")
     for number, function in functions.items():
         _check_signature(spec, number, function)
-    claims = getattr(module, "CAPABILITIES", {})
     if not isinstance(claims, Mapping) or not all(isinstance(v, list | tuple | set | frozenset) for v in claims.values()):
         raise DecoderError(f"decoder {spec}: CAPABILITIES must map {', '.join(CLAIMS)} to lists of globs")
     unknown = set(claims) - set(CLAIMS)
@@ -193,10 +201,11 @@ class SparkEngine:
         self._spark: SparkSession | None = None
         self._opened: dict[str, DataFrame] = {}
         self._openings = itertools.count(1)
-        self._conf: dict[str, str] = {}
+        self._conf: dict[str, str] | None = {}
         self._before: dict[str, str | None] = {}
         self._configuring = threading.Lock()
         self._decoders: dict[tuple[str, str], Decoder] = {}
+        self._given: dict[str, tuple[Any, Any]] = {}
         self._place = ""
         self._sent: set[str] = set()
 
@@ -243,8 +252,18 @@ class SparkEngine:
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
+    def take(self, given: Mapping[str, str]) -> None:
+        """Takes pickled decoders by name (spark_checks.services.live.pickled). Raises DecoderError."""
+        for name, pickled in given.items():
+            try:
+                self._given[name] = pickle.loads(base64.b64decode(pickled))  # noqa: S301 - the caller's own
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                raise DecoderError(f"decoder {name} cannot be made in another process: {why}") from error
+
     def _start(self, request: Mapping[str, Any]) -> None:
         conf, home = request["conf"], os.environ.get("TMPDIR", "")
+        self.take(request["given"])
         try:
             self._spark = session(jars=request["jars"], cores=request["cores"], conf=conf, home=home)
         except UnsettableError as error:
@@ -297,14 +316,21 @@ class SparkEngine:
                     self.spark.conf.unset(key)
                 else:
                     self.spark.conf.set(key, old)
-            self._conf, self._before = dict(conf), {key: self.spark.conf.get(key, None) for key in conf}
+            self._conf, self._before = None, {}
             for key, value in conf.items():
-                self.spark.conf.set(key, value)
+                if key != FIRST_OFFSET:
+                    old = self.spark.conf.get(key, None)
+                    try:
+                        self.spark.conf.set(key, value)
+                    except PySparkException as error:
+                        raise DecoderError(f"the session does not take {key}={value}: {str(error).splitlines()[0]}") from error
+                    self._before[key] = old
+            self._conf = dict(conf)
 
     def _decoder(self, spec: str, level: str) -> Decoder:
         key = (spec, level)
         if key not in self._decoders:
-            self._decoders[key] = load(spec, level)
+            self._decoders[key] = made(spec, *self._given[spec], level) if spec in self._given else load(spec, level)
             if self._place and not self._sent.issuperset(modules := self._modules()):
                 cluster.send(self.spark, os.environ.get("TMPDIR", ""), modules)
                 self._sent.update(modules)
@@ -334,9 +360,12 @@ class SparkEngine:
                 del sys.modules[name]
         return sorted(map(str, files.values()))
 
+    def _table(self, path: str) -> DataFrame:
+        return cluster.table(self.spark, path)
+
     def _open(self, request: Mapping[str, Any]) -> int:
         if request["parquet"]:
-            frame = cluster.table(self.spark, request["parquet"])
+            frame = self._table(request["parquet"])
         else:
             frame = read_kafka(self.spark, request["kafka"], request["topic"], request["ranges"])
             # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.
@@ -351,6 +380,18 @@ class SparkEngine:
         frame = self._opened.pop(handle, None)
         if frame is not None:
             frame.unpersist()
+
+    def refusal(self, request: Mapping[str, Any], error: Exception) -> dict[str, Any]:
+        """The reply to a request that raised."""
+        if isinstance(error, DecoderError):
+            return {"error": "usage", "message": str(error)}
+        if lacking := self.lacking(error):
+            return {"error": "harness", "message": lacking}
+        kind = "raised" if request["op"] in SERVICES else "harness"
+        if request["op"] == "decode":
+            hopeless = isinstance(error, AnalysisException) or self.fails_without_records(request)
+            kind = "plan" if hopeless else "raised"
+        return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
 
     def fails_without_records(self, request: Mapping[str, Any]) -> bool:
         """Whether a decode request that raised does so, too, before it has a record: then no message is to blame."""

@@ -53,29 +53,20 @@ def main() -> None:
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
-    from pyspark.errors import AnalysisException
-
-    from spark_checks.services.engine import SERVICES, DecoderError
-    from spark_checks.services.errors import told
+    from spark_checks.services.engine import DecoderError
 
     try:
         reply: dict[str, Any] = engine.handle(request)
         return reply
-    except DecoderError as error:
-        return {"error": "usage", "message": str(error)}
     except Exception as error:
-        traceback.print_exc()
-        if engine.jvm_ended(error):
-            # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
-            sys.stderr.flush()
-            os._exit(70)
-        if lacking := engine.lacking(error):
-            return {"error": "harness", "message": lacking}
-        kind = "raised" if request["op"] in SERVICES else "harness"
-        if request["op"] == "decode":
-            hopeless = isinstance(error, AnalysisException) or engine.fails_without_records(request)
-            kind = "plan" if hopeless else "raised"
-        return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
+        if not isinstance(error, DecoderError):
+            traceback.print_exc()
+            if engine.jvm_ended(error):
+                # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
+                sys.stderr.flush()
+                os._exit(70)
+        refused: dict[str, Any] = engine.refusal(request, error)
+        return refused
 
 
 def _tidy() -> None:

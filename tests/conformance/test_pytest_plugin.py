@@ -45,7 +45,7 @@ from generators.model import Case, Change, Deployment, Kind, Message, Written
 
 RUNS = []
 
-def made_up(cls, config):
+def made_up(cls, config, spark):
     RUNS.append(cls.__name__)
     if cls.profile == "nothing":
         raise NothingSelected("unknown profile 'nothing'")
@@ -283,6 +283,50 @@ def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester):
     replay = next(line for line in text.splitlines() if line.startswith("replay "))
     (saved,) = (word for word in replay.split() if word.endswith(".json"))
     assert (pytester.path / saved).is_file()
+
+
+GIVEN = """
+import pytest
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def given():
+    return SparkSession.getActiveSession()
+"""
+
+LIVE = """
+from conformance import DecoderSuite
+from pyspark.sql import functions as F
+from spark_checks.decoders import huawei_cdl_json
+
+CAPABILITIES = {"profiles": ["1.0"]}
+
+
+def decode(records):
+    right = huawei_cdl_json.decode(records)
+    return right.withColumn("op", F.when(F.col("op") == "DELETE", "INSERT").otherwise(F.col("op")))
+
+
+class TestMine(DecoderSuite):
+    format = "huawei-cdl-json"
+    decoder = decode
+    profile = "1.0"
+    spark = "given"
+"""
+
+
+@pytest.mark.slow
+def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, spark):
+    pytester.makeconftest(GIVEN)
+    pytester.makepyfile(test_one=LIVE)
+    result = pytester.runpytest_inprocess(*QUIET, "-rA")
+    lines = [line for line in result.stdout.str().splitlines() if line.startswith(("FAILED", "ERROR", "PASSED"))]
+    failed = [line for line in lines if not line.startswith("PASSED")]
+    assert failed and len(lines) > len(failed)
+    assert all("TestMine::test_rule" in line for line in failed)
+    result.stdout.fnmatch_lines(["cdc-conformance: *, decoder test_one:decode, *"])
+    assert spark.range(2).count() == 2
 
 
 def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):

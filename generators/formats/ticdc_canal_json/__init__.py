@@ -13,8 +13,6 @@ to the topic of the table's old name; the one default topic of this writer hides
 from __future__ import annotations
 
 import random
-import struct
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final

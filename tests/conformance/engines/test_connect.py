@@ -1,6 +1,8 @@
 """Decoders through a real server of Spark Connect, whose jar pip's pyspark brings; the client is the extra `connect`."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -57,3 +59,39 @@ def test_a_setting_of_the_server_s_start_is_refused(server):
     told = f"--spark-conf spark.driver.memory: the server at {server} takes it only at its start"
     with pytest.raises(UsageError, match=re.escape(told)):
         judged(server, spark_conf={"spark.driver.memory": "4g"})
+
+
+LIVE = """
+import sys
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import conformance
+from spark_checks import reference
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+spark.range(1).createOrReplaceTempView("mine")
+before = sorted(map(tuple, spark.sql("SET").collect())), spark.sql("SHOW VIEWS").count()
+
+
+def decode(records):
+    records.createOrReplaceTempView("own")
+    decoded = reference("ticdc-canal-json").decode(spark.table("own"))
+    return decoded.withColumn("op", F.when(F.col("op") == "DELETE", "INSERT").otherwise(F.col("op")))
+
+
+select = ("ticdc-canal-json/v8.5.7/int/*",)
+result = conformance.run(decode, format="ticdc-canal-json", spark=spark, writer_profile="v8.5.7", select=select)
+assert before == (sorted(map(tuple, spark.sql("SET").collect())), spark.sql("SHOW VIEWS").count())
+print(result.exit_code, sorted({failure.rule.id for failure in result.failures}))
+"""
+
+
+def test_a_function_is_judged_on_a_session_of_a_server(server, tmp_path):
+    script = tmp_path / "live.py"
+    script.write_text(LIVE, "utf-8")
+    done = subprocess.run([sys.executable, script, server], capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 ['ticdc-canal-json/")
+    assert "ticdc-canal-json/op/" in done.stdout

@@ -113,15 +113,16 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
         engine.decode(asking("raised", "other")).result(20)
 
 
-def test_a_session_starts_with_the_given_settings_and_jars(fake, tmp_path):
+def test_a_session_starts_with_the_given_settings_jars_and_decoders(fake, tmp_path):
     make, _ = fake
     for name in ("a.jar", "b.jar"):
         (tmp_path / name).touch()
     jars = [str(tmp_path / "a.jar"), str(tmp_path / "b.jar")]
-    engine = make(conf={"spark.driver.memory": "4g", "spark.jars": ",".join(jars)})
+    given = {"mine:decode": "pickled"}
+    engine = make(conf={"spark.driver.memory": "4g", "spark.jars": ",".join(jars)}, given=given)
     engine.started.result(20)
     started = json.loads((tmp_path / "log-start").read_text("utf-8"))
-    assert (started["conf"], started["jars"]) == ({"spark.driver.memory": "4g"}, jars)
+    assert (started["conf"], started["jars"], started["given"]) == ({"spark.driver.memory": "4g"}, jars, given)
     with pytest.raises(UsageError, match=r"none\.jar is neither a jar nor a folder with jars"):
         make(conf={"spark.jars": str(tmp_path / "none.jar")})
 

@@ -1,0 +1,110 @@
+"""What an engine asks of Spark's side: requests as JSON values, and what the replies mean."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.brokers.spark_options import spark_options
+from conformance.engines.engine import DecodeRaised, Loaded, PlanFailed, RecordSource, Request
+from conformance.judging.judge import CONVENTIONS, Capabilities
+from conformance.judging.output import check_columns
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.storage import codec
+
+_ERRORS: Final[Mapping[str, type[Exception]]] = {"raised": DecodeRaised, "plan": PlanFailed, "usage": UsageError}
+
+
+class Asking:
+    """The decoding part of an Engine, over `put`, which answers a request."""
+
+    directory: Path
+    _numbers: itertools.count[int]
+
+    def put(self, request: dict[str, Any]) -> Future[Any]:
+        """The reply to a request."""
+        raise NotImplementedError
+
+    def load(self, decoder: str, level: str) -> Future[Loaded]:
+        """See Engine."""
+        return then(self.put({"op": "load", "decoder": decoder, "level": level}), _loaded)
+
+    def open(self, handle: str, source: RecordSource) -> Future[int]:
+        """See Engine."""
+        request = {
+            "op": "open",
+            "handle": handle,
+            "ranges": source.ranges,
+            "kafka": spark_options(source.bootstrap) if source.bootstrap else {},
+            "topic": source.topic,
+            "parquet": source.parquet,
+        }
+        return then(self.put(request), lambda reply: int(reply["rows"]))
+
+    def release(self, handle: str) -> None:
+        """Forgets opened records."""
+        self.put({"op": "release", "handle": handle})
+
+    def decode(self, request: Request) -> Future[pa.Table]:
+        """See Engine."""
+        out = self.directory / f"out-{next(self._numbers)}.arrow"
+        asked = {
+            "op": "decode",
+            "handle": request.handle,
+            "ranges": request.ranges,
+            "decoder": request.decoder,
+            "level": request.level,
+            "table": None if request.table is None else codec.dump_table(request.table),
+            "deployment": codec.dump_deployment(request.deployment),
+            "conf": dict(request.conf),
+            "repartition": request.repartition,
+            "mapping": dict(request.mapping),
+            "out": str(out),
+            **({"limit_s": request.limit_s} if request.limit_s else {}),
+        }
+
+        def read(_reply: Mapping[str, Any]) -> pa.Table:
+            with pa.memory_map(str(out)) as file:
+                table = pa.ipc.open_file(file).read_all()
+            out.unlink()
+            check_columns(table.schema, request.level, request.decoder)
+            return table
+
+        return then(self.put(asked), read)
+
+
+def failed(kind: str, message: str) -> Exception:
+    """The error that a reply tells."""
+    return _ERRORS[kind](message) if kind in _ERRORS else HarnessError(f"Spark: {message}")
+
+
+def then(future: Future[Any], convert: Any) -> Future[Any]:
+    """A future of the converted result. To cancel it cancels the request, unless that runs already."""
+    out: Future[Any] = Future()
+    out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
+
+    def done(finished: Future[Any]) -> None:
+        if finished.cancelled():
+            out.cancel()
+        if not out.set_running_or_notify_cancel():
+            return
+        try:
+            out.set_result(convert(finished.result()))
+        except BaseException as error:
+            out.set_exception(error)
+
+    future.add_done_callback(done)
+    return out
+
+
+def _loaded(reply: Mapping[str, Any]) -> Loaded:
+    claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
+    for name in claims.get("conventions", ()):
+        if name not in CONVENTIONS:
+            raise UnknownName("convention", name, CONVENTIONS)
+    return Loaded(tuple(reply["levels"]), Capabilities(**claims))

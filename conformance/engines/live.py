@@ -1,0 +1,128 @@
+"""Decoders as Python functions, and the Engine on a session of the user's, which stays as it was.
+
+The decoder runs in this process: one that hangs on the driver, or ends its process, does so to the caller. What hangs in Spark is
+interrupted after its time limit.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import queue
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.engines.asking import Asking, failed
+from conformance.engines.child import ENVIRONMENTS
+from conformance.engines.engine import DecodeTimeout
+from conformance.engines.spark_conf import MASTER, PACKAGES, REMOTE
+from generators.errors import UsageError
+
+DEFAULTS: Final[Mapping[str, str]] = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
+"""Settings during a call, as in a session of the harness's own."""
+PATIENCE_S: Final = 5.0
+"""Time limit of the last call's end."""
+_SIDE: Final = "spark_checks.services.live"
+
+
+def name_of(decoder: object) -> str:
+    """What stands for a decoder's specification; a text is one."""
+    if isinstance(decoder, str):
+        return decoder
+    kind = decoder if hasattr(decoder, "__qualname__") else type(decoder)
+    return f"{getattr(kind, '__module__', '')}:{getattr(kind, '__qualname__', kind)}"
+
+
+def pickled(decoder: object) -> Mapping[str, str]:
+    """The decoder for another process, by its name; nothing for a specification. Raises UsageError."""
+    if decoder is None or isinstance(decoder, str):
+        return {}
+    try:
+        return {name_of(decoder): importlib.import_module(_SIDE).pickled(decoder)}
+    except Exception as error:
+        why = str(error).splitlines()[0]
+        raise UsageError(
+            f"decoder {name_of(decoder)} cannot be sent to another process: {type(error).__name__}: {why}"
+        ) from error
+
+
+class LiveEngine(Asking):
+    """The Engine on a SparkSession, classic or of Spark Connect. `conf` are settings of each call beside `DEFAULTS`. Requests are
+    answered in order, in one thread. Raises UsageError for a setting that the session does not take."""
+
+    environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
+
+    def __init__(self, spark: Any, decoder: object, *, conf: Mapping[str, str] = {}, timeout_s: float = 120) -> None:
+        for name in (MASTER, REMOTE, PACKAGES):
+            if conf.get(name):
+                raise UsageError(f"{name}: the given session has its own")
+        self._conf, self._timeout_s = {**DEFAULTS, **conf}, timeout_s
+        given = {} if decoder is None or isinstance(decoder, str) else {name_of(decoder): decoder}
+        try:
+            self._side = importlib.import_module(_SIDE).LiveSession(spark, given, self._conf)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
+        self._numbers = itertools.count(1)
+        self._unopened: dict[str, BaseException] = {}
+        self._jobs: queue.SimpleQueue[tuple[Future[Any], dict[str, Any]] | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="cdc-live", daemon=True)
+        self._thread.start()
+
+    def put(self, request: dict[str, Any]) -> Future[Any]:
+        """See Asking."""
+        future: Future[Any] = Future()
+        self._jobs.put((future, request))
+        return future
+
+    def close(self) -> None:
+        """Interrupts what runs, and leaves the session as it was."""
+        self._closed = True
+        self._jobs.put(None)
+        self._side.interrupt()
+        self._thread.join(PATIENCE_S)
+        self._side.restore()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> LiveEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _serve(self) -> None:
+        with self._side:
+            while (job := self._jobs.get()) is not None:
+                future, request = job
+                if self._closed:
+                    future.cancel()
+                elif future.set_running_or_notify_cancel():
+                    try:
+                        future.set_result(self._answer(request))
+                    except BaseException as error:
+                        future.set_exception(error)
+
+    def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
+        op, handle = request["op"], request.get("handle", "")
+        if op == "decode" and handle in self._unopened:
+            raise self._unopened[handle]
+        if op in ("open", "decode"):
+            request["conf"] = {**self._conf, **request.get("conf", {})}
+        limit_s = request.get("limit_s", self._timeout_s) if op == "decode" else math.inf
+        reply: Mapping[str, Any] | None = self._side.answer(request, limit_s)
+        if reply is None:
+            raise DecodeTimeout(f"{request['decoder']} did not end within {limit_s:g} s")
+        if "error" in reply:
+            error = failed(reply["error"], reply["message"])
+            if op == "open":
+                self._unopened[handle] = error
+            raise error
+        self._unopened.pop(handle, None)
+        return reply

@@ -1,0 +1,43 @@
+"""A decoder of TiCDC's Canal-JSON: the members of the message, under the names of the columns."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+MESSAGE = """
+    type string, isDdl boolean, database string, `table` string, pkNames array<string>, sql string,
+    data array<map<string, string>>, old array<map<string, string>>
+"""
+
+# A statement, or rows of an operation that Canal has; NULL stands for any other document.
+KNOWN = "m.isDdl OR (m.type IN ('INSERT', 'UPDATE', 'DELETE') AND size(m.data) > 0)"
+
+CHANGE = {
+    "row": "0",
+    "kind": "CASE WHEN m.type IS NULL THEN 'CORRUPT' WHEN m.isDdl THEN 'DDL' ELSE 'ROW' END",
+    "op": "if(m.isDdl, NULL, m.type)",
+    "database": "m.database",
+    "table": "m.table",
+    "keys": "m.pkNames",
+    "before": "m.old[0]",
+    "after": "m.data[0]",
+    "sql": "m.sql",
+    "error": "if(m.type IS NULL, 'no Canal-JSON message', NULL)",
+}
+
+# {"HASH":[VALUE],"HASH.":[]}: content behind the value adds an item to the array, or spoils the second name.
+WRAPPED = f"""
+    from_json(
+        '{{"' || h || '":[' || CAST(value AS string) || '],"' || h || '.":[]}}',
+        'map<string, array<struct<{MESSAGE.strip()}>>>'
+    )
+"""
+
+CAPABILITIES = {"profiles": ["v7.1.6*"], "kinds": ["ROW", "DDL"]}
+
+
+def decode(records: DataFrame) -> DataFrame:
+    """One row per message."""
+    wrapped = records.withColumn("h", F.sha2("value", 256)).withColumn("w", F.expr(WRAPPED))
+    read = wrapped.withColumn("m", F.expr("if(map_keys(w) = array(h, h || '.') AND size(w[h]) = 1, w[h][0], NULL)"))
+    known = read.withColumn("m", F.expr(f"if({KNOWN}, m, NULL)"))
+    return known.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))

@@ -1,0 +1,124 @@
+"""A session of the user's: it serves the requests of `conformance.engines.live`, and is left as it was."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import itertools
+import math
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+from pyspark import cloudpickle
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.utils import is_remote
+
+from spark_checks.services import cluster
+from spark_checks.services.engine import TASK_RECORDS, DecoderError, SparkEngine
+
+AGAIN_S: Final = 1.0
+"""Time between two interruptions of a call that does not end."""
+_tags = itertools.count(1)
+
+
+def _with_claims(decoder: Any) -> tuple[Any, Any]:
+    """A decoder, and the CAPABILITIES beside it."""
+    kind = decoder if hasattr(decoder, "__module__") else type(decoder)
+    return decoder, getattr(sys.modules.get(kind.__module__), "CAPABILITIES", {})
+
+
+def pickled(decoder: Any) -> str:
+    """A decoder as text, by value if it is of a notebook or a function's own."""
+    return base64.b64encode(cloudpickle.dumps(_with_claims(decoder))).decode()  # type: ignore[no-untyped-call]
+
+
+class LiveSession(SparkEngine):
+    """SparkEngine on a session that is not its own. `given` are decoders by name; `conf` must be settings that the session takes.
+
+    `with` belongs to the thread that calls `answer`. Raises ValueError for a setting.
+    """
+
+    def __init__(self, spark: SparkSession, given: Mapping[str, Any], conf: Mapping[str, str]) -> None:
+        super().__init__()
+        self._spark = spark
+        self._given = {name: _with_claims(decoder) for name, decoder in given.items()}
+        self._tag = f"cdc-conformance-{next(_tags)}"
+        self._path, self._views = list(sys.path), self._temporary()
+        try:
+            self._configure(conf)
+        except DecoderError as error:
+            raise ValueError(str(error)) from error
+        finally:
+            self._configure({})
+
+    def __enter__(self) -> LiveSession:
+        if is_remote():
+            self.spark.addTag(self._tag)
+        else:
+            # A tag does not reach the thread of the JVM that serves rows as Arrow.
+            self.spark.sparkContext.setJobGroup(self._tag, "cdc-conformance", interruptOnCancel=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if is_remote():
+            self.spark.removeTag(self._tag)
+
+    def answer(self, request: Mapping[str, Any], limit_s: float) -> dict[str, Any] | None:
+        """The reply; None if the time limit interrupted the request."""
+        answered, late = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            if not answered.wait(limit_s):
+                late.set()
+                self.interrupt()
+                while not answered.wait(AGAIN_S):
+                    self.interrupt()
+
+        if limit_s < math.inf:
+            threading.Thread(target=watch, name="cdc-live-limit", daemon=True).start()
+        try:
+            return self.handle(request)
+        except Exception as error:
+            return None if late.is_set() else self.refusal(request, error)
+        finally:
+            answered.set()
+
+    def interrupt(self) -> None:
+        """Ends what runs in Spark."""
+        if is_remote():
+            self.spark.interruptTag(self._tag)
+        else:
+            self.spark.sparkContext.cancelJobGroup(self._tag)
+
+    def lacking(self, error: BaseException) -> str:
+        """What the session lacks, if that is why a request failed; else ""."""
+        return cluster.lacking(error, "the session")
+
+    def restore(self) -> None:
+        """Leaves the session, and the path of modules, as they were: settings, kept records and temporary views."""
+        for handle in list(self._opened):
+            self._release(handle)
+        self._configure({})
+        for name, place in self._temporary() - self._views:
+            drop = self.spark.catalog.dropGlobalTempView if place else self.spark.catalog.dropTempView
+            drop(name)
+        sys.path[:] = self._path
+
+    def _table(self, path: str) -> DataFrame:
+        # Through the driver: the session's file system need not be this machine's.
+        records = pq.read_table(path)
+        return self.spark.createDataFrame(records).coalesce(1 + records.num_rows // TASK_RECORDS)
+
+    def _temporary(self) -> set[tuple[str, str]]:
+        """Names and places of temporary views."""
+        found: set[tuple[str, str]] = set()
+        for place in ("", "global_temp"):
+            # A catalogue need not have views.
+            with contextlib.suppress(PySparkException):
+                rows = self.spark.sql(f"SHOW VIEWS IN {place}" if place else "SHOW VIEWS").collect()
+                found.update((row.viewName, row.namespace) for row in rows if row.isTemporary)
+        return found

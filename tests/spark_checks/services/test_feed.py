@@ -1,0 +1,108 @@
+"""The data source `cdc`: the rows of Kafka's source without a broker, the messages of `publish`, made by tasks."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from generators.bulk import traffic
+from generators.drawing.cases import LAYOUT
+from generators.errors import NothingSelected, UsageError
+from generators.garbage import faults
+from generators.storage import bulk, records
+from generators.wire_format import get
+from spark_checks import ChangeFeed
+from spark_checks.services.feed import Feed, Options
+
+ORDERS = Path(__file__).parents[3] / "examples" / "tables" / "shop.sql"
+TICDC = "ticdc-canal-json"
+
+
+@pytest.fixture(scope="module")
+def cdc(spark):
+    spark.dataSource.register(ChangeFeed)
+    return spark
+
+
+def rows(batches):
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(("name", "profile"), [(TICDC, "v8.5.7"), ("ticdc-simple-avro", "v8.5.7"), ("debezium-json", "")])
+def test_the_messages_are_those_of_publish(name, profile):
+    feed, fmt = Feed.of(Options(name, profile, seed="7")), get(name)
+    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
+    published = list(traffic.messages(fmt, chosen, 7, 0, 300, layout=LAYOUT))
+    made = rows(feed.batches(0, 120)) + rows(feed.batches(120, 300))
+    offsets = [offset for offset, _ in bulk.numbered(fmt, chosen, 7, 0, 300)]
+    assert made == rows([records.batch(published, offsets)])
+    slow = rows(Feed.of(Options(name, profile, seed="7", expected="true")).batches(0, 300))
+    assert [{key: value for key, value in row.items() if key != "expected"} for row in slow] == made
+    owed = [change for row in slow for change in map(json.loads, row["expected"])]
+    assert len(owed) >= 300
+
+
+def test_faults_stand_between_the_messages_and_nothing_else_changes():
+    plain = Feed.of(Options(TICDC, "v8.5.7"))
+    spoiled = Feed.of(Options(TICDC, "v8.5.7", faults="truncated", expected="true"))
+    made = rows(spoiled.batches(0, 256))
+    corrupt = [row for row in made if json.loads(row["expected"][0])["kind"] == "CORRUPT"]
+    assert len(corrupt) > 256 / 6
+    assert {row["value"] for row in corrupt}.isdisjoint({row["value"] for row in rows(plain.batches(0, 256))})
+    assert [r["value"] for r in made if r not in corrupt] == [r["value"] for r in rows(plain.batches(0, 256))]
+    assert rows(spoiled.batches(64, 128)) == [row for row in made if 64 * 32 <= row["offset"] < 128 * 32]
+    places = [(row["partition"], row["offset"]) for row in made]
+    assert places == sorted(places, key=lambda place: place[1])
+    assert len(set(places)) == len(places)
+
+
+def test_nemeses_repeat_and_reorder_but_keep_every_message():
+    plain = {row["value"] for row in rows(Feed.of(Options(TICDC, "v8.5.7")).batches(0, 128))}
+    made = rows(Feed.of(Options(TICDC, "v8.5.7", nemeses="duplicate,reorder")).batches(0, 128))
+    assert {row["value"] for row in made} == plain
+    assert len(made) > 150
+    with pytest.raises(UsageError, match="nemesis compacted needs a broker"):
+        Feed.of(Options(TICDC, nemeses="compacted"))
+    doubtful = next(fault.name for fault in faults.FAULTS if fault.obligation != faults.MUST)
+    for name in ("nothing", doubtful):
+        with pytest.raises(NothingSelected, match=f"no fault of ticdc-canal-json matches '{name}'; there are .*truncated"):
+            Feed.of(Options(TICDC, faults=name))
+
+
+@pytest.mark.spark
+def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
+    asked = cdc.read.format("cdc").option("format", TICDC).option("tables", str(ORDERS)).option("expected", "true")
+    frame = asked.option("count", 200).option("slices", 4).option("topic", "mine").load()
+    assert frame.rdd.getNumPartitions() == 4
+    found = frame.collect()
+    assert {row.topic for row in found} == {"mine"}
+    assert {json.loads(row.expected[0])["table"] for row in found} > {"orders"}
+    assert frame.columns[:8] == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers"]
+    wanted = rows(Feed.of(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(0, 200))
+    assert [bytes(row.value) for row in found] == [row["value"] for row in wanted]
+    with pytest.raises(AnalysisException, match=r"unknown option 'sed'.*seed"):
+        cdc.read.format("cdc").option("format", TICDC).option("sed", 1).load()
+
+
+@pytest.mark.spark
+def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
+    seen = []
+
+    def note(batch, number):
+        seen.append((number, [bytes(row.value) for row in batch.collect()]))
+
+    def read(**options):
+        source = cdc.readStream.format("cdc").options(format=TICDC, profile="v8.5.7", batch="100", **options).load()
+        query = source.writeStream.foreachBatch(note).option("checkpointLocation", str(tmp_path)).start()
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+
+    read(count="250")
+    assert [len(values) for _, values in seen] == [100, 100, 50]
+    read(count="400", rate="100000")
+    assert [number for number, _ in seen] == list(range(len(seen)))
+    published = [message.value for message in traffic.messages(get(TICDC), get(TICDC).profile("v8.5.7"), 1, 0, 400)]
+    assert [value for _, values in seen for value in values] == published

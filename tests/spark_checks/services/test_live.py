@@ -1,0 +1,157 @@
+"""A decoder as a Python function, on the session of the tests, which stays as it was."""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import conformance
+from conformance.engines.live import pickled
+from conformance.judging.judge import Verdict
+from generators.errors import UsageError
+from spark_checks import reference
+from spark_checks.services.engine import DecoderError, SparkEngine
+from spark_checks.services.live import LiveSession
+
+pytestmark = pytest.mark.spark
+
+TICDC = "ticdc-canal-json"
+SOME = {
+    "format": TICDC,
+    "writer_profile": "v8.5.7",
+    "select": tuple(f"{TICDC}/v8.5.7/{kind}*" for kind in ("int/", "rows/every-type/alone-int")),
+}
+
+
+def state(spark):
+    """All that a run could leave behind in the session and in this process."""
+    return {
+        "settings": {row.key: row.value for row in spark.sql("SET").collect()},
+        "views": {row.viewName for row in spark.sql("SHOW VIEWS").collect()},
+        "tables": {row.tableName for row in spark.sql("SHOW TABLES").collect()},
+        "kept": spark.sparkContext._jsc.getPersistentRDDs().size(),
+        "folders": set(Path(tempfile.gettempdir()).glob("cdc-conformance-*")),
+        "path": list(sys.path),
+        "here": set(Path.cwd().iterdir()),
+    }
+
+
+@pytest.fixture
+def untouched(spark, tmp_path, monkeypatch):
+    """The session, in a time zone of the user's; whatever the test does, it must be as it was."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    spark.range(1).createOrReplaceTempView("mine")
+    before = state(spark)
+    yield spark
+    after = state(spark)
+    spark.catalog.dropTempView("mine")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    assert {name: (old, after[name]) for name, old in before.items() if old != after[name]} == {}
+    assert spark.range(3).count() == 3
+
+
+def test_a_closure_is_judged_on_both_levels_and_the_session_stays_as_it_was(untouched):
+    right, zones = reference("huawei-cdl-json"), []
+
+    class Mine:
+        def decode(self, records: DataFrame, *, deployment: object) -> DataFrame:
+            zones.append(untouched.conf.get("spark.sql.session.timeZone"))
+            records.createOrReplaceTempView("own")
+            return right.decode(untouched.table("own"), deployment=deployment)
+
+        decode_rows = staticmethod(right.decode_rows)
+
+    result = conformance.run(Mine(), format="huawei-cdl-json", spark=untouched, writer_profile="1.0")
+    assert (result.exit_code, result.failures) == (0, ())
+    assert {case.case.level for case in result.formats[0].cases} == {1, 2}
+    assert {"UTC", "America/New_York", "Asia/Kolkata"} == set(zones)
+    assert "conforms" in result._repr_html_()
+
+
+def test_a_mistake_is_shown_with_an_example_and_a_link_to_its_page(untouched, tmp_path):
+    deletes = "DELETE"
+
+    def decode(records: DataFrame) -> DataFrame:
+        decoded = reference(TICDC).decode(records)
+        return decoded.withColumn("before", F.when(F.col("op") != deletes, F.col("before")))
+
+    folder = tmp_path / "report"
+    result = conformance.run(decode, spark=untouched, level="changes", report=folder, **SOME)
+    assert result.exit_code == 1
+    assert result.header.decoder.endswith("<locals>.decode")
+    shown = result._repr_html_()
+    assert "every row of DELETE comes out without its before image" in shown
+    assert "&#34;type&#34;:&#34;DELETE&#34;" in shown
+    assert f'href="{folder}/report.html"' in shown
+    assert "<script" not in shown
+    assert (folder / "report.html").is_file()
+
+
+def test_what_hangs_in_spark_is_interrupted_and_what_raises_is_told(untouched):
+    wait = F.udf(lambda offset: time.sleep(600) or offset, "bigint")
+
+    def hangs(records: DataFrame) -> DataFrame:
+        return reference(TICDC).decode(records.withColumn("offset", wait("offset")))
+
+    one = {**SOME, "select": (f"{TICDC}/v8.5.7/int/one",), "level": "changes"}
+    began = time.monotonic()
+    result = conformance.run(hangs, spark=untouched, timeout_s=2, **one)
+    assert {case.verdict for case in result.formats[0].cases} == {Verdict.TIMEOUT}
+    assert time.monotonic() - began < 100
+
+    def raises(records: DataFrame) -> DataFrame:
+        return records.select("nothing")
+
+    result = conformance.run(raises, spark=untouched, **one)
+    assert {case.verdict for case in result.formats[0].cases} == {Verdict.ERRORED}
+    assert "nothing" in result.formats[0].cases[0].note
+
+
+def test_what_a_session_does_not_take_is_refused_at_once(untouched):
+    right = reference(TICDC)
+    environment = {"op": "decode", "conf": {"spark.sql.caseSensitive": "true", "spark.driver.memory": "4g"}}
+    refused = LiveSession(untouched, {}, {})
+    told = refused.answer(environment, 60)
+    refused.restore()
+    assert told["error"] == "usage", "no verdict on the decoder"
+    assert told["message"].startswith("the session does not take spark.driver.memory=4g: ")
+    with pytest.raises(UsageError, match=r"does not take spark.driver.memory=4g: "):
+        conformance.run(right.decode, spark=untouched, spark_conf={"spark.driver.memory": "4g"}, **SOME)
+    with pytest.raises(UsageError, match=r"spark.master: the given session has its own"):
+        conformance.run(right.decode, spark=untouched, master="local[2]", **SOME)
+    with pytest.raises(UsageError, match=r"give one decoder"):
+        conformance.run(right.decode, decoder="mine.py", spark=untouched, **SOME)
+    with pytest.raises(UsageError, match=r"does not run on a session of Spark"):
+        conformance.run(decoder="cmd:cat", spark=untouched, **SOME)
+
+
+def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
+    word, claims = "own", {"kinds": ["ROW"]}
+    monkeypatch.setitem(globals(), "CAPABILITIES", claims)
+
+    def decode(records: DataFrame) -> str:
+        return word
+
+    given = pickled(decode)
+    (name,) = given
+    monkeypatch.delitem(globals(), "CAPABILITIES")
+    assert name.endswith(":test_a_closure_goes_to_another_process_with_its_capabilities.<locals>.decode")
+    session = SparkEngine()
+    session.take(given)
+    assert session.handle({"op": "load", "decoder": name, "level": "auto"}) == {"levels": [1], "capabilities": claims}
+    with pytest.raises(DecoderError, match="decoder x cannot be made in another process: "):
+        session.take({"x": "eA=="})
+
+
+def test_a_closure_over_the_session_cannot_go_to_another_process(spark):
+    def decode(records: DataFrame) -> DataFrame:
+        return spark.createDataFrame([], records.schema)
+
+    with pytest.raises(UsageError, match=r"<locals>.decode cannot be sent to another process: .*CONTEXT_ONLY_VALID_ON_DRIVER"):
+        conformance.run(decode, spark=spark, isolated=True, **SOME)
