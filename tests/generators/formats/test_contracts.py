@@ -202,6 +202,7 @@ UNFLIPPED = {
     "ticdc-simple-avro": {"dispatcher", "float_verb", "short_escapes"},
     "huawei-cdl-json": {"heartbeat"},
     "huawei-cdl-debezium": {"properties"},
+    "maxwell-json": {"ddl"},
 }
 """Facts that only options change, or that are another format's; literal tests of the format hold what they write."""
 
