@@ -58,9 +58,9 @@ class Flat:
     `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON numbers, and `spell` gives the
     cell of a value that the format has otherwise. `tells` are fields of `Change` that a message tells, beside op, images and
     the commit time, which is whole in units of `unit` milliseconds. `whole_old`: the before image of an UPDATE has every
-    column, not what changed alone; without `empty_old` an UPDATE that changes nothing has no old, and nothing tells what its
-    row was; `nulls` False leaves NULLs out. `reads`: the format writes rows of a snapshot, too.
-    `key` is the record's key; `others` are the messages of other events, with their changes.
+    column, not what changed alone; `tells_old` says of the row before and after an UPDATE whether the message tells the one
+    before; `nulls` False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that of a row, by
+    its number in the event; `key` is the record's key; `others` are the messages of other events, with their changes.
     """
 
     members: Members
@@ -69,10 +69,11 @@ class Flat:
     unit: int = 1
     numbers: frozenset[Logical] = frozenset()
     whole_old: bool = False
-    empty_old: bool = True
+    tells_old: Callable[[Image, Image], bool] = lambda _before, _after: True
     spell: Callable[[Cell, Value], Cell] = _as_it_is
     nulls: bool = True
     reads: bool = False
+    position: Callable[[RowChange, int], str] | None = None
     key: Member | None = None
     others: Callable[[Event], Iterable[tuple[str, Change]]] = _none
 
@@ -96,6 +97,8 @@ class Flat:
         for row, images in enumerate(event.rows):
             before, after = (self.image(event.table, side) for side in (images.before, images.after))
             change = replace(self._change(event, before, after), row=row)
+            if self.position is not None:
+                change = replace(change, position=self.position(event, row))
             text = _object(held(self.members, event, change))
             yield None if self.key is None else json_text(self.key(event, change)), text, change
 
@@ -105,7 +108,7 @@ class Flat:
             sent = {n: cell if cell != after[n] else Cell(State.ABSENT, cell.type) for n, cell in before.items()}
             if not self.nulls:
                 full = {n: _open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c for n, c in before.items()}
-        if before and before == after and not self.empty_old:
+        if before and after and not self.tells_old(before, after):
             sent = full = {n: _open(c, UNTOLD) for n, c in before.items()}
         micros = event.at.ms // self.unit * self.unit * 1000
         doubtful = any(c.state is State.ANY or is_wide(c) for side in (before, after) for c in (side or {}).values())

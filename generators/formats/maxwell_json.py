@@ -216,7 +216,7 @@ def _flat(profile: MaxwellProfile) -> Flat:
         tells=tells,
         unit=1000,
         numbers=NUMBERS,
-        empty_old=False,
+        tells_old=lambda before, after: before != after,
         spell=_spell if profile.zero_dates else _spell_null,
         nulls=profile.nulls,
         reads=True,

@@ -30,11 +30,11 @@ def _of_mysql(text: str, type: SourceType, deployment: Deployment) -> str:
 class Flat:
     """How a format's messages are read, given as `m`, a struct of what they hold.
 
-    `members` are those beside the rows, with their types. `row` names the row after the change, of a DELETE the deleted one;
-    `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a message that
-    has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one that is
-    CORRUPT; `told` are columns of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of its
-    text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
+    `members` are those beside the rows, with their types. `row` names the row after the change; `deleted` the deleted one, "" if
+    it is there, too; `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a
+    message that has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one
+    that is CORRUPT; `told` are columns of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
+    its text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
     again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document.
     """
 
@@ -43,6 +43,7 @@ class Flat:
     told: Callable[[Column], Mapping[str, Column]]
     row: str
     old: str
+    deleted: str = ""
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
     exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
@@ -52,7 +53,7 @@ class Flat:
 
         def change(m: Column, kind: Column, op: Column) -> Column:
             told = {column: F.when(kind != "CORRUPT", value) for column, value in self.told(m).items()}
-            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.row])
+            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.deleted or self.row])
             images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
             return F.struct(*framing.change(kind, op=op, **told, **images))
 
@@ -88,7 +89,8 @@ class Flat:
 
         def was(c: ColumnOf) -> str:
             """The old value, NULL too, where `old` names the column."""
-            there = f"told.op = 'UPDATE' AND map_contains_key(told.old, {literal(c.name)})"
+            ops = "'UPDATE', 'DELETE'" if self.deleted == self.old else "'UPDATE'"
+            there = f"told.op IN ({ops}) AND map_contains_key(told.old, {literal(c.name)})"
             return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
         before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
