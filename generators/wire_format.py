@@ -187,6 +187,7 @@ FORMATS: tuple[str, ...] = (
     "debezium-json",
     "maxwell-json",
     "ogg-json",
+    "canal-dialects-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

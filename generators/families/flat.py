@@ -60,7 +60,8 @@ class Flat:
     the commit time, which is whole in units of `unit` milliseconds. `whole_old`: the before image of an UPDATE has every
     column, not what changed alone; `tells_old` says of the row before and after an UPDATE whether the message tells the one
     before; `nulls` False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that of a row, by
-    its number in the event; `key` is the record's key; `others` are the messages of other events, with their changes.
+    its number in the event; `key` is the record's key; `whole` writes a row's message in place of `members`; `others` are the
+    messages of other events, with their changes.
     """
 
     members: Members
@@ -75,6 +76,7 @@ class Flat:
     reads: bool = False
     position: Callable[[RowChange, int], str] | None = None
     key: Member | None = None
+    whole: Callable[[RowChange, Change], str] | None = None
     others: Callable[[Event], Iterable[tuple[str, Change]]] = _none
 
     def write(self, history: History, layout: Layout) -> list[Written]:
@@ -99,7 +101,7 @@ class Flat:
             change = replace(self._change(event, before, after), row=row)
             if self.position is not None:
                 change = replace(change, position=self.position(event, row))
-            text = _object(held(self.members, event, change))
+            text = self.whole(event, change) if self.whole else json_text(held(self.members, event, change))
             yield None if self.key is None else json_text(self.key(event, change)), text, change
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
