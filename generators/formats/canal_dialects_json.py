@@ -46,6 +46,7 @@ NAME: Final = "canal-dialects-json"
 TENCENT, HUAWEI, ALIYUN, CKAFKA = RELEASES = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
 OPTIONS: Final = {
     "compatible": "The fully compatible mode: binaries and TIMESTAMP are Canal's.",
+    "gtid": "`gtid` is there, empty without GTIDs, as the page of 2026 has it.",
     "deleted-in-old": "A deleted row stands in `old`, and `data` is null.",
 }
 LISTED: Final = "list"
@@ -57,7 +58,7 @@ class DialectProfile(Profile):
     """A service, with what its messages have otherwise than Canal's.
 
     `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has no sqlType; `described` False
-    has neither types nor keys; `seconds`: `es` and `ts` are in seconds, and id is 0; `whole_old`: `old` has every column;
+    has neither types nor keys; `gtid` is there; `seconds`: `es` and `ts` are in seconds, id is 0; `whole_old`: `old` is whole;
     `deleted_in_old`: see OPTIONS; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
     """
 
@@ -65,6 +66,7 @@ class DialectProfile(Profile):
     bare_types: bool = False
     codes: bool = True
     described: bool = True
+    gtid: bool = False
     seconds: bool = False
     whole_old: bool = False
     deleted_in_old: bool = False
@@ -78,6 +80,7 @@ CHOICES: Final = Choices(
     OPTIONS,
     limits=(
         Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
+        Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),
         Limit("deleted-in-old", "is known of Aliyun DTS, and always so in Huawei DRS", releases=(ALIYUN,)),
     ),
 )
@@ -97,6 +100,7 @@ def profile(release: str, *options: str) -> DialectProfile:
         bare_types=tencent or huawei,
         codes=not tencent and not ckafka,
         described=not ckafka,
+        gtid="gtid" in chosen,
         seconds=ckafka,
         whole_old=huawei or ckafka,
         deleted_in_old=huawei or "deleted-in-old" in chosen,
@@ -107,7 +111,7 @@ def profile(release: str, *options: str) -> DialectProfile:
 
 PROFILES: Final = (
     profile(TENCENT),
-    profile(TENCENT, "compatible"),
+    profile(TENCENT, "compatible", "gtid"),
     profile(HUAWEI),
     profile(ALIYUN),
     profile(ALIYUN, "deleted-in-old"),
@@ -161,6 +165,7 @@ def _envelope(event: Event, row: int, profile: DialectProfile, **own: Any) -> di
         "sql": "",
         "sqlType": None,
         "ts": (event.at.ms + 729) // unit,
+        **({"gtid": ""} if profile.gtid else {}),
         **own,
     }
 

@@ -17,7 +17,7 @@ from pyspark.sql.types import ArrayType, DataType, DecimalType, StringType
 
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.baselines import Baseline
-from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
 from spark_checks.decoders.families.flat import Flat
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
@@ -54,7 +54,10 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
         case Logical.BINARY:
             return base64_bytes(text)
         case Logical.DECIMAL:
-            return from_numeric(text, type.precision or 0, type.scale or 0)
+            precision, scale = type.precision or 0, type.scale or 0
+            number = from_numeric(text, precision, scale)
+            # No double has so many digits: what has them is a text.
+            return f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE {number} END"
         case Logical.DATETIME | Logical.TIMESTAMP:
             text = f"overlay({text} PLACING ' ' FROM 11)"
     return of_mysql(text, type, deployment.time_zone)

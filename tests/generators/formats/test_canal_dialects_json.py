@@ -57,9 +57,9 @@ def test_the_members_of_huaweis_example() -> None:
 
 VALUES: tuple[tuple[str, SourceType, Value, str], ...] = (
     ("tencent-dts", mysql.temporal("timestamp"), mysql.wall("2021-05-17 07:22:42"), "2021-05-17 07:22:42 +00:00"),
-    ("tencent-dts+compatible", mysql.temporal("timestamp"), mysql.wall("2021-05-17 07:22:42"), "2021-05-17 15:22:42"),
+    ("tencent-dts+compatible+gtid", mysql.temporal("timestamp"), mysql.wall("2021-05-17 07:22:42"), "2021-05-17 15:22:42"),
     ("tencent-dts", mysql.binary(), b"\x00\xff", "00ff"),
-    ("tencent-dts+compatible", mysql.binary(), b"\x00\xff", "\x00\xff"),
+    ("tencent-dts+compatible+gtid", mysql.binary(), b"\x00\xff", "\x00\xff"),
     ("huawei-drs", mysql.binary(), b"", "[]"),
     ("huawei-drs", mysql.binary(), b"jg", "[106, 103]"),
 )
