@@ -15,6 +15,7 @@ from typing import Any, Final
 from generators.families.canal import scaled_text
 from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text
 from generators.families.mysql_texts import BASE64, TextForms
+from generators.garbage.faults import CELL_FAULTS
 from generators.model import (
     Cell,
     Change,
@@ -201,6 +202,9 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
 
 
+_UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
+
+
 FORMAT: Final = Format(
     name=NAME,
     title="Oracle GoldenGate JSON",
@@ -213,4 +217,5 @@ FORMAT: Final = Format(
     choices=CHOICES,
     build=profile,
     supports=supports,
+    cell_faults=lambda _profile: tuple(fault for fault in CELL_FAULTS if fault.column not in _UNTYPED),
 )

@@ -58,9 +58,11 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
             number = from_numeric(text, precision, scale)
             # No double has so many digits: what has them is a text.
             return f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE {number} END"
-        case Logical.DATETIME | Logical.TIMESTAMP:
-            text = f"overlay({text} PLACING ' ' FROM 11)"
     return of_mysql(text, type, deployment.time_zone)
+
+
+def _text(text: str, type: SourceType) -> str:
+    return f"overlay({text} PLACING ' ' FROM 11)" if type.logical in (Logical.DATETIME, Logical.TIMESTAMP) else text
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
@@ -79,6 +81,7 @@ FLAT: Final = Flat(
     old="before",
     deleted="before",
     typed=_typed,
+    text=_text,
     exact=_exact,
 )
 BASELINE: Final = Baseline(

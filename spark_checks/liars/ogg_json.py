@@ -37,8 +37,8 @@ LIARS: Final[tuple[Liar, ...]] = (
         "zeros-of-the-position-lost",
         1,
         "envelope/position",
-        "pos is read as a number: its leading zeros are gone, and beyond 2^63 it is none.",
-        on_columns(reference.decode, position="CAST(try_cast(position AS decimal(38,0)) AS double)"),
+        "pos is read as a number: its leading zeros are gone.",
+        on_columns(reference.decode, position="CAST(try_cast(position AS decimal(38,0)) AS string)"),
     ),
     *law(_FORMAT, reference.decode, "nowhere"),
 )

@@ -35,7 +35,8 @@ class Flat:
     message that has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one
     that is CORRUPT; `told` are columns of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
     its text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
-    again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document.
+    again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document. `text` is
+    the SQL of a cell's text as MySQL spells it.
     """
 
     members: Mapping[str, DataType]
@@ -46,6 +47,7 @@ class Flat:
     deleted: str = ""
     other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
+    text: Callable[[str, SourceType], str] = lambda text, _type: text
     exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
 
     def decode(self, records: DataFrame, deployment: Deployment | None = None) -> DataFrame:
@@ -83,7 +85,7 @@ class Flat:
         def cell(side: str, c: ColumnOf) -> str:
             text = f"try_element_at(told.{side}, {literal(c.name)})"
             if c.name not in exact:
-                return text
+                return self.text(text, c.type)
             parsed = exact[c.name][1].format(f"told.{side}_again.{name(c.name)}")
             return f"CASE WHEN {text} IS NOT NULL THEN coalesce({parsed}, {text}) END"
 
