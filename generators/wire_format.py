@@ -194,6 +194,9 @@ FORMATS: tuple[str, ...] = (
     "huawei-cdl-json",
     "huawei-cdl-debezium",
     "debezium-json",
+    "maxwell-json",
+    "ogg-json",
+    "canal-dialects-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

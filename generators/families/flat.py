@@ -3,69 +3,158 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.families.connect import Raw
-from generators.families.mysql_texts import TextForms, image
-from generators.model import Cell, Change, History, Image, Kind, Layout, Logical, Message, Op, RowChange, State, Written
+from generators.families.connect import Raw, string
+from generators.families.mysql_texts import TextForms, cell
+from generators.model import (
+    Cell,
+    Change,
+    Event,
+    History,
+    Image,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    State,
+    Table,
+    Value,
+    Written,
+)
 
 Member = Callable[[RowChange, Change], Any]
-"""What a member holds, from the event and the row's change: a value for `json`, `Raw` text, or ABSENT, which leaves it out."""
+"""What a member holds, from the event and the row's change, whose `row` numbers the rows of the event: a value for `json`, `Raw`
+text, or ABSENT, which leaves it out."""
+Members = Sequence[tuple[str, Member]]
 ABSENT: Final = object()
+
+WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
+UNTOLD: Final = "the message does not tell what the row was"
+NULL_UNTOLD: Final = "the column was NULL, and the message leaves NULL out"
 
 
 def _nothing(_event: RowChange) -> Mapping[str, Any]:
     return {}
 
 
+def _as_it_is(found: Cell, _value: Value) -> Cell:
+    return found
+
+
+def _none(_event: Event) -> Iterable[tuple[str, Change]]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Flat:
     """How a format writes INSERT, UPDATE and DELETE.
 
-    `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON numbers. `tells` are fields of
-    `Change` that a message tells, beside op, images and the commit time, which is whole in units of `unit` milliseconds.
-    `whole_old`: the before image of an UPDATE has every column, not what changed alone.
+    `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON numbers, and `spell` gives the
+    cell of a value that the format has otherwise. `tells` are fields of `Change` that a message tells, beside op, images and
+    the commit time, which is whole in units of `unit` milliseconds. `whole_old`: the before image of an UPDATE has every
+    column, not what changed alone; `tells_old` says of the row before and after an UPDATE whether the message tells the one
+    before; `nulls` False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that of a row, by
+    its number in the event; `key` is the record's key; `whole` writes a row's message in place of `members`; `others` are the
+    messages of other events, with their changes.
     """
 
-    members: Sequence[tuple[str, Member]]
+    members: Members
     forms: TextForms
     tells: Callable[[RowChange], Mapping[str, Any]] = _nothing
     unit: int = 1
     numbers: frozenset[Logical] = frozenset()
     whole_old: bool = False
+    tells_old: Callable[[Image, Image], bool] = lambda _before, _after: True
+    spell: Callable[[Cell, Value], Cell] = _as_it_is
+    nulls: bool = True
+    reads: bool = False
+    position: Callable[[RowChange, int], str] | None = None
+    key: Member | None = None
+    whole: Callable[[RowChange, Change], str] | None = None
+    others: Callable[[Event], Iterable[tuple[str, Change]]] = _none
 
     def write(self, history: History, layout: Layout) -> list[Written]:
-        """The messages of a history's row changes, one for each row, in order."""
+        """The messages of a history in order: one for each row, and those of other events."""
         written = []
+        ops = (Op.INSERT, Op.UPDATE, Op.DELETE, *((Op.READ,) if self.reads else ()))
         for number, event in enumerate(history.events):
-            if isinstance(event, RowChange) and event.op in (Op.INSERT, Op.UPDATE, Op.DELETE):
-                for row in event.rows:
-                    before, after = (image(event.table, side, self.forms) for side in (row.before, row.after))
-                    change = self._change(event, self._numbered(before), self._numbered(after))
-                    value = self._text(event, change).encode()
-                    message = Message(layout.topic, 0, None, value, timestamp_ms=event.at.ms, event=number)
-                    written.append(Written(message, (change,)))
+            found: Iterable[tuple[str | None, str, Change]]
+            if isinstance(event, RowChange):
+                found = self._rows(event) if event.op in ops else ()
+            else:
+                found = ((None, text, change) for text, change in self.others(event))
+            for key, text, change in found:
+                coded = None if key is None else key.encode()
+                message = Message(layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number)
+                written.append(Written(message, (replace(change, row=0),)))
         return written
 
+    def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
+        for row, images in enumerate(event.rows):
+            before, after = (self.image(event.table, side) for side in (images.before, images.after))
+            change = replace(self._change(event, before, after), row=row)
+            if self.position is not None:
+                change = replace(change, position=self.position(event, row))
+            text = self.whole(event, change) if self.whole else json_text(held(self.members, event, change))
+            yield None if self.key is None else json_text(self.key(event, change)), text, change
+
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
-        sent = before
+        sent, full = before, before
         if before and after and not self.whole_old:
             sent = {n: cell if cell != after[n] else Cell(State.ABSENT, cell.type) for n, cell in before.items()}
+            if not self.nulls:
+                full = {n: _open(c, NULL_UNTOLD) if c.state is State.NULL and c != after[n] else c for n, c in before.items()}
+        if before and after and not self.tells_old(before, after):
+            sent = full = {n: _open(c, UNTOLD) for n, c in before.items()}
         micros = event.at.ms // self.unit * self.unit * 1000
-        told = self.tells(event)
-        return Change(0, Kind.ROW, event.op, commit_time_us=micros, before=sent, after=after, full_before=before, **told)
+        doubtful = any(c.state is State.ANY or is_wide(c) for side in (before, after) for c in (side or {}).values())
+        accept = ((Kind.CORRUPT, None),) if doubtful else ((Kind.ROW, Op.INSERT),) if event.op is Op.READ else ()
+        return Change(
+            0,
+            Kind.ROW,
+            event.op,
+            commit_time_us=micros,
+            before=self._sent(sent),
+            after=self._sent(after),
+            full_before=full,
+            full_after=after,
+            accept=accept,
+            **self.tells(event),
+        )
 
-    def _numbered(self, row: Image | None) -> Image | None:
-        """The image with cells of `numbers` as JSON; a number leaves no doubt that its text leaves."""
-        if row is None or not self.numbers:
+    def _sent(self, row: Image | None) -> Image | None:
+        """What stands on the wire of an image."""
+        if row is None or self.nulls:
             return row
-        return {n: _number(c) if c.type.logical in self.numbers and c.text is not None else c for n, c in row.items()}
+        return {n: Cell(State.ABSENT, c.type) if c.state is State.NULL else c for n, c in row.items()}
 
-    def _text(self, event: RowChange, change: Change) -> str:
-        members = ((name, held) for name, of in self.members if (held := of(event, change)) is not ABSENT)
-        return _object({name: held.text if isinstance(held, Raw) else _json(held) for name, held in members})
+    def image(self, table: Table, row: Row | None) -> Image | None:
+        """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its text leaves."""
+        if row is None:
+            return None
+        found = {}
+        for column in table.columns:
+            value = row.get(column.name)
+            own = cell(column.type, value, self.forms)
+            own = own if value is None else self.spell(own, value)
+            is_number = column.type.logical in self.numbers and own.state in (State.VALUE, State.ONE_OF) and not own.json
+            found[column.name] = _number(own) if is_number else own
+        return found
+
+
+def is_wide(cell: Cell) -> bool:
+    """Whether it is a JSON number that no Spark type holds."""
+    return cell.json and cell.type.logical is Logical.DECIMAL and (cell.type.precision or 0) > 38
+
+
+def _open(cell: Cell, reason: str) -> Cell:
+    return Cell(State.ANY, cell.type, reason=reason)
 
 
 def _number(cell: Cell) -> Cell:
@@ -74,12 +163,27 @@ def _number(cell: Cell) -> Cell:
     return replace(cell, state=State.VALUE, text=text, options=(), reason="", json=True)
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def held(members: Members, event: RowChange, change: Change) -> Mapping[str, Any]:
+    """What the members hold that are there."""
+    return {name: value for name, of in members if (value := of(event, change)) is not ABSENT}
 
 
-def _object(members: Mapping[str, str]) -> str:
-    return "{" + ",".join(f"{_json(name)}:{text}" for name, text in members.items()) + "}"
+def json_text(value: object) -> str:
+    """JSON without blanks, texts as Jackson escapes them in UTF-8."""
+    match value:
+        case Raw():
+            return value.text
+        case str():
+            return string(value)
+        case dict():
+            return _object(value)
+        case list() | tuple():
+            return f"[{','.join(map(json_text, value))}]"
+    return json.dumps(value)
+
+
+def _object(members: Mapping[str, Any]) -> str:
+    return "{" + ",".join(f"{string(name)}:{json_text(value)}" for name, value in members.items()) + "}"
 
 
 def cells(which: Callable[[Change], Image | None]) -> Member:
@@ -87,10 +191,10 @@ def cells(which: Callable[[Change], Image | None]) -> Member:
 
     def member(_event: RowChange, change: Change) -> Any:
         row = which(change)
-        if row is None:
+        if row is None or all(cell.reason == UNTOLD for cell in row.values()):
             return ABSENT
         there = {name: cell for name, cell in row.items() if cell.state is not State.ABSENT}
-        return Raw(_object({name: cell.text or "" if cell.json else _json(cell.text) for name, cell in there.items()}))
+        return Raw(_object({name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}))
 
     return member
 

@@ -123,7 +123,7 @@ NO_MESSAGE: Final = Fault(
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
-_KINDS: Final = ("messageType", "OPERATION", "action", "op", "type")
+_KINDS: Final = ("messageType", "OPERATION", "action", "op", "op_type", "type")
 """Members that say what a message is, in an object or in its payload."""
 _ROWS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""

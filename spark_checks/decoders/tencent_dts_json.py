@@ -20,12 +20,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
-from generators.model import Deployment, Logical, SourceType, Table
+from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.canal import ROW_TYPES
-from spark_checks.decoders.families.mysql import typed
-from spark_checks.decoders.families.sql import given, literal
+from spark_checks.decoders.families.mysql import index, mask, typed
+from spark_checks.decoders.families.sql import given
 
 _TEXTS: Final = ArrayType(StringType())
 _COLUMN: Final = StructType(
@@ -156,19 +156,7 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             instant = f"CASE WHEN {millis} BETWEEN 1 AND {_LAST_SECOND}999 THEN timestamp_millis({millis}) END"
             return f"coalesce({typed(cell, c.type, deployment.time_zone)}, {instant})"
         case Logical.ENUM | Logical.SET if c.type.members:
-            return _labelled(cell, c.type)
+            labels = index if c.type.logical is Logical.ENUM else mask
+            return f"coalesce({labels(cell, c.type)}, {typed(cell, c.type)})"
         case _:
             return typed(cell, c.type, deployment.time_zone)
-
-
-def _labelled(cell: str, type: SourceType) -> str:
-    """An ENUM's index or a SET's mask from labels, or from the number itself where the text is no label."""
-    labels = f"array({', '.join(map(literal, type.members))})"
-    if type.logical is Logical.ENUM:
-        index = f"nullif(CAST(array_position({labels}, {cell}) AS int), 0)"
-        return f"coalesce({index}, CASE WHEN {cell} = '' THEN 0 END, {typed(cell, type)})"
-    weights = f"array({', '.join(f'CAST({1 << i} AS decimal(20,0))' for i in range(len(type.members)))})"
-    weight = f"get({weights}, CAST(array_position({labels}, x) AS int) - 1)"
-    zero = "CAST(0 AS decimal(20,0))"
-    mask = f"aggregate(array_distinct(split({cell}, ',')), {zero}, (a, x) -> CAST(a + {weight} AS decimal(20,0)))"
-    return f"CASE WHEN {cell} = '' THEN {zero} ELSE coalesce({mask}, {typed(cell, type)}) END"

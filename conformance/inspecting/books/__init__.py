@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.inspecting.books import canal, debezium, dts, envelopes, simple
+from conformance.inspecting.books import canal, debezium, dts, envelopes, flat, simple
 from conformance.inspecting.evidence import EvidenceBook
 
-BOOKS: Final[tuple[EvidenceBook, ...]] = (*canal.BOOKS, *dts.BOOKS, *simple.BOOKS, *debezium.BOOKS, *envelopes.BOOKS)
+BOOKS: Final[tuple[EvidenceBook, ...]] = (*canal.BOOKS, *dts.BOOKS, *simple.BOOKS, *debezium.BOOKS, *envelopes.BOOKS, *flat.BOOKS)

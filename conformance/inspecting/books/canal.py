@@ -1,4 +1,5 @@
-"""Evidence of the formats that write Canal's flat message or follow it: Canal, TiCDC's Canal-JSON, CloudCanal's Canal Json."""
+"""Evidence of the formats that write Canal's flat message or follow it: Canal, TiCDC's Canal-JSON, CloudCanal's Canal Json, and
+the dialects of cloud services."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from conformance.inspecting.opening import Seen
 TICDC: Final = "ticdc-canal-json"
 CANAL: Final = "alibaba-canal-json"
 CLOUDCANAL: Final = "cloudcanal-canal-json"
+DIALECTS: Final = "canal-dialects-json"
 
 ROWS: Final = ("INSERT", "UPDATE", "DELETE")
 
@@ -64,6 +66,39 @@ def _described(seen: Seen) -> Described | None:
 def _marks(seen: Seen) -> bool:
     return seen.container == "json" and {"database", "isDdl", "mysqlType", "sqlType", "table"} <= seen.members.keys()
 
+
+_SECONDS: Final = 100_000_000_000
+_DRS: Final = "mysqlType id es ts database table type isDdl sql sqlType data old pkNames"
+
+
+def _loaded(seen: Seen) -> bool:
+    return _type(seen) in ("INIT", "INIT_DDL", "DDL")
+
+
+def _uncoded(seen: Seen) -> bool:
+    return seen.members.get("sqlType") is None and (is_row(seen) or _type(seen) == "INIT")
+
+
+def _in_seconds(seen: Seen) -> bool:
+    es = seen.members.get("es")
+    return isinstance(es, int) and 0 < es < _SECONDS
+
+
+def _moved(seen: Seen) -> bool:
+    return _type(seen) == "DELETE" and seen.members.get("data") is None and bool(_old(seen))
+
+
+def _is_drs(seen: Seen) -> bool:
+    return list(seen.members) == _DRS.split()
+
+
+_FOREIGN: Final = (
+    Sign("type is INIT, INIT_DDL or DDL", _loaded, "canal-dialects#init", never=True),
+    Sign("a row has no sqlType", _uncoded, "canal-dialects#no-codes", never=True),
+    Sign("es is in seconds", _in_seconds, "canal-dialects#es", never=True),
+    Sign("a deleted row stands in old, and data is null", _moved, "canal-dialects#deleted-in-old", never=True),
+)
+"""What only the dialects of cloud services have."""
 
 # TiCDC
 
@@ -332,6 +367,7 @@ def _watch_images() -> Watch:
 
 
 _CANAL_SIGNS: Final = (
+    *_FOREIGN,
     Sign("id is 0", lambda s: s.members.get("id") == 0, "canal#batch-id", never=True),
     Sign("es is not in whole seconds", lambda s: bool(_number(s, "es") % 1000), "canal#times", never=True),
     Sign("a list is empty", lambda s: any(s.members.get(n) == [] for n in ("data", "old", "pkNames")), "canal#ddl", never=True),
@@ -406,6 +442,7 @@ def _single_old(seen: Seen) -> Any:
 
 
 _CLOUDCANAL_SIGNS: Final = (
+    *_FOREIGN,
     Sign("data is no list", lambda s: not isinstance(s.members.get("data"), list), "cloudcanal#canal-batch", never=True),
     Sign("pkNames is no list", lambda s: not isinstance(s.members.get("pkNames"), list), "cloudcanal#canal-keys", never=True),
     Sign(
@@ -465,4 +502,74 @@ _CLOUDCANAL: Final = EvidenceBook(
     describe=_described,
 )
 
-BOOKS: Final = (_TICDC, _CANAL, _CLOUDCANAL)
+# The dialects of cloud services: messages that have nothing of their own are Alibaba's as well, and are not claimed
+
+
+def _marks_dialect(seen: Seen) -> bool:
+    return _marks(seen) and any(told(seen) for told in (_loaded, _uncoded, _in_seconds, _moved, _is_drs))
+
+
+def _stamps(seen: Seen) -> list[str]:
+    found = (row.get(name) for name, type in _types(seen).items() if type == "timestamp" for row in _data(seen))
+    return [one for one in found if isinstance(one, str)]
+
+
+def _unzoned(text: str) -> bool:
+    return not text.endswith(_OFFSET) and not text.startswith("0000")
+
+
+_OFFSET: Final = " +00:00"
+_TENCENT, _HUAWEI, _ALIYUN, _CKAFKA = releases_of(DIALECTS)
+_DIALECTS: Final = EvidenceBook(
+    DIALECTS,
+    "Tencent DTS, Huawei DRS, Aliyun DTS or Tencent CKafka's connector, Canal JSON",
+    _marks_dialect,
+    (
+        shape("data database es gtid id isDdl mysqlType old pkNames sql sqlType table ts type", "gtid"),
+        shape(_DRS),
+    ),
+    (
+        Sign("members are in the order of Huawei DRS", _is_drs, "canal-dialects#bare-types", (_HUAWEI,)),
+        Sign(
+            "members are in the order of the alphabet",
+            lambda s: not _is_drs(s),
+            "canal-dialects#modes",
+            (_TENCENT, _ALIYUN, _CKAFKA),
+        ),
+        Sign("es is in seconds", _in_seconds, "canal-dialects#es", (_CKAFKA,)),
+        Sign(
+            "es is in milliseconds",
+            lambda s: _number(s, "es") >= _SECONDS,
+            "canal-dialects#es",
+            (_TENCENT, _HUAWEI, _ALIYUN),
+        ),
+        Sign("type is INIT", lambda s: _type(s) == "INIT", "canal-dialects#init", (_TENCENT, _HUAWEI)),
+        Sign("type is DDL or INIT_DDL", lambda s: _type(s) in ("DDL", "INIT_DDL"), "canal-dialects#ddl", (_HUAWEI,)),
+        Sign("a row has no sqlType", _uncoded, "canal-dialects#no-codes", (_TENCENT, _CKAFKA)),
+        Sign(
+            "a deleted row stands in old, in the order of the alphabet",
+            lambda s: _moved(s) and not _is_drs(s),
+            "canal-dialects#deleted-in-old",
+            (_ALIYUN,),
+            ("deleted-in-old",),
+        ),
+        Sign("gtid is there", lambda s: "gtid" in s.members, "canal-dialects#modes", (_TENCENT,), ("gtid",)),
+        Sign("gtid is not there", lambda s: "gtid" not in s.members, "canal-dialects#modes", without=("gtid",)),
+        Sign(
+            "a TIMESTAMP has its offset",
+            lambda s: any(text.endswith(_OFFSET) for text in _stamps(s)),
+            "canal-dialects#offset",
+            (_TENCENT,),
+            without=("compatible",),
+        ),
+        Sign(
+            "a TIMESTAMP has no offset",
+            lambda s: _uncoded(s) and any(map(_unzoned, _stamps(s))),
+            "canal-dialects#offset",
+            given=("compatible",),
+        ),
+    ),
+    describe=_described,
+)
+
+BOOKS: Final = (_TICDC, _CANAL, _CLOUDCANAL, _DIALECTS)

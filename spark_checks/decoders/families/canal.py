@@ -57,8 +57,9 @@ class Names:
 class CanalDialect:
     """How the formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
     `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written;
-    `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `typed` gives the SQL of a cell's value from the
-    SQL of its text where the deployment has it differ from `mysql.typed`, else None."""
+    `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `op` is the operation of a row by its type,
+    `millis` the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's value from the SQL of
+    its text where the deployment has it differ from `mysql.typed`, else None."""
 
     kind: Callable[[Column], Column]
     position: Callable[[Column], Column]
@@ -66,6 +67,8 @@ class CanalDialect:
     names: Names = Names()
     binary_codes: bool = False
     deletes_in_old: bool = False
+    op: Callable[[Column], Column] = lambda wire: wire
+    millis: Callable[[Column], Column] = lambda wire: wire
     typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: None
 
 
@@ -77,7 +80,7 @@ def decode(records: DataFrame, dialect: CanalDialect, deployment: Deployment | N
         data = m[names.data]
         if dialect.deletes_in_old:
             data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
-        op, told = F.when(kind == "ROW", m[names.op]), F.when(kind != "CORRUPT", m)
+        op, told = F.when(kind == "ROW", dialect.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
         def change(image: Column, row: Column) -> Column:
             return F.struct(
@@ -90,7 +93,7 @@ def decode(records: DataFrame, dialect: CanalDialect, deployment: Deployment | N
                     table=told[names.table],
                     keys=told[names.keys],
                     position=F.when(kind != "CORRUPT", dialect.position(m)),
-                    commit_time=framing.instant(told[names.committed]),
+                    commit_time=framing.instant(dialect.millis(told[names.committed])),
                     before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
                     after=framing.after(op, image),
                     types=told[names.types],
@@ -118,7 +121,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: CanalDialect, deploym
         if dialect.deletes_in_old:
             data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
         return F.struct(
-            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m[names.op]).alias("op"),
+            F.when(kind == "CORRUPT", "CORRUPT").when(mine, dialect.op(m[names.op])).alias("op"),
             F.when(mine, data).alias("data"),
             F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
             *([m[names.codes].alias("codes")] if binaries else []),

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from generators.model import Deployment, Logical, SourceType
-from spark_checks.decoders.families.sql import literal
+from spark_checks.decoders.families.mysql import index, mask
 
 
 def typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
@@ -26,27 +26,15 @@ def typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
                 raise ValueError(f"binary {deployment.binary!r}: one of {', '.join(filter(None, _FORMS))}, or '' for ISO-8859-1")
             return form(text)
         case Logical.ENUM:
-            return f"coalesce({_number(text, type)}, {_index(text, type)})"
+            return f"coalesce({_number(text, type)}, {index(text, type)})"
         case Logical.SET:
-            return f"coalesce({_number(text, type)}, {_mask(text, type)})"
+            return f"coalesce({_number(text, type)}, {mask(text, type)})"
         case _:
             return None
 
 
 def _number(text: str, type: SourceType) -> str:
     return rf"CASE WHEN {text} RLIKE r'^\d+$' THEN try_cast({text} AS {type.spark}) END"
-
-
-def _index(text: str, type: SourceType) -> str:
-    labels = ", ".join(map(literal, type.members))
-    return f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = '' THEN 0 END) AS {type.spark})"
-
-
-def _mask(text: str, type: SourceType) -> str:
-    bits = ", ".join(f"{literal(label)}, CAST({1 << i} AS {type.spark})" for i, label in enumerate(type.members))
-    bit, zero = f"try_element_at(map({bits}), label)", f"CAST(0 AS {type.spark})"
-    sum_ = f"aggregate(array_distinct(split({text}, ',')), {zero}, (sum, label) -> CAST(sum + {bit} AS {type.spark}))"
-    return f"CASE WHEN {text} = '' THEN {zero} ELSE {sum_} END"
 
 
 def _hex(text: str) -> str:

@@ -30,10 +30,13 @@ def _of_mysql(text: str, type: SourceType, deployment: Deployment) -> str:
 class Flat:
     """How a format's messages are read, given as `m`, a struct of what they hold.
 
-    `members` are those beside the rows, with their types. `row` names the row after the change, of a DELETE the deleted one;
-    `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a message that
-    has what it needs, and NULL of one that is CORRUPT; `told` are columns of level one beside op and images. `typed`
-    is the SQL of a cell's value from the SQL of its text.
+    `members` are those beside the rows, with their types. `row` names the row after the change; `deleted` the deleted one, "" if
+    it is there, too; `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a
+    message that has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one
+    that is CORRUPT; `told` are columns of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
+    its text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
+    again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document. `text` is
+    the SQL of a cell's text as MySQL spells it.
     """
 
     members: Mapping[str, DataType]
@@ -41,15 +44,18 @@ class Flat:
     told: Callable[[Column], Mapping[str, Column]]
     row: str
     old: str
+    deleted: str = ""
+    other: Callable[[Column], Column] = lambda _m: F.lit(None).cast("string")
     typed: Callable[[str, SourceType, Deployment], str] = _of_mysql
+    text: Callable[[str, SourceType], str] = lambda text, _type: text
+    exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
 
     def decode(self, records: DataFrame, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
 
-        def change(m: Column, op: Column) -> Column:
-            kind = F.when(op.isNotNull(), "ROW").otherwise("CORRUPT")
-            told = {column: F.when(op.isNotNull(), value) for column, value in self.told(m).items()}
-            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.row])
+        def change(m: Column, kind: Column, op: Column) -> Column:
+            told = {column: F.when(kind != "CORRUPT", value) for column, value in self.told(m).items()}
+            old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.deleted or self.row])
             images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
             return F.struct(*framing.change(kind, op=op, **told, **images))
 
@@ -58,39 +64,53 @@ class Flat:
     def decode_rows(self, records: DataFrame, table: Table, deployment: Deployment | None = None) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         own = {"database": table.database, "schema": table.schema, "table": table.name}
+        exact = {c.name: found for c in table.columns if (found := self.exact(c.type))}
+        again = StructType([StructField(column, kind) for column, (kind, _) in exact.items()])
 
-        def told(m: Column, op: Column) -> Column:
+        def told(m: Column, kind: Column, op: Column) -> Column:
             mine = op.isNotNull()
             for column, value in self.told(m).items():
                 if own.get(column) is not None:
                     mine = mine & (value == own[column])
-            rows = (m[self.old].alias("old"), m[self.row].alias("row"))
-            return F.struct(F.when(op.isNull(), "CORRUPT").when(mine, op).alias("op"), *rows)
+            rows = [m[self.old].alias("old"), m[self.row].alias("row")]
+            if exact:
+                wire = StructType([StructField(self.old, again), StructField(self.row, again)])
+                parsed = F.when(mine, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS))
+                rows += [parsed[self.old].alias("old_again"), parsed[self.row].alias("row_again")]
+            return F.struct(F.when(kind == "CORRUPT", kind).when(mine, op).alias("op"), *rows)
 
         def value(c: ColumnOf, image: str) -> str:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
-        before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, _was)} END"
-        after = f"CASE WHEN told.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, _now)} END"
+        def cell(side: str, c: ColumnOf) -> str:
+            text = f"try_element_at(told.{side}, {literal(c.name)})"
+            if c.name not in exact:
+                return self.text(text, c.type)
+            parsed = exact[c.name][1].format(f"told.{side}_again.{name(c.name)}")
+            return f"CASE WHEN {text} IS NOT NULL THEN coalesce({parsed}, {text}) END"
+
+        def was(c: ColumnOf) -> str:
+            """The old value, NULL too, where `old` names the column."""
+            ops = "'UPDATE', 'DELETE'" if self.deleted == self.old else "'UPDATE'"
+            there = f"told.op IN ({ops}) AND map_contains_key(told.old, {literal(c.name)})"
+            return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
+
+        before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
+        after = f"CASE WHEN told.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, lambda c: cell('row', c))} END"
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
         return framing.rows(records, self._message(told), framing.row(images), deployment)
 
-    def _message(self, told: Callable[[Column, Column], Column]) -> Column:
-        """What `told` makes of a message, and of its operation: NULL where it is CORRUPT."""
+    def _message(self, told: Callable[[Column, Column, Column], Column]) -> Column:
+        """What `told` makes of a message, of its kind, and of the operation of a row change."""
         kinds = {**self.members, self.row: _TEXTS, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
-        return framing.message_of(envelope, lambda m, whole: given(F.when(whole, self.op(m)), lambda op: told(m, op)))
+
+        def judged(m: Column, whole: Column) -> Column:
+            kind = framing.kind(whole, F.when(self.op(m).isNotNull(), "ROW").otherwise(self.other(m)))
+            return given(kind, lambda kind: given(F.when(kind == "ROW", self.op(m)), lambda op: told(m, kind, op)))
+
+        return framing.message_of(envelope, judged)
 
 
-def _struct(table: Table, cell: Callable[[str], str]) -> str:
-    return f"struct({', '.join(f'{cell(literal(c.name))} AS {name(c.name)}' for c in table.columns)})"
-
-
-def _now(key: str) -> str:
-    return f"try_element_at(told.row, {key})"
-
-
-def _was(key: str) -> str:
-    """The old value, NULL too, where `old` names the column."""
-    there = f"told.op = 'UPDATE' AND map_contains_key(told.old, {key})"
-    return f"CASE WHEN {there} THEN try_element_at(told.old, {key}) ELSE {_now(key)} END"
+def _struct(table: Table, cell: Callable[[ColumnOf], str]) -> str:
+    return f"struct({', '.join(f'{cell(c)} AS {name(c.name)}' for c in table.columns)})"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Logical, SourceType
+from spark_checks.decoders.families.sql import literal
 
 _PLAIN_STRING_CODES: Final = (1, 12)
 """java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8."""
@@ -70,6 +71,25 @@ def misfit(text: str, value: str, type: SourceType) -> str | None:
     none = f"({value} IS NULL AND {text} IS NOT NULL" + (f" AND NOT {text} RLIKE r'{zero}')" if zero else ")")
     outside = _outside(value, type)
     return f"{none} OR {outside}" if outside else none
+
+
+def index(text: str, type: SourceType) -> str:
+    """The index of an ENUM's label; 0 of the empty text, unless it is a label."""
+    labels = ", ".join(map(literal, type.members))
+    return f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = '' THEN 0 END) AS {type.spark})"
+
+
+def mask(text: str, type: SourceType) -> str:
+    """The mask of a SET's labels, which commas join."""
+    labels = f"split({text}, ',')"
+    return f"CASE WHEN {text} = '' THEN CAST(0 AS {type.spark}) ELSE {mask_of(labels, type)} END"
+
+
+def mask_of(labels: str, type: SourceType) -> str:
+    """The mask of an array of a SET's labels."""
+    bits = ", ".join(f"{literal(label)}, CAST({1 << i} AS {type.spark})" for i, label in enumerate(type.members))
+    bit, zero = f"try_element_at(map({bits}), label)", f"CAST(0 AS {type.spark})"
+    return f"aggregate(array_distinct({labels}), {zero}, (sum, label) -> CAST(sum + {bit} AS {type.spark}))"
 
 
 def _outside(value: str, type: SourceType) -> str | None:

@@ -15,6 +15,8 @@ from generators.wire_format import formats, get
 RECORDINGS = [one for product in store.PRODUCTS for one in store.recordings(product)]
 PROFILES = [(fmt.name, profile.name) for fmt in formats() for profile in fmt.profiles]
 STRIDE = 15
+AS_ANOTHER = {"canal-dialects-json": "alibaba-canal-json"}
+"""Formats some of whose messages have nothing of their own, and as whose they are told."""
 
 
 def record(value, **facts):
@@ -72,15 +74,19 @@ def test_named_cases_are_never_told_wrong(name, profile):
         found = inspect(records)
         assert not found.problems, scenario.name
         if found.tallies:
-            (group,) = writers(found)
-            assert name in group, scenario.name
-            assert wrong(found, name, of.release, of.options) == [], scenario.name
+            groups = writers(found)
+            assert len(groups) == 1 or name in AS_ANOTHER, scenario.name
+            group = [*itertools.chain.from_iterable(groups)]
+            assert name in group or AS_ANOTHER.get(name) in group, scenario.name
+            if name in group:
+                assert wrong(found, name, of.release, of.options) == [], scenario.name
             checked += 1
         for one in records:
             whole.add(one)
     assert checked > 20
-    assert wrong(whole, name, of.release, of.options) == []
-    assert name in writers(whole)[0]
+    if name in whole.tallies:
+        assert wrong(whole, name, of.release, of.options) == []
+    assert any(name in group or AS_ANOTHER.get(name) in group for group in writers(whole))
 
 
 def told(found, fmt):

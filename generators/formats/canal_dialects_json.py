@@ -1,0 +1,286 @@
+"""Canal's flat message as cloud services write it: Tencent DTS and CKafka's connector, Huawei DRS, Aliyun DTS.
+
+Sources: the vendors' pages (canal-dialects#modes). Each message is one row. A decoder of Alibaba's flat message breaks
+on `type` INIT of a full load (Tencent DTS, Huawei DRS) and DDL (Huawei DRS), on a deleted row in `old` (Huawei DRS), on hex or
+lists of bytes in the place of ISO-8859-1, on a TIMESTAMP with its offset (Tencent DTS), and on `es` in seconds (CKafka). What the
+pages do not say of values is assumed to be Canal's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from generators.families.canal import DDL_TYPES, SQL_TYPES, type_text
+from generators.families.flat import ABSENT, OLD, ROW, Flat, Member, json_text
+from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
+from generators.model import (
+    Cell,
+    Change,
+    Deployment,
+    Event,
+    History,
+    Kind,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, START, change, insert, named, slug
+from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+
+__all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
+
+NAME: Final = "canal-dialects-json"
+TENCENT, HUAWEI, ALIYUN, CKAFKA = RELEASES = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
+OPTIONS: Final = {
+    "compatible": "The fully compatible mode: binaries and TIMESTAMP are Canal's.",
+    "gtid": "`gtid` is there, empty without GTIDs, as the page of 2026 has it.",
+    "deleted-in-old": "A deleted row stands in `old`, and `data` is null.",
+}
+LISTED: Final = "list"
+"""A binary as a text of a list of its bytes, in decimal (`Deployment.binary`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialectProfile(Profile):
+    """A service, with what its messages have otherwise than Canal's.
+
+    `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has no sqlType; `described` False
+    has neither types nor keys; `gtid` is there; `seconds`: `es` and `ts` are in seconds, id is 0; `whole_old`: `old` is whole;
+    `deleted_in_old`: see OPTIONS; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
+    """
+
+    zoned: bool = False
+    bare_types: bool = False
+    codes: bool = True
+    described: bool = True
+    gtid: bool = False
+    seconds: bool = False
+    whole_old: bool = False
+    deleted_in_old: bool = False
+    init: bool = False
+    ddl: str = ""
+
+
+CHOICES: Final = Choices(
+    NAME,
+    RELEASES,
+    OPTIONS,
+    limits=(
+        Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
+        Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),
+        Limit("deleted-in-old", "is known of Aliyun DTS, and always so in Huawei DRS", releases=(ALIYUN,)),
+    ),
+)
+
+
+def profile(release: str, *options: str) -> DialectProfile:
+    """The profile of a service with options. Raises UnknownName, or UsageError for options that do not go together."""
+    chosen = CHOICES.checked(release, options)
+    tencent, huawei, ckafka = release == TENCENT, release == HUAWEI, release == CKAFKA
+    incompatible = tencent and "compatible" not in chosen
+    return DialectProfile(
+        release,
+        chosen,
+        Deployment("Asia/Shanghai", binary=HEX if incompatible else LISTED if huawei else LATIN1),
+        "values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS",
+        zoned=incompatible,
+        bare_types=tencent or huawei,
+        codes=not tencent and not ckafka,
+        described=not ckafka,
+        gtid="gtid" in chosen,
+        seconds=ckafka,
+        whole_old=huawei or ckafka,
+        deleted_in_old=huawei or "deleted-in-old" in chosen,
+        init=tencent or huawei,
+        ddl="DDL" if huawei else "",
+    )
+
+
+PROFILES: Final = (
+    profile(TENCENT),
+    profile(TENCENT, "compatible", "gtid"),
+    profile(HUAWEI),
+    profile(ALIYUN),
+    profile(ALIYUN, "deleted-in-old"),
+    profile(CKAFKA),
+)
+
+
+def _spell(profile: DialectProfile, found: Cell, value: Value) -> Cell:
+    if profile.deployment.binary == LISTED and isinstance(found.value, bytes):
+        return replace(found, text=str(list(found.value)))
+    if profile.zoned and found.type.logical is Logical.TIMESTAMP:
+        zero = isinstance(value, ZeroDate)
+        text = found.text if zero or not isinstance(value, int) else mysql.datetime_text(value, found.type.fsp)
+        return replace(found, state=State.VALUE, value=value, text=text if zero else f"{text} +00:00", options=(), reason="")
+    return found
+
+
+def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
+    """The types of a row."""
+    if not profile.described:
+        return None
+    return {c.name: c.type.name if profile.bare_types else type_text(c.type) for c in table.columns}
+
+
+def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
+    # The page of DRS has 94 for datetime, which is no code of JDBC.
+    own = {"datetime": 94} if profile.release == HUAWEI else {}
+    codes = {c.name: own.get(c.type.name, SQL_TYPES[c.type.name].value) for c in table.columns}
+    return codes if profile.codes else None
+
+
+def _listed(image: Member) -> Member:
+    def member(event: RowChange, change: Change) -> Any:
+        found = image(event, change)
+        return None if found is ABSENT else [found]
+
+    return member
+
+
+def _envelope(event: Event, row: int, profile: DialectProfile, **own: Any) -> dict[str, Any]:
+    """The members of a message by name: of a row change, or with `sql` of a statement."""
+    unit = 1000 if profile.seconds else 1
+    return {
+        "data": None,
+        "es": event.at.ms // 1000 * (1000 // unit),
+        "id": _number(event, row, profile),
+        "isDdl": False,
+        "mysqlType": None,
+        "old": None,
+        "pkNames": None,
+        "sql": "",
+        "sqlType": None,
+        "ts": (event.at.ms + 729) // unit,
+        **({"gtid": ""} if profile.gtid else {}),
+        **own,
+    }
+
+
+def _number(event: Event, row: int, profile: DialectProfile) -> int:
+    """id: Tencent and Huawei have one of each operation, which grows; CKafka's connector has 0."""
+    return 0 if profile.seconds else event.at.tso * 16 + min(row, 15)
+
+
+_DRS: Final = ("mysqlType", "id", "es", "ts", "database", "table", "type", "isDdl", "sql", "sqlType", "data", "old", "pkNames")
+
+
+def _text(members: dict[str, Any], profile: DialectProfile) -> str:
+    """The message, its members in the order of Huawei's example or of the alphabet."""
+    return json_text({name: members[name] for name in (_DRS if profile.release == HUAWEI else sorted(members))})
+
+
+def _whole(event: RowChange, change: Change, profile: DialectProfile) -> dict[str, Any]:
+    table, is_delete = event.table, event.op is Op.DELETE
+    old, row = _listed(OLD)(event, change), _listed(ROW)(event, change)
+    moved = is_delete and profile.deleted_in_old
+    return _envelope(
+        event,
+        change.row,
+        profile,
+        data=None if moved else row,
+        database=table.database,
+        mysqlType=_types(table, profile),
+        old=row if moved else old,
+        pkNames=table.primary_key or None if profile.described else None,
+        sqlType=_codes(table, profile),
+        table=table.name,
+        type="INSERT" if event.op is Op.READ and not profile.init else "INIT" if event.op is Op.READ else event.op,
+    )
+
+
+def _flat(profile: DialectProfile) -> Flat:
+    def tells(event: RowChange) -> dict[str, Any]:
+        keys = event.table.primary_key if profile.described and event.table.primary_key else None
+        names = {"database": event.table.database, "table": event.table.name}
+        return {**names, "keys": keys, "types": _types(event.table, profile)}
+
+    return Flat(
+        members=(),
+        forms=TextForms(profile.deployment.time_zone, binary=HEX if profile.zoned else LATIN1),
+        tells=tells,
+        unit=1000,
+        whole_old=profile.whole_old,
+        spell=lambda found, value: _spell(profile, found, value),
+        reads=True,
+        position=lambda event, row: str(_number(event, row, profile)),
+        whole=lambda event, change: _text(_whole(event, change, profile), profile),
+        others=lambda event: _statement(event, profile),
+    )
+
+
+def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Change]]:
+    if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
+        own = {"database": event.database, "isDdl": True, "sql": event.sql, "table": event.table}
+        members = _envelope(event, 0, profile, **own, type=profile.ddl or DDL_TYPES[event.action])
+        told = Change(0, Kind.DDL, None, event.database, None, event.table, position=str(members["id"]), sql=event.sql)
+        yield _text(members, profile), replace(told, commit_time_us=event.at.ms // 1000 * 1_000_000)
+
+
+def write(history: History, profile: DialectProfile, layout: Layout) -> list[Written]:
+    """The messages of a history in order: one for each row, and one for each statement that Canal has."""
+    return _flat(profile).write(history, layout)
+
+
+KINDS: Final = (
+    KindRow("type INSERT", "ROW", "INSERT"),
+    KindRow("type INIT", "ROW", "READ", "a row of a full load, of Tencent DTS and Huawei DRS; INSERT is as good"),
+    KindRow("type UPDATE", "ROW", "UPDATE", "old holds what changed; of Huawei DRS and CKafka's connector the whole row"),
+    KindRow("type DELETE", "ROW", "DELETE", "the row stands in data, of Huawei DRS in old"),
+    KindRow("isDdl true", "DDL", note="type is DDL of Huawei DRS, else Canal's"),
+)
+
+
+def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
+    """The cases that only this format has: full loads, statements, keys."""
+    columns = (ID, *KEY_VALUES)
+    row: Row = {"id": 1, "a": "x", "n": 5}
+    loaded = Table(database, slug("init/rows"), columns, ("id",))
+    yield named("init/rows", change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})), tags={"snapshot"})
+    keyed = Table(database, slug("keys/two"), columns, ("n", "id"))
+    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
+    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
+    for action in ("create table", "drop table", "truncate table", "add column", "create index", "create database"):
+        ddl, name = mysql.DDL_ACTIONS[action], f"ddl/{action.replace(' ', '-')}"
+        is_of_database = ddl.level == "database"
+        table, where = ("", f"{database}_{slug(name)}") if is_of_database else (slug(name), database)
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other="o")
+        yield named(name, SchemaChange(START, action, sql, where, table), tags={f"ddl:{action}"})
+
+
+KEY_VALUES: Final = tuple(
+    replace(ID, name=name, type=type, nullable=True) for name, type in (("a", mysql.text()), ("n", ID.type))
+)
+
+
+def writes(type: SourceType) -> bool:
+    """Whether the type has a form: MySQL's, but spatial ones, of which no page says more than hex."""
+    return supports(type) and type.name in SQL_TYPES
+
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="Canal dialects of cloud services",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`id`, which grows with each operation; 0 of CKafka's connector",
+    scenarios=scenarios,
+    choices=CHOICES,
+    build=profile,
+    supports=writes,
+)

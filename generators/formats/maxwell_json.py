@@ -1,0 +1,350 @@
+"""Maxwell's JSON: one message for each row of MySQL, with the old values of what an UPDATE changed beside the row.
+
+Source: Maxwell's data format and its source, 1.45.0 (maxwell#members and after). `ts` of a row is in seconds, of a DDL in
+milliseconds. Numbers are JSON numbers, a SET is a list of labels, a JSON column its document, a binary base64. Maxwell's JVM is
+assumed to run in UTC. Losses: an hour of TIME beyond a day, its sign, BIT from 2^31 to 2^63, an ENUM's empty value,
+YEAR 0000 and partly zero dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from generators.families.canal import scaled_text
+from generators.families.connect import Raw
+from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text
+from generators.families.mysql_texts import BASE64, TextForms, supports
+from generators.model import (
+    Bootstrap,
+    Cell,
+    Change,
+    Column,
+    Event,
+    History,
+    Json,
+    Kind,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, START, change, insert, named, one_column, slug
+from generators.wire_format import Choices, Format, KindRow, Loss, Profile
+
+__all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
+
+NAME: Final = "maxwell-json"
+RELEASE: Final = "1.45.0"
+OPTIONS: Final = {
+    "position": "output_binlog_position: `position` is the binlog's file and offset.",
+    "primary-keys": "output_primary_keys and output_primary_key_columns: the key's values and its columns.",
+    "xoffset": "output_xoffset: rows of a transaction are numbered, but the last.",
+    "without-commit-info": "output_commit_info=false: neither `xid` nor `commit`.",
+    "without-nulls": "output_nulls=false: a NULL is left out of `data` and `old`.",
+    "null-zerodates": "output_null_zerodates: a zero date is null.",
+    "ids": "output_server_id and output_thread_id.",
+    "ddl": "output_ddl: statements are messages, too.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MaxwellProfile(Profile):
+    """A release with its options (OPTIONS): `nulls` and `zero_dates` are written, `keys`, `position`, `commit` and `ddl` told."""
+
+    nulls: bool = True
+    zero_dates: bool = True
+    keys: bool = False
+    position: bool = False
+    commit: bool = True
+    offsets: bool = False
+    ids: bool = False
+    ddl: bool = False
+
+
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit-info"),))
+
+
+def profile(release: str, *options: str) -> MaxwellProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
+    chosen = CHOICES.checked(release, options)
+    return MaxwellProfile(
+        release,
+        chosen,
+        nulls="without-nulls" not in chosen,
+        zero_dates="null-zerodates" not in chosen,
+        keys="primary-keys" in chosen,
+        position="position" in chosen,
+        commit="without-commit-info" not in chosen,
+        offsets="xoffset" in chosen,
+        ids="ids" in chosen,
+        ddl="ddl" in chosen,
+    )
+
+
+PROFILES: Final = (
+    profile(RELEASE),
+    profile(RELEASE, "position", "primary-keys", "xoffset", "ids", "ddl"),
+    profile(RELEASE, "without-nulls", "null-zerodates", "without-commit-info"),
+)
+
+NUMBERS: Final = frozenset({Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR})
+BITS: Final = "Maxwell adds the bytes of a BIT as signed 32-bit integers"
+HOURS: Final = "Maxwell writes a TIME as a time of day"
+SIGN: Final = "Maxwell writes the sign of a TIME into its fraction"
+YEAR: Final = "YEAR 0000 is written as 1900"
+PARTLY: Final = "a partly zero date is written as zero"
+
+
+def _spell(found: Cell, value: Value) -> Cell:
+    """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value (maxwell#numbers)."""
+    type = found.type
+    match type.logical, value:
+        case Logical.DECIMAL, Decimal():
+            return replace(found, text=str(Decimal(scaled_text(value, type.scale or 0))), json=True)
+        case Logical.BIT, int():
+            wrong = sum(_int32(byte << i % 4 * 8) for i, byte in enumerate(value.to_bytes(8, "little")))
+            if value >> 63 or wrong == value:
+                return replace(found, state=State.VALUE, options=())
+            return Cell(State.ANY, type, text=str(wrong), cls=found.cls, json=True, reason=BITS)
+        case Logical.YEAR, 0:
+            return replace(found, state=State.ONE_OF, text="1900", options=(0, 1900), reason=YEAR, json=True)
+        case Logical.TIME, int():
+            return _time(found, value)
+        case Logical.ENUM, 0:
+            return Cell(State.NULL, type)
+        case Logical.ENUM, int():
+            return replace(found, state=State.VALUE, text=type.members[value - 1], options=())
+        case Logical.SET, int():
+            labels = [label for i, label in enumerate(type.members) if value >> i & 1]
+            return replace(found, state=State.VALUE, text=json_text(labels), options=(), json=True)
+        case Logical.JSON, Json(value=None):
+            return Cell(State.NULL, type)
+        case Logical.JSON, Json(value=str() as text):
+            return replace(found, text=text)
+        case Logical.JSON, _:
+            return replace(found, json=True)
+        case _, ZeroDate():
+            zero = mysql.date_text(ZeroDate()) if type.logical is Logical.DATE else mysql.datetime_text(ZeroDate(), type.fsp)
+            return replace(found, value=ZeroDate(), text=zero, reason="" if value == ZeroDate() else PARTLY)
+    return found
+
+
+def _int32(value: int) -> int:
+    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _time(found: Cell, value: int) -> Cell:
+    """`java.sql.Time` of the milliseconds, and the microseconds' remainder, which has the sign of the value."""
+    millis, fsp = int(value / 1000), found.type.fsp
+    clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
+    rest = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
+    if value < 0 and rest:
+        text = f"{clock}.{'0' * (fsp - len(str(rest)) - 1)}-{rest}"
+        return Cell(State.ANY, found.type, text=text, cls=found.cls, reason=SIGN)
+    text = f"{clock}.{rest:0{fsp}d}" if fsp else clock
+    left = value % mysql.DAY
+    return replace(found, value=left, text=text, reason="" if left == value else HOURS)
+
+
+def _spell_null(found: Cell, value: Value) -> Cell:
+    return Cell(State.NULL, found.type) if isinstance(value, ZeroDate) else _spell(found, value)
+
+
+def _position(event: Event) -> str:
+    return f"binlog.000003:{event.at.tso}"
+
+
+def _keys(event: RowChange, change: Change) -> list[Any]:
+    cells = (change.full_after or change.full_before or {}).items()
+    by_name = {name: Raw(cell.text or "null") if cell.json else cell.text for name, cell in cells}
+    return [by_name[name] for name in event.table.primary_key]
+
+
+def _key(event: RowChange, change: Change) -> Any:
+    table = event.table
+    names = (f"pk.{name.lower()}" for name in table.primary_key)
+    own = dict(zip(names, _keys(event, change), strict=True)) or {"_uuid": f"{event.at.tso:032x}"}
+    return {"database": table.database, "table": table.name, **own}
+
+
+def _flat(profile: MaxwellProfile) -> Flat:
+    """The members in the order of RowMap.toJSON, and what they tell."""
+
+    def is_last(event: RowChange, change: Change) -> bool:
+        return change.row == len(event.rows) - 1
+
+    def live(told: bool, value: Any) -> Any:
+        """Members of what the binlog says: a row of a bootstrap has none."""
+        return lambda event, change: value(event, change) if told and event.op is not Op.READ else ABSENT
+
+    def tells(event: RowChange) -> dict[str, Any]:
+        keys = event.table.primary_key if profile.keys and event.table.primary_key else None
+        position = _position(event) if profile.position and event.op is not Op.READ else None
+        return {"database": event.table.database, "table": event.table.name, "keys": keys, "position": position}
+
+    return Flat(
+        members=(
+            ("database", lambda event, _: event.table.database),
+            ("table", lambda event, _: event.table.name),
+            ("type", lambda event, _: "bootstrap-insert" if event.op is Op.READ else event.op.lower()),
+            ("ts", lambda event, _: event.at.ms // 1000),
+            ("xid", live(profile.commit, lambda event, _: event.at.tso % (1 << 31))),
+            ("xoffset", live(profile.offsets, lambda event, change: ABSENT if is_last(event, change) else change.row)),
+            ("commit", live(profile.commit, lambda event, change: is_last(event, change) or ABSENT)),
+            ("position", live(profile.position, lambda event, _: _position(event))),
+            ("server_id", live(profile.ids, lambda _event, _: 23042)),
+            ("thread_id", live(profile.ids, lambda _event, _: 108)),
+            ("primary_key", lambda event, change: _keys(event, change) if profile.keys else ABSENT),
+            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+            ("data", ROW),
+            ("old", OLD),
+        ),
+        forms=TextForms("UTC", binary=BASE64, labels=True),
+        tells=tells,
+        unit=1000,
+        numbers=NUMBERS,
+        tells_old=lambda before, after: before != after,
+        spell=_spell if profile.zero_dates else _spell_null,
+        nulls=profile.nulls,
+        reads=True,
+        key=_key,
+        others=lambda event: _others(event, profile),
+    )
+
+
+DDL_TYPES: Final = {
+    **{f"{action} database": f"database-{action}" for action in ("create", "alter", "drop")},
+    "create table": "table-create",
+    "drop table": "table-drop",
+    **dict.fromkeys(("add column", "drop column", "modify column", "rename table", "table charset"), "table-alter"),
+}
+"""`type` of each DDL action that is a message: of the others Maxwell's schema does not change, or it is none of a table."""
+
+
+def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
+    """The start of a bootstrap, and a statement."""
+    match event:
+        case Bootstrap(at=at, table=table):
+            names = {"database": table.database, "table": table.name}
+            text = json_text({**names, "type": "bootstrap-start", "ts": at.ms // 1000, "data": {}})
+            micros = at.ms // 1000 * 1_000_000
+            yield text, Change(0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros)
+        case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
+            names = {"database": event.database} | ({"table": event.table} if event.table else {})
+            old = {"old": _definition(event.before)} if DDL_TYPES[action] == "table-alter" and event.before else {}
+            def_ = {"def": _definition(event.after)} if event.after else {}
+            place = {"position": _position(event)} if profile.position else {}
+            text = json_text({"type": DDL_TYPES[action], **names, **old, **def_, "ts": event.at.ms, "sql": event.sql, **place})
+            told = Change(0, Kind.DDL, None, event.database, None, event.table or None, position=place.get("position"))
+            yield text, replace(told, commit_time_us=event.at.ms * 1000, sql=event.sql)
+
+
+def _definition(table: Table) -> dict[str, Any]:
+    columns = [_column(column) for column in table.columns]
+    key = list(table.primary_key)
+    return {"database": table.database, "charset": "utf8mb4", "table": table.name, "columns": columns, "primary-key": key}
+
+
+def _column(column: Column) -> dict[str, Any]:
+    type = column.type
+    told: dict[str, Any] = {"type": type.name, "name": column.name}
+    match type.logical:
+        case Logical.INT:
+            told["signed"] = not type.unsigned
+        case Logical.TEXT | Logical.BINARY:
+            told["charset"] = column.charset or ("utf8mb4" if type.logical is Logical.TEXT else "binary")
+        case Logical.ENUM | Logical.SET:
+            told["enum-values"] = type.members
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
+            told["column-length"] = type.fsp
+    return told
+
+
+def write(history: History, profile: MaxwellProfile, layout: Layout) -> list[Written]:
+    """The messages of a history: one for each row, the start of a bootstrap, and statements if they are put out."""
+    return _flat(profile).write(history, layout)
+
+
+KINDS: Final = (
+    KindRow("type insert", "ROW", "INSERT"),
+    KindRow("type update", "ROW", "UPDATE", "old holds the columns that changed; without old nothing tells what the row was"),
+    KindRow("type delete", "ROW", "DELETE", "the deleted row stands in data"),
+    KindRow("type bootstrap-insert", "ROW", "READ", "INSERT is as good"),
+    KindRow("type bootstrap-start, bootstrap-complete", "CONTROL", note="data is {}: no row"),
+    KindRow("type database-*, table-*", "DDL", note="with output_ddl; ts is in milliseconds"),
+)
+
+
+def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
+    """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
+    columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
+    row: Row = {"id": 1, "a": "x", "n": 5}
+    there = Table(database, slug("bootstrap/rows"), columns, ("id",))
+    reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
+    yield named("bootstrap/rows", Bootstrap(START, there), reads, insert(there, {**row, "id": 3}), tags={"snapshot"})
+    keyed = Table(database, slug("keys/two"), columns, ("n", "id"))
+    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
+    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
+    several = Table(database, slug("commit/rows"), columns, ("id",))
+    yield named("commit/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
+    nulled = Table(database, slug("old/null"), columns, ("id",))
+    yield named("old/null", change(nulled, Op.UPDATE, ({**row, "a": None}, row), (row, {**row, "n": None})))
+    small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
+    yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
+    if profile.ddl:
+        for action, ddl in mysql.DDL_ACTIONS.items():
+            if action in DDL_TYPES:
+                name = f"ddl/{action.replace(' ', '-')}"
+                table = slug(name)
+                where = f"{database}_{table}" if ddl.level == "database" else database
+                sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+                was = Table(where, table, columns, ("id",))
+                event = SchemaChange(START, action, sql, where)
+                if ddl.level != "database":
+                    event = replace(event, table=table, before=was, after=None if action == "drop table" else was)
+                yield named(name, event, tags={f"ddl:{action}"})
+
+
+def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
+    """What the messages do not hold of the source's values."""
+
+    def left(type: SourceType, value: Value) -> Value:
+        found = _flat(profile).image(Table("", "", (Column("c", type),)), {"c": value}) or {}
+        return found["c"].value
+
+    return (
+        Loss((Logical.TIME,), "A TIME is a time of day: days and the sign are lost", "maxwell#time", left),
+        Loss((Logical.BIT,), "BIT from 2^31 to 2^63 - 1 is another number", "maxwell#bit", left),
+        Loss((Logical.YEAR,), "YEAR 0000 is 1900", "maxwell#year", left),
+        Loss((Logical.ENUM, Logical.JSON), "An ENUM's empty value and JSON's null are null, as NULL is", "maxwell#enum", left),
+        Loss((Logical.DATE, Logical.DATETIME), "A partly zero date is zero", "maxwell#zero-dates", left),
+    )
+
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="Maxwell JSON",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`position`, the binlog's file and offset, with output_binlog_position; else none",
+    scenarios=scenarios,
+    choices=CHOICES,
+    build=profile,
+    supports=lambda type: supports(type) and type.name not in mysql.SPATIAL,
+    losses=losses,
+)

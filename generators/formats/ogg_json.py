@@ -1,0 +1,221 @@
+"""Oracle GoldenGate's JSON: one message for each row operation, with the row before and the row after it.
+
+Source: GoldenGate for Big Data, JSON formatter, as its documentation prints it and Flink's ogg-json reads it (ogg#members and
+after). The trail is MySQL's here: a table is `database.table`. Numbers are JSON numbers, everything else text; no page says how
+GoldenGate writes MySQL's BIT, ENUM, SET and JSON, which are left out. `op_ts` has no zone: UTC is assumed, for TIMESTAMP too.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from generators.families.canal import scaled_text
+from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text
+from generators.families.mysql_texts import BASE64, TextForms
+from generators.garbage.faults import CELL_FAULTS
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    Event,
+    History,
+    Kind,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Written,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, START, change, insert, named, slug
+from generators.wire_format import Choices, Format, KindRow, Profile
+
+__all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
+
+NAME: Final = "ogg-json"
+RELEASE: Final = "19.1"
+OPTIONS: Final = {
+    "primary-keys": "includePrimaryKeys: `primary_keys` are the key's columns.",
+    "tokens": "`tokens` are those of the trail.",
+    "null-images": "The image that an operation has not is null, not left out.",
+    "strings": "treatAllColumnsAsStrings: numbers are texts, too.",
+    "without-before": "The trail has no before images of updates (IGNOREUPDATEBEFORES).",
+    "colons": "A colon stands between date and time, as in the documentation's rows of Oracle.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OggProfile(Profile):
+    """A release with its options (OPTIONS)."""
+
+    keys: bool = False
+    tokens: bool = False
+    null_images: bool = False
+    strings: bool = False
+    befores: bool = True
+    colons: bool = False
+
+
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
+
+
+def profile(release: str, *options: str) -> OggProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
+    chosen = CHOICES.checked(release, options)
+    return OggProfile(
+        release,
+        chosen,
+        assumed=ASSUMED,
+        keys="primary-keys" in chosen,
+        tokens="tokens" in chosen,
+        null_images="null-images" in chosen,
+        strings="strings" in chosen,
+        befores="without-before" not in chosen,
+        colons="colons" in chosen,
+    )
+
+
+PROFILES: Final = (
+    profile(RELEASE),
+    profile(RELEASE, "primary-keys", "tokens", "null-images", "colons"),
+    profile(RELEASE, "strings", "without-before"),
+)
+
+NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
+_CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
+_TEXTS: Final = frozenset({Logical.TEXT, Logical.BINARY, Logical.DATE, Logical.TIME})
+
+
+def supports(type: SourceType) -> bool:
+    """Whether a form of the type can be said to follow from the documentation."""
+    return type.source == "mysql" and type.logical in NUMBERS | _CLOCKS | _TEXTS and type.name != "vector"
+
+
+def _decimal(found: Cell, value: Value) -> Cell:
+    """A DECIMAL with every digit of its scale, as PRODUCT_PRICE of the documentation."""
+    if found.type.logical is not Logical.DECIMAL or isinstance(value, (int, str, bytes)):
+        return found
+    return replace(found, text=scaled_text(value, found.type.scale or 0))  # type: ignore[arg-type]
+
+
+def _colons(found: Cell, value: Value) -> Cell:
+    found = _decimal(found, value)
+    return replace(found, text=(found.text or "").replace(" ", ":")) if found.type.logical in _CLOCKS else found
+
+
+def _clock(ms: int, mark: str) -> str:
+    moment = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms)
+    return moment.isoformat(mark, "microseconds")
+
+
+def _position(event: Event, row: int) -> str:
+    return f"{event.at.tso * 100 + row:020d}"
+
+
+OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
+
+
+def _image(profile: OggProfile, image: Member) -> Member:
+    def member(event: RowChange, change: Change) -> Any:
+        found = image(event, change)
+        return None if found is ABSENT and profile.null_images else found
+
+    return member
+
+
+def _members(profile: OggProfile) -> Members:
+    return (
+        ("table", lambda event, _: f"{event.table.database}.{event.table.name}"),
+        ("op_type", lambda event, _: OPS[event.op]),
+        ("op_ts", lambda event, _: _clock(event.at.ms, " ")),
+        ("current_ts", lambda event, _: _clock(event.at.ms + 729, "T")),
+        ("pos", lambda event, change: _position(event, change.row)),
+        ("primary_keys", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+        ("tokens", lambda _event, _: {"R": "AADPkvAAEAAEqLzAAA"} if profile.tokens else ABSENT),
+        ("before", _image(profile, cells(lambda change: change.before))),
+        ("after", _image(profile, cells(lambda change: change.after))),
+    )
+
+
+def _told(table: Table, profile: OggProfile) -> dict[str, Any]:
+    keys = table.primary_key if profile.keys and table.primary_key else None
+    return {"database": table.database, "table": table.name, "keys": keys}
+
+
+def _flat(profile: OggProfile) -> Flat:
+    return Flat(
+        members=_members(profile),
+        forms=TextForms("UTC", binary=BASE64),
+        tells=lambda event: _told(event.table, profile),
+        numbers=frozenset() if profile.strings else NUMBERS,
+        whole_old=True,
+        tells_old=lambda _before, _after: profile.befores,
+        spell=_colons if profile.colons else _decimal,
+        position=_position,
+        others=lambda event: _truncated(event, profile),
+    )
+
+
+def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]]:
+    """TRUNCATE is the one statement that is an operation of a trail."""
+    if isinstance(event, SchemaChange) and event.action == "truncate table" and event.before is not None:
+        table = event.before
+        told = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
+        told = replace(told, accept=((Kind.DDL, None),), **_told(table, profile))
+        yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), told)), told
+
+
+def write(history: History, profile: OggProfile, layout: Layout) -> list[Written]:
+    """The messages of a history, one for each row and each TRUNCATE, in order."""
+    return _flat(profile).write(history, layout)
+
+
+KINDS: Final = (
+    KindRow("op_type I", "ROW", "INSERT", "before is null or not there"),
+    KindRow("op_type U", "ROW", "UPDATE", "both images; without before images in the trail nothing tells what the row was"),
+    KindRow("op_type D", "ROW", "DELETE", "after is null or not there"),
+    KindRow("op_type T", "ROW", "TRUNCATE", "neither image; DDL is as good"),
+)
+
+
+def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
+    """The cases that only this format has: TRUNCATE, keys, and the documentation's table."""
+    columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
+    row: Row = {"id": 1, "a": "x", "n": None}
+    emptied = Table(database, slug("op/truncate"), columns, ("id",))
+    statement = SchemaChange(START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied)
+    yield named("op/truncate", insert(emptied, row), statement)
+    keyed = Table(database, slug("keys/two"), columns, ("a", "id"))
+    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
+    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
+    several = Table(database, slug("position/rows"), columns, ("id",))
+    yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
+
+
+_UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
+
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="Oracle GoldenGate JSON",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`pos`, the trail's number and offset",
+    scenarios=scenarios,
+    choices=CHOICES,
+    build=profile,
+    supports=supports,
+    cell_faults=lambda _profile: tuple(fault for fault in CELL_FAULTS if fault.column not in _UNTYPED),
+)

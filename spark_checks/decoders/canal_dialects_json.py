@@ -1,0 +1,71 @@
+"""The Canal messages of Tencent DTS, Tencent CKafka's connector, Huawei DRS and Aliyun DTS as native Spark expressions (page
+canal-dialects of the sources).
+
+What differs from Canal is told by each message itself, but for binaries: `isDdl` says that it is a statement, whatever its type;
+INIT is a row of a full load; a DELETE's row is in `old` where `data` holds none; `es` below 10^11 is in seconds; a TIMESTAMP that
+ends in an offset of zero is in UTC, another in the deployment's zone. `Deployment.binary` is hex, list (a text that lists the
+bytes in decimal) or "" for ISO-8859-1.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders.baselines import CANAL
+from spark_checks.decoders.families import canal as _canal
+from spark_checks.decoders.families.mysql import typed as of_mysql
+
+_FULL_LOAD: Final = "INIT"
+_SECONDS: Final = 100_000_000_000
+_OFFSET: Final = " +00:00"
+_BYTES: Final = r"^\[((25[0-5]|2[0-4]\d|1?\d?\d)(, ?|(?=\])))*\]$"
+
+
+def _kind(m: Column) -> Column:
+    is_row = m["type"].isin(*_canal.ROW_TYPES, _FULL_LOAD)
+    deleted = (m["type"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["old"])
+    told = m["database"].isNotNull()
+    return F.when(told & m["isDdl"] & ~is_row & m["sql"].isNotNull(), "DDL").when(
+        told & ~m["isDdl"] & is_row & (_canal.has_rows(m["data"]) | deleted), "ROW"
+    )
+
+
+def _typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
+    match type.logical, deployment.binary:
+        case Logical.BINARY, "hex":
+            return f"CASE WHEN length({text}) % 2 = 0 THEN try_to_binary({text}, 'hex') END"
+        case Logical.BINARY, "list":
+            digits = f"transform(filter(split(substring({text}, 2, length({text}) - 2), ', ?'), b -> b <> ''), b -> "
+            digits += "lpad(hex(try_cast(b AS bigint)), 2, '0'))"
+            return f"CASE WHEN {text} RLIKE r'{_BYTES}' THEN try_to_binary(concat_ws('', {digits}), 'hex') END"
+        case Logical.TIMESTAMP, _:
+            in_utc = of_mysql(f"left({text}, length({text}) - {len(_OFFSET)})", type)
+            in_zone = of_mysql(text, type, deployment.time_zone)
+            return f"CASE WHEN right({text}, {len(_OFFSET)}) = '{_OFFSET}' THEN {in_utc} ELSE {in_zone} END"
+    return None
+
+
+DIALECT: Final = _canal.CanalDialect(
+    kind=_kind,
+    position=lambda m: m["id"].cast("string"),
+    extra=(),
+    deletes_in_old=True,
+    op=lambda type: F.when(type == _FULL_LOAD, "READ").otherwise(type),
+    millis=lambda es: F.when(es < _SECONDS, es * 1000).otherwise(es),
+    typed=_typed,
+)
+BASELINE: Final = CANAL
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of messages."""
+    return _canal.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`; a partial `old` is completed from `data`."""
+    return _canal.decode_rows(records, table, DIALECT, deployment)

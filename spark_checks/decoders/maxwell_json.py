@@ -1,0 +1,122 @@
+"""Maxwell's JSON as native Spark expressions (page maxwell of the sources).
+
+One message is one row change, or with output_ddl a statement. `type` says which: `bootstrap-insert` is a row of a snapshot,
+`bootstrap-start` and `bootstrap-complete` bound one and hold no row. `data` is the row, of a delete the deleted one; `old` has
+the old values of what an UPDATE changed. `ts` is in seconds, and in milliseconds beside `sql`. `position` is the binlog's, and
+keys are `primary_key_columns`, where the options put them out.
+
+Numbers are parsed again as decimals, documents as variants. Where Maxwell wrote a TIME that is none, its text is passed on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DecimalType, LongType, StringType, VariantType
+
+from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders.baselines import Baseline
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
+from spark_checks.decoders.families.flat import Flat
+from spark_checks.decoders.families.framing import instant, instant_of_seconds
+from spark_checks.decoders.families.mysql import index, mask_of
+from spark_checks.decoders.families.mysql import typed as of_mysql
+
+_OPS: Final = {"insert": "INSERT", "update": "UPDATE", "delete": "DELETE", "bootstrap-insert": "READ"}
+_BOUNDS: Final = ("bootstrap-start", "bootstrap-complete")
+_STATEMENTS: Final = tuple(f"{of}-{what}" for of in ("database", "table") for what in ("create", "alter", "drop"))
+_TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
+
+
+def _op(m: Column) -> Column:
+    named = m["database"].isNotNull() & m["table"].isNotNull() & m["ts"].isNotNull() & m["data"].isNotNull()
+    known = F.create_map(*(F.lit(text) for pair in _OPS.items() for text in pair))
+    return F.when(named, F.try_element_at(known, m["type"]))
+
+
+def _other(m: Column) -> Column:
+    named = m["database"].isNotNull() & m["ts"].isNotNull()
+    bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()
+    return F.when(named & bound, "CONTROL").when(named & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL")
+
+
+def _told(m: Column) -> dict[str, Column]:
+    is_statement = m["type"].isin(*_STATEMENTS)
+    return {
+        "database": m["database"],
+        "table": m["table"],
+        "keys": m["primary_key_columns"],
+        "position": m["position"],
+        "commit_time": F.when(is_statement, instant(m["ts"])).otherwise(instant_of_seconds(m["ts"])),
+        "sql": F.when(is_statement, m["sql"]),
+    }
+
+
+def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
+    match type.logical:
+        case Logical.TIME:
+            return f"CASE WHEN {text} RLIKE r'{_TIME}' THEN {text} END"
+        case Logical.BINARY:
+            return base64_bytes(text)
+        case Logical.DECIMAL:
+            return from_numeric(text, type.precision or 0, type.scale or 0)
+        case Logical.ENUM:
+            return index(text, type)
+        case Logical.SET:
+            return mask_of(f"from_json({text}, 'array<string>')", type)
+        case Logical.YEAR:
+            text = f"CASE WHEN {text} = '1900' THEN '0' ELSE {text} END"
+    return of_mysql(text, type, deployment.time_zone)
+
+
+def _exact(type: SourceType) -> tuple[DataType, str] | None:
+    """A decimal with all digits before the point that the type has, so that one with more is refused, and as many behind it as
+    there is room for."""
+    precision, scale = type.precision or 0, type.scale or 0
+    if type.logical is Logical.DECIMAL and precision <= 38:
+        return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
+    return (VariantType(), "nullif(to_json({}), 'null')") if type.logical is Logical.JSON else None
+
+
+FLAT: Final = Flat(
+    members={
+        "type": StringType(),
+        "database": StringType(),
+        "table": StringType(),
+        "ts": LongType(),
+        "position": StringType(),
+        "primary_key_columns": ArrayType(StringType()),
+        "sql": StringType(),
+    },
+    op=_op,
+    told=_told,
+    row="data",
+    old="old",
+    other=_other,
+    typed=_typed,
+    exact=_exact,
+)
+BASELINE: Final = Baseline(
+    op="type",
+    database="database",
+    table="table",
+    before="old",
+    after="data",
+    committed="ts",
+    seconds=True,
+    keys="primary_key_columns",
+    sql="sql",
+    ops=_OPS,
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of messages."""
+    return FLAT.decode(records, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`."""
+    return FLAT.decode_rows(records, table, deployment)

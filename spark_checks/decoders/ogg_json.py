@@ -1,0 +1,99 @@
+"""Oracle GoldenGate's JSON as native Spark expressions (page ogg of the sources).
+
+One message is one row operation: `op_type` I, U, D or T for a TRUNCATE, `before` the row before it and `after` the row after
+it. `table` is the qualified name: the last part is the table's, what stands before it the database's. `op_ts` is when the
+database changed, wall clock in UTC; `pos` orders operations and keeps its leading zeros; keys are `primary_keys`.
+
+Numbers may be JSON numbers or texts, a date may stand before its time with a blank, a colon or a T.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DecimalType, StringType
+
+from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders.baselines import Baseline
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
+from spark_checks.decoders.families.flat import Flat
+from spark_checks.decoders.families.mysql import typed as of_mysql
+
+_OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
+_QUALIFIED: Final = r"(?s)^(.+?)\.(.+)$"
+_OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
+
+
+def _op(m: Column) -> Column:
+    known = F.create_map(*(F.lit(text) for pair in _OPS.items() for text in pair))
+    op = F.try_element_at(known, m["op_type"])
+    needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(op == "DELETE", m["before"].isNotNull())
+    named = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
+    return F.when(named & F.coalesce(needed, F.lit(True)), op)
+
+
+def _instant(m: Column) -> Column:
+    clock = F.concat(F.left(m["op_ts"], F.lit(10)), F.lit(" "), F.substring(m["op_ts"], 12, 15), F.lit("Z"))
+    return F.when(m["op_ts"].rlike(_OP_TS), clock.try_cast("timestamp"))
+
+
+def _told(m: Column) -> dict[str, Column]:
+    return {
+        "database": F.regexp_extract(m["table"], _QUALIFIED, 1),
+        "table": F.regexp_extract(m["table"], _QUALIFIED, 2),
+        "keys": m["primary_keys"],
+        "position": m["pos"],
+        "commit_time": _instant(m),
+    }
+
+
+def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
+    match type.logical:
+        case Logical.BINARY:
+            return base64_bytes(text)
+        case Logical.DECIMAL:
+            precision, scale = type.precision or 0, type.scale or 0
+            number = from_numeric(text, precision, scale)
+            # No double has so many digits: what has them is a text.
+            return f"CASE WHEN length({text}) > 24 THEN {from_text(text, precision, scale)} ELSE {number} END"
+    return of_mysql(text, type, deployment.time_zone)
+
+
+def _text(text: str, type: SourceType) -> str:
+    return f"overlay({text} PLACING ' ' FROM 11)" if type.logical in (Logical.DATETIME, Logical.TIMESTAMP) else text
+
+
+def _exact(type: SourceType) -> tuple[DataType, str] | None:
+    precision, scale = type.precision or 0, type.scale or 0
+    if type.logical is not Logical.DECIMAL or precision > 38:
+        return None
+    return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
+
+
+_TEXTS: Final = ("op_type", "table", "op_ts", "pos")
+FLAT: Final = Flat(
+    members={**dict.fromkeys(_TEXTS, StringType()), "primary_keys": ArrayType(StringType())},
+    op=_op,
+    told=_told,
+    row="after",
+    old="before",
+    deleted="before",
+    typed=_typed,
+    text=_text,
+    exact=_exact,
+)
+BASELINE: Final = Baseline(
+    op="op_type", database="", table="table", before="before", after="after", keys="primary_keys", ops=_OPS
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of messages."""
+    return FLAT.decode(records, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`."""
+    return FLAT.decode_rows(records, table, deployment)
