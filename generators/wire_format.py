@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
+from generators.garbage.wellformed import Oracle
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 
 
@@ -135,10 +136,11 @@ class Format(Generic[P]):
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `choices` are the releases and options that
-    `build` makes a profile of, `profiles` those that run unasked; `container` is json or avro; `faults` are the ways to spoil a
-    whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's messages do not
-    hold of values that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
-    decoder cannot tell from another: a value is one record of theirs, whole.
+    `build` makes a profile of, `profiles` those that run unasked; `container` is json, avro or frames; `faults` are the ways
+    to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
+    messages do not hold of values that the source has. `schemas` are the published schemas of a binary container, one for each
+    edition that a decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what is left of a
+    spoiled value, where neither JSON nor a published schema does.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Format(Generic[P]):
     cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
     schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
+    oracle: Oracle | None = None
 
     def profile(self, name: str) -> P:
         """The profile of that name, `release[+option...]`: a listed one, or one that is made of the format's choices.
@@ -185,6 +188,7 @@ FORMATS: tuple[str, ...] = (
     "huawei-cdl-json",
     "huawei-cdl-debezium",
     "debezium-json",
+    "ticdc-debezium-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

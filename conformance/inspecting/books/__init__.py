@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.inspecting.books import canal, debezium, dts, envelopes, simple
+from conformance.inspecting.books import canal, debezium, dts, envelopes, simple, ticdc
 from conformance.inspecting.evidence import EvidenceBook
 
-BOOKS: Final[tuple[EvidenceBook, ...]] = (*canal.BOOKS, *dts.BOOKS, *simple.BOOKS, *debezium.BOOKS, *envelopes.BOOKS)
+BOOKS: Final[tuple[EvidenceBook, ...]] = (
+    *canal.BOOKS,
+    *dts.BOOKS,
+    *simple.BOOKS,
+    *debezium.BOOKS,
+    *envelopes.BOOKS,
+    *ticdc.BOOKS,
+)
