@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
+from generators.garbage.wellformed import Oracle
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 from generators.sources.boundaries import neutral
 
@@ -136,11 +137,12 @@ class Format(Generic[P]):
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `choices` are the releases and options that
-    `build` makes a profile of, `profiles` those that run unasked; `container` is json or avro; `faults` are the ways to spoil a
-    whole value, `cell_faults` unfit cells of its own that a profile's messages can have, `unfit` those of every kind of types in
-    every way, told what fits in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not hold of values
-    that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
-    decoder cannot tell from another: a value is one record of theirs, whole.
+    `build` makes a profile of, `profiles` those that run unasked; `container` is json, avro or frames; `faults` are the ways
+    to spoil a whole value, `cell_faults` unfit cells of its own that a profile's messages can have, `unfit` those of every kind
+    of types in every way, told what fits in it (`fits`: `LOGICAL/WAY`, and why); `losses` is what a profile's messages do not
+    hold of values that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
+    decoder cannot tell from another: a value is one record of theirs, whole. `oracle` says what is left of a spoiled value,
+    where neither JSON nor a published schema does.
     """
 
     name: str
@@ -161,6 +163,7 @@ class Format(Generic[P]):
     unfit: Callable[[P, Mapping[str, str]], Iterable[CellFault]] = lambda profile, fits: unfit_cells(profile.source, fits)
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
     schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
+    oracle: Oracle | None = None
 
     def unfit_cells(self, profile: P) -> tuple[CellFault, ...]:
         """Every unfit cell that the profile's messages can have."""
@@ -197,6 +200,7 @@ FORMATS: tuple[str, ...] = (
     "maxwell-json",
     "ogg-json",
     "canal-dialects-json",
+    "ticdc-debezium-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

@@ -58,8 +58,8 @@ class Seen:
 
     @cached_property
     def payload(self) -> Mapping[str, Any]:
-        """The object at `payload` if the document has schema and payload, else the document."""
-        if self.has_schema:
+        """The object at `payload` if the document has schema and payload, or payload alone, else the document."""
+        if enveloped(self.members):
             inner = self.members["payload"]
             return inner if isinstance(inner, dict) else {}
         return self.members
@@ -67,7 +67,7 @@ class Seen:
     @cached_property
     def has_schema(self) -> bool:
         """Whether the document has the two members schema and payload."""
-        return enveloped(self.members)
+        return "schema" in self.members and enveloped(self.members)
 
     @cached_property
     def key_document(self) -> Any:
@@ -79,7 +79,10 @@ class Seen:
 
 
 def enveloped(found: Mapping[str, Any]) -> bool:
-    """Whether an object is Connect's pair of schema and payload, not a row with two columns of these names."""
+    """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a schema, not a row with columns of
+    these names."""
+    if found.keys() == {"payload"}:
+        return isinstance(found["payload"], dict)
     return found.keys() == {"schema", "payload"} and isinstance(found["schema"], dict | None)
 
 

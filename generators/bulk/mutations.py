@@ -64,8 +64,8 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
     """The oracle of values of that profile. Raises UsageError for a binary format without `schemas`."""
-    plain: Oracle = json_left
-    if fmt.container != "json":
+    plain: Oracle = fmt.oracle or json_left
+    if fmt.container != "json" and fmt.oracle is None:
         schemas = fmt.schemas(profile)
         if not schemas:
             raise UsageError(f"{fmt.name} is in {fmt.container} and names no published schema")
@@ -212,4 +212,5 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
         "huge-ones": lambda _: b"\xff" * HUGE_BYTES,
     },
 }
+HUGE["frames"] = HUGE["avro"]
 """Mutations done once, by container."""

@@ -37,7 +37,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, slug
+from generators.sources.boundaries import ID, START, change, insert, named, neutral
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
@@ -248,15 +248,15 @@ def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: full loads, statements, keys."""
     columns = (ID, *KEY_VALUES)
     row: Row = {"id": 1, "a": "x", "n": 5}
-    loaded = Table(database, slug("init/rows"), columns, ("id",))
+    loaded = Table(database, neutral("init/rows"), columns, ("id",))
     yield named("init/rows", change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})), tags={"snapshot"})
-    keyed = Table(database, slug("keys/two"), columns, ("n", "id"))
+    keyed = Table(database, neutral("keys/two"), columns, ("n", "id"))
     yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
+    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
     for action in ("create table", "drop table", "truncate table", "add column", "create index", "create database"):
         ddl, name = mysql.DDL_ACTIONS[action], f"ddl/{action.replace(' ', '-')}"
         is_of_database = ddl.level == "database"
-        table, where = ("", f"{database}_{slug(name)}") if is_of_database else (slug(name), database)
+        table, where = ("", f"{database}_{neutral(name)}") if is_of_database else (neutral(name), database)
         sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other="o")
         yield named(name, SchemaChange(START, action, sql, where, table), tags={f"ddl:{action}"})
 

@@ -41,7 +41,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, one_column, slug
+from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.wire_format import Choices, Format, KindRow, Loss, Profile
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
@@ -292,15 +292,15 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
     row: Row = {"id": 1, "a": "x", "n": 5}
-    there = Table(database, slug("bootstrap/rows"), columns, ("id",))
+    there = Table(database, neutral("bootstrap/rows"), columns, ("id",))
     reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
     yield named("bootstrap/rows", Bootstrap(START, there), reads, insert(there, {**row, "id": 3}), tags={"snapshot"})
-    keyed = Table(database, slug("keys/two"), columns, ("n", "id"))
+    keyed = Table(database, neutral("keys/two"), columns, ("n", "id"))
     yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
-    several = Table(database, slug("commit/rows"), columns, ("id",))
+    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    several = Table(database, neutral("commit/rows"), columns, ("id",))
     yield named("commit/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
-    nulled = Table(database, slug("old/null"), columns, ("id",))
+    nulled = Table(database, neutral("old/null"), columns, ("id",))
     yield named("old/null", change(nulled, Op.UPDATE, ({**row, "a": None}, row), (row, {**row, "n": None})))
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
@@ -308,7 +308,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
         for action, ddl in mysql.DDL_ACTIONS.items():
             if action in DDL_TYPES:
                 name = f"ddl/{action.replace(' ', '-')}"
-                table = slug(name)
+                table = neutral(name)
                 where = f"{database}_{table}" if ddl.level == "database" else database
                 sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
                 was = Table(where, table, columns, ("id",))

@@ -19,6 +19,7 @@ TWO = {
     "ticdc-simple-avro": ("v8.5.7+tz+checksum", "new-8.5.6+local-zone+handle-key-only"),
     "huawei-cdl-json": ("1.0", "1.0+default-identity"),
     "huawei-cdl-debezium": ("2.0", "2.0+default-identity"),
+    "ticdc-debezium-json": ("v8.1.2", "new-8.5.6+extension"),
     "debezium-json": ("2.5.4.Final+plain-key+transaction+nulls-kept", "3.5.0.Final+postgresql"),
 }
 """Two profiles that stand for all of a format, its first and its last where none are named; a run has them all."""

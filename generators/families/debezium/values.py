@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final
@@ -209,15 +210,16 @@ def java_decimal(number: int, scale: int, *, plain: bool) -> str:
 _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 
 
-def double_of(value: Decimal, precision: int, scale: int) -> Meaning:
-    """A decimal as a double: exact up to 15 digits; beyond, a reader may round the printed or the binary number."""
+def double_of(value: Decimal, precision: int, scale: int, text: Callable[[float], str] = double_text) -> Meaning:
+    """A decimal as a double, printed as `text` does: exact up to 15 digits; beyond, a reader may round the printed or the binary
+    number."""
     double = float(value)
     if math.isinf(double):
         return Meaning(double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True)
     with localcontext() as context:
         context.prec = 1100 + max(scale, 0)
         quantum = Decimal(1).scaleb(-scale)
-        printed, binary = Decimal(double_text(double)), Decimal(double)
+        printed, binary = Decimal(text(double)), Decimal(double)
         near = tuple(dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed, binary)))
         if near == (value,):
             return Meaning(double, value)

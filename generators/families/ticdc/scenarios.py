@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from generators.families.ticdc.instants import noise
-from generators.model import Column, Json, Op, Row, Scenario, Table
+from generators.families.ticdc.instants import MORE_DDL, RESTORED, noise
+from generators.model import Column, Json, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, every_type, insert, neutral, scenario
+from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
     "America/New_York": mysql.wall("2024-11-03 05:30:00"),
 }
 """An instant in the first of two equal hours, by zone."""
+
+
+def statements(database: str, actions: Collection[str] = ()) -> Iterator[Scenario]:
+    """A statement of each action, of those named if some are; several tables in one, awkward text, one that TiDB restores."""
+    more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
+    for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
+        if actions and action not in actions:
+            continue
+        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
+        own = ddl.level == "database"
+        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
+        sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
+        event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
+        yield named(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/rename-two-tables"
+    renamed = ((f"{neutral(name)}_{i}", f"{neutral(name)}_{i}b") for i in (1, 2))
+    sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
+    both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
+    yield named(name, *both, tags=("ddl:rename table",))
+    name = "ddl/awkward-text"
+    table = 'awk`ward <"t">&汉'
+    sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
+    yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+    name = "ddl/restored"
+    sql = RESTORED.format(table=neutral(name))
+    yield named(name, SchemaChange(START, "create table", sql, database, neutral(name)), tags=("ddl:create table",))
 
 
 def key_updates(database: str) -> Iterator[Scenario]:

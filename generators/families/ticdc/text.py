@@ -31,13 +31,14 @@ _GO: Final[dict[int, str]] = {
     **dict.fromkeys(range(0xDC80, 0xDD00), "\\ufffd"),
 }
 _GO_HTML: Final = _GO | {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+_GO_SHORT: Final = _GO_HTML | {8: "\\b", 12: "\\f"}
 _EXACT: Final = Context(prec=100)
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def escape(text: str, *, html: bool = True) -> str:
-    """A JSON string with its quotes, as easyjson and Go's encoding/json write it."""
-    return f'"{text.translate(_GO_HTML if html else _GO)}"'
+def escape(text: str, *, html: bool = True, short: bool = False) -> str:
+    """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the escapes b and f of Go 1.22."""
+    return f'"{text.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
 
 
 @lru_cache(4096)
@@ -101,6 +102,21 @@ def fixed32(value: float) -> str:
     """The shortest text that reads back as the same binary32, without an exponent (Go's `'f', -1, 32`)."""
     texts = (f"{value:.{digits}e}" for digits in range(9))
     return _plain(next(text for text in texts if mysql.to_float32(float(text)) == value))
+
+
+_PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_float32(1e21))}
+
+
+def json_number(value: float, *, single: bool = False) -> str:
+    """A float as Go's encoding/json and json-iterator write it: the shortest digits, with an exponent below 1e-6 and from 1e21
+    on. `single` takes the shortest digits that read back as the same binary32."""
+    plain = fixed32(value) if single else fixed(value)
+    low, high = _PLAIN[single]
+    if value == 0 or low <= abs(value) < high:
+        return plain
+    exact = Decimal(plain)
+    digits = "".join(map(str, exact.as_tuple().digits)).strip("0")
+    return f"{'-' if value < 0 else ''}{digits[0]}{'.' + digits[1:] if digits[1:] else ''}e{exact.adjusted():+d}"
 
 
 def _plain(text: str) -> str:

@@ -155,10 +155,10 @@ class _Cases:
         if is_mysql:
             nullable, solid = Column("n", number), Column("u", number, False)
             name = "key/unique-index-nullable"
-            loose = Table(self.database, slug(name), (nullable, self.a), (), (("n",),))
+            loose = Table(self.database, neutral(name), (nullable, self.a), (), (("n",),))
             yield named(name, insert(loose, {"n": 1, "a": "x"}))
             name = "key/unique-index-behind-a-nullable-one"
-            both = Table(self.database, slug(name), (nullable, solid, self.a), (), (("n",), ("u",)))
+            both = Table(self.database, neutral(name), (nullable, solid, self.a), (), (("n",), ("u",)))
             yield named(name, insert(both, {"n": 1, "u": 2, "a": "x"}), insert(both, {"n": None, "u": 3, "a": "y"}))
         name = "key/one-key-one-partition"
         table = self.table(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
-from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows
+from generators.families.ticdc.instants import at, declared_columns, noise
+from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows, statements
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
 from generators.model import (
     Column,
@@ -14,7 +14,6 @@ from generators.model import (
     Op,
     Row,
     Scenario,
-    SchemaChange,
     SourceType,
     Table,
     Value,
@@ -30,7 +29,7 @@ DOCUMENT_WATERMARK: Final = 429918007904436226
 
 def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
-    yield from _ddl(database)
+    yield from statements(database)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
         yield named("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
@@ -39,29 +38,6 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield from _types(profile, database)
     if profile.reduce:
         yield from _reduced(profile, database)
-
-
-def _ddl(database: str) -> Iterator[Scenario]:
-    more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
-    for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
-        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
-        own = ddl.level == "database"
-        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
-        sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
-        event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
-        yield named(name, event, tags=(f"ddl:{action}",))
-    name = "ddl/rename-two-tables"
-    renamed = ((f"{neutral(name)}_{i}", f"{neutral(name)}_{i}b") for i in (1, 2))
-    sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
-    both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
-    yield named(name, *both, tags=("ddl:rename table",))
-    name = "ddl/awkward-text"
-    table = 'awk`ward <"t">&汉'
-    sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
-    yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
-    name = "ddl/restored"
-    sql = RESTORED.format(table=neutral(name))
-    yield named(name, SchemaChange(START, "create table", sql, database, neutral(name)), tags=("ddl:create table",))
 
 
 def _old(database: str) -> Iterator[Scenario]:

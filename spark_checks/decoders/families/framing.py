@@ -244,6 +244,28 @@ def read(text: Column, envelope: StructType) -> Column:
     return F.from_json(wrapped, schema, OPTIONS)
 
 
+def read_each(texts: Column, envelope: StructType) -> Column:
+    """Several texts, at least one, parsed inside one wrapping, in which a mark follows each of them; `each_whole` takes it, and
+    `message_at` the place of a text."""
+    element = StructType([*envelope, StructField(_MARK, IntegerType())])
+    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
+    marked = F.transform(texts, lambda text: F.concat(text, F.lit(f',{{"{_MARK}":1}}')))
+    return F.from_json(F.concat(F.lit(f'{{"{_MARK}":['), F.array_join(marked, ","), F.lit("]}")), schema, OPTIONS)
+
+
+def each_whole(parsed: Column, count: Column) -> Column:
+    """Whether `read_each` found one JSON object for each of so many texts; never NULL."""
+    elements = parsed[_MARK]
+    marks = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 1)[_MARK] == 1)
+    own = F.forall(F.sequence(F.lit(1), count), lambda n: F.get(elements, n * 2 - 2).isNotNull())
+    return F.coalesce(parsed["corrupt"].isNull() & (F.size(elements) == count * 2) & marks & own, F.lit(False))
+
+
+def message_at(parsed: Column, place: Column) -> Column:
+    """The message of a text of `read_each`."""
+    return F.get(parsed[_MARK], place * 2)
+
+
 def message(parsed: Column) -> Column:
     """The message in what `read` gives: a struct, NULL where there is none."""
     return F.get(parsed[_MARK], F.lit(0))

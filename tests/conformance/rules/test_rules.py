@@ -49,6 +49,7 @@ IDS = {
     "huawei-cdl-json": (53, "73964be3f504"),
     "huawei-cdl-debezium": (55, "b432ba5abacb"),
     "debezium-json": (126, "4d4a25a88c6f"),
+    "ticdc-debezium-json": (66, "470b58228dcd"),
 }
 """By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
 

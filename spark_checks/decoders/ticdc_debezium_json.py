@@ -1,0 +1,67 @@
+"""TiCDC's Debezium protocol as native Spark expressions (sources: the page ticdc-debezium).
+
+Debezium's envelope, with the payload before its schema or without one, and then still in an object of its own. `op` is c, u, d; m
+is a watermark, where Debezium's m is a logical decoding message; a payload without op and with ddl is a statement. No tombstone
+follows a DELETE: a record without value is none of TiCDC's. `position` is `source.commit_ts`, since file, pos and row are empty;
+`source.version` is Debezium's, and `source.connector` TiCDC. The record's key is an object with the key in payload; releases
+before v8.5 have none.
+
+Level two reads a cell by its schema, else by the options that TiCDC cannot change: DECIMAL is a double, BIGINT UNSIGNED a long,
+binaries are base64 under a schema that says string.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import ENVELOPE
+from spark_checks.decoders.families.connect import rows as _connect
+
+_LONG: Final = LongType()
+_STRING: Final = StringType()
+_SOURCE: Final = (("ts_ms", _LONG), ("db", _STRING), ("table", _STRING), ("commit_ts", _LONG))
+MEMBERS: Final = (
+    StructField("source", StructType([StructField(name, kind) for name, kind in _SOURCE])),
+    StructField("ddl", _STRING),
+)
+"""The members of every kind of payload, beside the images and `op`."""
+
+
+def _kind(p: Column) -> Column:
+    sourced = p["source"]["commit_ts"].isNotNull()
+    return (
+        F.when(sourced & DIALECT.has_row(p), "ROW")
+        .when(sourced & (p["op"] == "m"), "WATERMARK")
+        .when(sourced & p["op"].isNull() & p["ddl"].isNotNull(), "DDL")
+    )
+
+
+DIALECT: Final = _connect.ConnectDialect(
+    kind=_kind,
+    members=MEMBERS,
+    ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE"},
+    database=lambda p: p["source"]["db"],
+    table=lambda p: p["source"]["table"],
+    position=lambda p: p["source"]["commit_ts"].cast("string"),
+    commit_ms=lambda p: p["source"]["ts_ms"],
+    sql=lambda p: p["ddl"],
+    keys=lambda _p: F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))"),
+)
+BASELINE: Final = replace(ENVELOPE, schema="")
+_OPTIONS: Final = {"decimal": "double", "temporal": "adaptive_time_microseconds", "binary": "base64", "bigint_unsigned": "long"}
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of TiCDC's Debezium messages."""
+    return _connect.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`; `before` is the wire's."""
+    return _connect.decode_rows(records, table, DIALECT, replace(deployment or Deployment(), **_OPTIONS))

@@ -1,0 +1,158 @@
+"""Literal messages of TiCDC's Debezium protocol: those of PingCAP's document and of the encoder's own tests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from generators.families.ticdc.text import json_number
+from generators.formats.ticdc_debezium_json import FORMAT
+from generators.formats.ticdc_debezium_json.cells import string
+from generators.model import Column, Default, Event, History, Instant, Layout, Op, Table, Value, Watermark, ZeroDate
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+TINY: Final = Table("test", "table1", (Column("tiny", mysql.integer("tinyint")),), ("tiny",))
+SOURCE: Final = (
+    '"source":{"version":"2.4.0.Final","connector":"TiCDC","name":"test_cluster","ts_ms":0,"snapshot":"false","db":"test",'
+    '"table":"table1","server_id":0,"gtid":null,"file":"","pos":0,"row":0,"thread":0,"query":null,"commit_ts":1,'
+    '"cluster_id":"test_cluster"},"ts_ms":1701326309000,"transaction":null'
+)
+KEY: Final = (
+    '{"payload":{"tiny":1},"schema":{"type":"struct","name":"test_cluster.test.table1.Key","optional":false,'
+    '"fields":[{"type":"int16","optional":true,"field":"tiny"}]}}'
+)
+TINY_FIELD: Final = '[{"type":"int16","optional":true,"field":"tiny"}]'
+TAIL: Final = (
+    '{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},{"type":"string","optional":false,"field":'
+    '"connector"},{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false,"field":"ts_ms"},'
+    '{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,"parameters":{"allowed":'
+    '"true,last,false,incremental"},"default":"false","field":"snapshot"},{"type":"string","optional":false,"field":"db"},'
+    '{"type":"string","optional":true,"field":"sequence"},{"type":"string","optional":true,"field":"table"},{"type":"int64",'
+    '"optional":false,"field":"server_id"},{"type":"string","optional":true,"field":"gtid"},{"type":"string","optional":false,'
+    '"field":"file"},{"type":"int64","optional":false,"field":"pos"},{"type":"int32","optional":false,"field":"row"},'
+    '{"type":"int64","optional":true,"field":"thread"},{"type":"string","optional":true,"field":"query"}],"optional":false,'
+    '"name":"io.debezium.connector.mysql.Source","field":"source"},{"type":"string","optional":false,"field":"op"},'
+    '{"type":"int64","optional":true,"field":"ts_ms"},{"type":"struct","fields":[{"type":"string","optional":false,"field":'
+    '"id"},{"type":"int64","optional":false,"field":"total_order"},{"type":"int64","optional":false,"field":'
+    '"data_collection_order"}],"optional":true,"name":"event.block","version":1,"field":"transaction"}]}}'
+)
+ENVELOPE: Final = (
+    '"schema":{"type":"struct","optional":false,"name":"test_cluster.test.table1.Envelope","version":1,"fields":[{"type":'
+    f'"struct","optional":true,"name":"test_cluster.test.table1.Value","field":"before","fields":{TINY_FIELD}}},{{"type":'
+    f'"struct","optional":true,"name":"test_cluster.test.table1.Value","field":"after","fields":{TINY_FIELD}}},{TAIL}'
+)
+UPDATE: Final = f'{{"payload":{{{SOURCE},"op":"u","before":{{"tiny":2}},"after":{{"tiny":1}}}},{ENVELOPE}'
+"""The value of PingCAP's document, section DML event."""
+WATERMARK: Final = (
+    '{"payload":{'
+    + SOURCE.replace('"db":"test","table":"table1"', '"db":"","table":""').replace('"commit_ts":1', '"commit_ts":3')
+    + ',"op":"m"},"schema":{"type":"struct","optional":false,"name":"test_cluster.watermark.Envelope","version":1,"fields":['
+    + TAIL
+)
+"""The document's, section WATERMARK event."""
+
+
+def told(name: str, *events: Event) -> list[tuple[Any, Any]]:
+    """Key and value of each message, with the document's cluster and clock."""
+    found = []
+    for one in FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1)):
+        parts = (one.message.key or b"", one.message.value or b"")
+        key, value = (json.loads(part.replace(b'"default', b'"test_cluster')) if part else part for part in parts)
+        for part in (key, value):
+            if part and "ts_ms" in part["payload"]:
+                part["payload"]["ts_ms"] = 1701326309000
+        found.append((key, json.loads(json.dumps(value).replace('"test_cluster": "false"', '"default": "false"'))))
+    return found
+
+
+def test_the_document_s_update_and_key() -> None:
+    event = change(TINY, Op.UPDATE, ({"tiny": 2}, {"tiny": 1}), at=Instant(0, 1))
+    deleted, inserted = told("v8.5.7", event)
+    assert (deleted[1]["payload"]["op"], inserted[1]["payload"]["op"], inserted[0]) == ("d", "c", json.loads(KEY))
+    wide = Table("test", "table1", (*TINY.columns, Column("k", mysql.integer("int"), False)), ("k",))
+    whole = json.loads(UPDATE)
+    ((_, value),) = told("v8.5.7", change(wide, Op.UPDATE, ({"tiny": 2, "k": 1}, {"tiny": 1, "k": 1}), at=Instant(0, 1)))
+    for side in ("before", "after"):
+        assert value["payload"][side].pop("k") == 1
+    for struct in value["schema"]["fields"][:2]:
+        assert struct["fields"].pop() == {"type": "int32", "optional": False, "field": "k"}
+    assert value == whole
+
+
+def test_the_encoder_s_insert_and_delete_without_schema() -> None:
+    row = {"tiny": 1}
+    events = insert(TINY, row, Instant(0, 1)), change(TINY, Op.DELETE, (row, None), at=Instant(0, 1))
+    key = {"payload": {"tiny": 1}}
+    assert told("v8.5.7+schemaless+without-before", *events) == [
+        (key, json.loads(f'{{"payload":{{{SOURCE},"op":"c","before":null,"after":{{"tiny":1}}}}}}')),
+        (key, json.loads(f'{{"payload":{{{SOURCE},"op":"d","after":null,"before":{{"tiny":1}}}}}}')),
+    ]
+
+
+def test_members_stand_in_the_encoder_s_order() -> None:
+    (one,) = FORMAT.write(History((insert(TINY, {"tiny": 1}, Instant(0, 1)),)), FORMAT.profile("v8.5.7"), Layout())
+    value = json.loads(one.message.value or b"")
+    assert list(value) == ["payload", "schema"]
+    assert list(value["payload"]) == ["source", "ts_ms", "transaction", "op", "before", "after"]
+    assert [list(part) for part in value["schema"]["fields"][2]["fields"][4:5]] == [
+        ["type", "optional", "name", "version", "parameters", "default", "field"]
+    ]
+
+
+def test_the_document_s_watermark() -> None:
+    name = "test_cluster.watermark.Key"
+    key = {"payload": {}, "schema": {"fields": [], "optional": False, "name": name, "type": "struct"}}
+    assert told("new-8.5.6+extension", Watermark(Instant(0, 3))) == [(key, json.loads(WATERMARK))]
+    assert told("new-8.5.6", Watermark(Instant(0, 3))) == told("v8.5.7", Watermark(Instant(0, 3))) == []
+
+
+DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
+    *(("date", mysql.dt.date(2023, 11, 30), "19691"), ("date", mysql.dt.date(1000, 1, 1), "-354285")),
+    *(("date", mysql.dt.date(9999, 12, 31), "2932896"), ("date", ZeroDate(), "null"), ("datetime-6", ZeroDate(), "null")),
+    ("datetime-0", mysql.wall("2023-11-30 12:34:56"), "1701347696000"),
+    ("datetime-6", mysql.wall("2023-11-30 12:34:56.123456"), "1701347696123456"),
+    ("time-6", -45296123456, "-45296123456"),
+    ("timestamp-0", mysql.wall("2023-11-30 12:34:56"), '"2023-11-30T12:34:56Z"'),
+    ("timestamp-6", mysql.wall("2023-11-30 12:34:56.123456"), '"2023-11-30T12:34:56.123456Z"'),
+    *(("year", 2023, "2023"), ("bit-1", 1, "true"), ("varbinary", b"foo", '"Zm9v"'), ("blob", b"foo", '"Zm9v"')),
+    *(("float", mysql.to_float32(12345.12345), "12345.123"), ("double", 12345.12345, "12345.12345")),
+    *(("int", -2147483648, "-2147483648"), ("unsigned-int", 4294967295, "4294967295")),
+    *(("bigint", -9223372036854775808, "-9223372036854775808"), ("unsigned-bigint", (1 << 64) - 1, "-1")),
+    ("json", mysql.Json(["foo"]), '"[\\"foo\\"]"'),
+)
+"""Of pkg/sink/codec/debezium/testdata/datatype.dbz.json, which Debezium wrote and TiCDC's encoder has to equal."""
+
+
+@pytest.mark.parametrize(("name", "value", "shown"), DATATYPES)
+def test_the_encoder_s_data_types(name: str, value: Value, shown: str) -> None:
+    table = Table("test", "foo", (Column("pk", mysql.integer("int"), False), Column("c", mysql.TYPES[name])), ("pk",))
+    (one,) = FORMAT.write(History((insert(table, {"pk": 1, "c": value}),)), FORMAT.profile("v8.5.7"), Layout())
+    assert f'"after":{{"pk":1,"c":{shown}}}'.encode() in (one.message.value or b"")
+
+
+@pytest.mark.parametrize(
+    ("value", "single", "shown"),
+    [
+        *((1e-7, False, "1e-7"), (1.5e-10, False, "1.5e-10"), (0.000001, False, "0.000001"), (1e21, False, "1e+21")),
+        *((1e20, False, "100000000000000000000"), (-2.5e300, False, "-2.5e+300"), (0.0, False, "0")),
+        *((mysql.to_float32(1e-6), True, "0.000001"), (mysql.to_float32(1e-7), True, "1e-7")),
+        (mysql.to_float32(3.4028235e38), True, "3.4028235e+38"),
+    ],
+)
+def test_floats_are_json_iterator_s(value: float, single: bool, shown: str) -> None:
+    assert json_number(value, single=single) == shown
+
+
+def test_texts_are_json_iterator_s() -> None:
+    assert string('<&>"\\\n\x01\x7f\u2028é') == '"<&>\\"\\\\\\n\\u0001\x7f\u2028é"'
+
+
+def test_a_default_stands_for_null_from_v8_5_on() -> None:
+    columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"), default=Default("5", 5)))
+    event = insert(Table("test", "t", columns, ("id",)), {"id": 1, "c": None})
+    found = [told(name, event)[0][1]["payload"]["after"]["c"] for name in ("v8.1.2", "v8.5.7", "new-8.5.6")]
+    assert found == [None, 5, 5]
+    assert told("v8.1.2", event)[0][0] == b""
