@@ -55,12 +55,6 @@ class Failure:
         """Whether the broken rule is a MUST."""
         return bool(self.told["obligation"] == "MUST")
 
-    @property
-    def value(self) -> str:
-        """The message's value, as text; base64 if it is binary."""
-        told: Mapping[str, str] | None = self.told["message"]["value"]
-        return "null" if told is None else told.get("text", f"base64: {told.get('base64', '')}")
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -98,8 +92,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A named failure with what shows it: the reader, the format, the case of the smallest message, how many cases there are, and
-    the recorded case; `counts` says whether a MUST is broken."""
+    """A named failure with what shows it: the reader, the format, a case, how many there are, and the recorded one.
+
+    `counts` says whether a MUST is broken; `releases` are those of the ones tried on which the program shows it.
+    """
 
     reader: Reader
     fault: Fault
@@ -144,7 +140,7 @@ def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = R
             for one in (one for one in every if one.reader.record == record):
                 mine = [failure for failure in (*one.failures, *one.recorded) if failure.fault == fault]
                 if mine:
-                    best = min(mine, key=lambda failure: (not failure.counts, len(failure.value)))
+                    best = max(mine, key=lambda failure: (failure.counts, failure.told["cases"]))
                     cases = sum(failure.told["cases"] for failure in one.failures if failure.fault == fault) or 1
                     real = next((failure.told["case"] for failure in one.recorded if failure.fault == fault), "")
                     some.append(Proof(one.reader, fault, one.format, best.told["case"], best.counts, cases, real, *ran))
