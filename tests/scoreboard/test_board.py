@@ -7,11 +7,13 @@ import re
 import shutil
 
 import pytest
+from click.testing import CliRunner
 
 from conformance.brokers.jars import cached
 from generators.errors import HarnessError, UnknownName
 from generators.wire_format import FORMATS
 from scoreboard import board, judging, page, record, reproducing
+from scoreboard.__main__ import main
 from scoreboard.readers import READERS, Reader, named
 
 CLAIMS = {"alibaba-canal-json": {}}
@@ -296,6 +298,12 @@ def test_a_program_has_at_most_thirty_lines_and_nothing_of_the_harness():
             text = reproducing.program(product, fault)
             assert len(text.splitlines()) <= 30, fault.id
             assert not re.search(r"@\w+@|scoreboard|conformance", text)
+
+
+def test_a_program_that_is_not_there_is_told():
+    told = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
+    assert isinstance(told.exception, UnknownName)
+    assert "seatunnel/foreign-rows" in str(told.exception)
 
 
 @pytest.mark.parametrize("product", reproducing.PRODUCTS)
