@@ -8,7 +8,7 @@ import time
 
 import click
 
-from generators.errors import HarnessError
+from generators.errors import HarnessError, UnknownName
 from scoreboard import board, judging, page, readers, reproducing
 
 LOST, BROKEN, STALE, UNEXPLAINED = 1, 3, 4, 5
@@ -77,6 +77,9 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
     """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on record."""
     told = json.loads(board.RELEASES.read_text("utf-8")) if board.RELEASES.exists() else {"tried": {}, "shown": {}}
     differ = 0
+    known = {f"{product}/{fault.id}" for product in reproducing.PRODUCTS for fault in reproducing.shown(product)}
+    for name in set(names) - known - set(reproducing.PRODUCTS):
+        raise UnknownName("program", name, sorted(known))
     for product in reproducing.PRODUCTS:
         some = [fault for fault in reproducing.shown(product) if not names or {product, f"{product}/{fault.id}"} & set(names)]
         for release in reproducing.releases(product) if keep and some else ("",) if some else ():

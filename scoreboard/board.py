@@ -55,12 +55,6 @@ class Failure:
         """Whether the broken rule is a MUST."""
         return bool(self.told["obligation"] == "MUST")
 
-    @property
-    def value(self) -> str:
-        """The message's value, as text; base64 if it is binary."""
-        told: Mapping[str, str] | None = self.told["message"]["value"]
-        return "null" if told is None else told.get("text", f"base64: {told.get('base64', '')}")
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -98,12 +92,16 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A named failure with what shows it: the reader, the format, the best failure, how many cases, and the recorded case."""
+    """A named failure with what shows it: the reader, the format, a case, how many there are, and the recorded one.
+
+    `counts` says whether a MUST is broken; `releases` are those of the ones tried on which the program shows it.
+    """
 
     reader: Reader
     fault: Fault
     format: str
-    failure: Failure
+    case: str
+    counts: bool
     cases: int
     recorded: str
     releases: tuple[str, ...]
@@ -137,17 +135,20 @@ def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = R
     for record in dict.fromkeys(one.reader.record for one in every):
         for fault in faults(record, directory):
             some = []
+            seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
+            ran = seen, tuple(releases["tried"].get(record, ())) if fault.message else ()
             for one in (one for one in every if one.reader.record == record):
                 mine = [failure for failure in (*one.failures, *one.recorded) if failure.fault == fault]
                 if mine:
-                    best = min(mine, key=lambda failure: (not failure.counts, len(failure.value)))
+                    best = max(mine, key=lambda failure: (failure.counts, failure.told["cases"]))
                     cases = sum(failure.told["cases"] for failure in one.failures if failure.fault == fault) or 1
                     real = next((failure.told["case"] for failure in one.recorded if failure.fault == fault), "")
-                    seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
-                    tried = tuple(releases["tried"].get(record, ())) if fault.message else ()
-                    some.append(Proof(one.reader, fault, one.format, best, cases, real, seen, tried))
+                    some.append(Proof(one.reader, fault, one.format, best.told["case"], best.counts, cases, real, *ran))
+            if fault.alone and not some:
+                reader = next(one.reader for one in every if one.reader.record == record)
+                some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
             if some:
-                made.append(max(some, key=lambda proof: (proof.failure.counts, bool(proof.recorded), proof.cases)))
+                made.append(max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases)))
     return tuple(made)
 
 
@@ -156,7 +157,7 @@ def unproved(directory: Path = FAULTS, results: Path = RESULTS, readers: Sequenc
     made = {
         (proof.reader.record, proof.fault.id)
         for proof in proofs(board(results, directory, readers), directory, results)
-        if proof.failure.counts
+        if proof.counts
     }
     names = dict.fromkeys(reader.record for reader in readers)
     every = ((name, fault) for name in names for fault in faults(name, directory))

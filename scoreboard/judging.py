@@ -31,12 +31,9 @@ ROOT: Final = Path(__file__).parent
 RESULTS: Final = ROOT / "results"
 JAVA: Final = ROOT / "java"
 JVM: Final = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-Duser.timezone=UTC")
-_KEPT: Final = (
-    *("rule", "case", "cases", "verdict", "aspect", "path", "expected", "actual", "message", "side", "column"),
-    *("cause", "cause_in_words", "hint", "profiles", "faults"),
-)
+_KEPT: Final = ("rule", "case", "cases", "path", "expected", "actual", "cause", "cause_in_words")
 LETTERS: Final = 700
-"""Characters of a message or a value that are kept."""
+"""Characters of a text that are kept."""
 _RECORDED: Final = ("--select", "*/recorded/*", "--causes", "1000")
 """Options of the run on recorded messages: every cause there may be the evidence of a fault."""
 _ENDS: Final = (0, 1)
@@ -193,19 +190,6 @@ def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool 
     return distilled(lines, ran.returncode)
 
 
-def _cut(value: Any, column: str = "") -> Any:
-    """The value with its long texts cut; of a message, its beginning and the last place that names the column stay."""
-    if isinstance(value, dict):
-        return {key: _cut(one, column) for key, one in value.items()}
-    if not isinstance(value, str):
-        return value
-    half = LETTERS // 2
-    start = max(value.rfind(f'"{column}"') - half // 4, half) if column else half
-    if len(value) <= LETTERS or start == half:
-        return clip(value, LETTERS)
-    return f"{value[:half]} ... {value[start : start + half]}... ({len(value)} characters)"
-
-
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
     """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the failures."""
     cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
@@ -218,8 +202,8 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
             {
-                **{key: _cut(line[key], str(line["column"] or "") if key == "message" else "") for key in _KEPT},
-                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
+                **{key: clip(line[key], LETTERS) if isinstance(line[key], str) else line[key] for key in _KEPT},
+                "obligation": broken[line["rule"]]["obligation"],
             }
             for line in lines
             if line["type"] == "failure" and line["rule"] in broken

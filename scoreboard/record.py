@@ -44,8 +44,9 @@ class Fault:
     `readers` names those of a shared record that have it; empty, all of them have. `source` is the address of the reader's own
     line, `declared` of a limit that of the document that declares it, `known` that of a report, `searched` the day on which none
     was found; "" if there is none. `mend` is what could be done, of a fault whose report is ready to be sent. `rule` is the one
-    that a fault stands on. The rest is its reproduction: the envelope (canal, debezium), the reader's options, the declared
-    columns, the message, and what the reader must and does make of it, in the words that the program prints.
+    that a fault stands on; `alone` says that no case at level two shows it, but its program does. The rest is its reproduction:
+    the envelope (canal, debezium), the reader's options, the declared columns, the message, and what the reader must and does
+    make of it, in the words that the program prints.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Fault:
     searched: str = ""
     mend: str = ""
     rule: str = ""
+    alone: bool = False
     kind: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""

@@ -23,6 +23,7 @@ PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel")
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "connect": ("3.9.1", "4.1.1", "4.4.0"),
+    "iceberg": ("1.10.1", "1.11.0"),
     "paimon": ("1.2.0",),
 }
 """Releases beside the judged one on which the programs are tried."""
