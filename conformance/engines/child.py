@@ -201,6 +201,10 @@ class ChildEngine:
 
         return _then(self._put(asked), read)
 
+    def renew(self) -> Future[Any]:
+        """See Engine."""
+        return self._put({"op": "renew"})
+
     def sources(self, *, forget: bool) -> Future[list[str]]:
         """The files below the working directory that the loaded decoders are made of; with `forget` they are read again by
         the next call."""
@@ -291,6 +295,10 @@ class ChildEngine:
         if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
             return
         try:
+            if op == "renew":
+                self._kill()
+                asked.future.set_result(None)
+                return
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
             # A failed start or opening fails again, with its reason, in every request that needs it.

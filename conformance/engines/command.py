@@ -153,6 +153,10 @@ class CommandEngine:
         """
         return self._put(lambda: self._decode(request))
 
+    def renew(self) -> Future[Any]:
+        """See Engine."""
+        return self._put(self._end)
+
     @property
     def pid(self) -> int | None:
         """The process id of the running decoder, also of its session."""

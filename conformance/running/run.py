@@ -14,7 +14,17 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.cases import tables
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
+from conformance.cases.catalogue import (
+    Call,
+    calls,
+    drawn_cases,
+    find_scenario,
+    matches,
+    named_cases,
+    profiles,
+    recorded_cases,
+    repeating,
+)
 from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
@@ -36,7 +46,7 @@ from conformance.judging.selection import claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
-from conformance.running import early, laws
+from conformance.running import alone, early, laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
 from conformance.running.isolating import foreign_case, isolate, strays
 from conformance.running.mixing import ACQUITTING, Mixed, groups, together
@@ -82,9 +92,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         result = finish(engine, one, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
+        broken = smallest_failures(result, record, settings.causes)
+        if settings.reduce and (alike := alone.move(engine, one, result, broken)) is not result:
+            result = alike
+            broken = smallest_failures(result, record, settings.causes)
         results.append(result)
         listen(Judged(result))
-        broken = smallest_failures(result, record, settings.causes)
         smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
@@ -134,7 +147,9 @@ def _reduced(
         claims, note = prepared.loaded.capabilities, working(listen)
         tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
         small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
-        for failure in merged([*small, *left], result, record):
+        whole = [*tried, *left]
+        several = alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
+        for failure in merged(several, result, record):
             listen(Reduced(failure))
             failures.append(failure)
     return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
@@ -169,14 +184,17 @@ def prepare(
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
-    grouped = calls(fmt, mine, loaded.levels, settings.seed)
+    grouped = [repeating(call, settings.seed) for call in calls(fmt, mine, loaded.levels, settings.seed)]
     note(f"{fmt.name}: publishing {len(mine)} cases")
-    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    copies = [message for call in grouped if call.level == 1 for message in call.foreign]
+    messages = [*(w.message for call in grouped for case in call.cases for w in case.written), *copies]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
     one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept, first=first)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
+    sent = {w.message: case for call in grouped for case in call.cases for w in case.written} if copies else {}
+    one.owners |= {id(copy): sent[copy] for copy in copies}
     listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
     mixing = not (first and first.breaks()) and settings.budget.mixed
@@ -424,12 +442,12 @@ def _judge_foreign(
     judge: Judge,
     failed: Container[str],
 ) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, if it fails. The decoder may refuse it where it may refuse
-    the row of its own table, which is judged there."""
+    """The result of a message of another table, which requires no row, or of one that comes again, if it fails. The decoder may
+    refuse it where it may refuse the row of its own table, which is judged there."""
     case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
     owner = prepared.owners[id(message)]
-    owed = next(w.changes for w in owner.written if w.message is message)
-    if case.id in failed or judge.may_refuse(owner, owed, rows):
+    owed = next(w.changes for w in owner.written if w.message == message)
+    if case.id in failed or (call.level == 2 and judge.may_refuse(owner, owed, rows)):
         return None
     result = judge.judge(case, [rows], None)
     return result if result.findings else None
