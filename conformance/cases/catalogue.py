@@ -307,8 +307,9 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     from generators.drawing import strategies
 
     origin = sources.source(source or fmt.profiles[0].source)
+    keyed = any(fmt.supports(type) and origin.keyable(type) for group in origin.families for type in group)
     tables = strategies.tables(
-        database=origin.pool_database, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports, source=origin.name
+        database=origin.pool_database, min_columns=4, max_columns=8, keyed=keyed, supports=fmt.supports, source=origin.name
     )
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]

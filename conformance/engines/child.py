@@ -505,11 +505,11 @@ def _then(future: Future[Any], convert: Any) -> Future[Any]:
 
 
 def _loaded(reply: Mapping[str, Any]) -> Loaded:
-    claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
-    for name in claims.get("conventions", ()):
+    claims = Capabilities.of(reply["capabilities"])
+    for name in claims.conventions:
         if name not in CONVENTIONS:
             raise UnknownName("convention", name, CONVENTIONS)
-    return Loaded(tuple(reply["levels"]), Capabilities(**claims))
+    return Loaded(tuple(reply["levels"]), claims)
 
 
 def liars(fmt: str) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, 
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
-from conformance.judging.selection import claimed
+from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
@@ -53,6 +53,7 @@ from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
+from generators.sources.registry import SOURCES
 from generators.wire_format import FORMATS, Format, get
 
 
@@ -179,6 +180,7 @@ def prepare(
     loaded = loading.result()
     if first:
         first.ask(loaded)
+    check_claims(fmt, loaded.capabilities, cases)
     if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
@@ -223,7 +225,9 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
 def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:
     """The cases of level two whose tables have the claimed types alone: a cell that is not asked for can refuse no row."""
     narrow = replace(fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key))
-    selected = profiles(narrow, settings.writer_profile)
+    # A source without such a type has no row to ask for.
+    has = {name for name, source in SOURCES.items() if any(map(narrow.supports, source.types.values()))}
+    selected = [profile for profile in profiles(narrow, settings.writer_profile) if profile.source in has]
     cases = [*named_cases(narrow, selected), *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
 

@@ -94,7 +94,7 @@ def outcome(tmp_path, answer, claims=None, **about):
         *(("nothing", {}, ReplayOutcome.FAILED), ("row", {}, ReplayOutcome.FIXED), (DecodeRaised("no"), {}, ReplayOutcome.ERROR)),
         *((DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED), ("row", {"rule": RETURNS}, ReplayOutcome.FIXED)),
         ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_ALONE),
-        ("row", {"shown_alone": False}, ReplayOutcome.NOT_ALONE),
+        ("row", {"alone": False}, ReplayOutcome.NOT_ALONE),
         ("nothing", {"rule": RETURNS, "alone": False}, ReplayOutcome.FAILED),
         ("row", {"rule": BATCH, "alone": False, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_ALONE),
     ],
