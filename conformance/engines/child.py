@@ -32,10 +32,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.brokers.spark_options import spark_options
 from conformance.engines import cluster
-from conformance.engines._child_log import ChildLog, kill_strays
+from conformance.engines._child_log import ChildLog
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.spark_conf import JARS, PACKAGES, away
 from conformance.engines.specs import DECODERS, LIAR
@@ -133,6 +134,7 @@ class ChildEngine:
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
         self._tidy = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self._guardian = Guarded(None, remove=self.directory)
         self._waiting: deque[_Asked] = deque()
         self._under_way: dict[int, _Asked] = {}
         self._replay: list[dict[str, Any]] = []
@@ -248,6 +250,7 @@ class ChildEngine:
         self._thread.join(timeout=10)
         self._kill()
         os.close(self._wake)
+        self._guardian.stop()
         self._tidy()
 
     def __enter__(self) -> ChildEngine:
