@@ -5,7 +5,7 @@ Runs as a script, by path, without imports of ours; standard input is a pipe fro
 - `parent`: process id of the parent;
 - `command`: the child's command (it shares the guardian's output), or null for the last two fields only;
 - `pid_file`: the file for the child's process id, or null;
-- `remove`: a directory to remove if the parent dies, or null;
+- `remove`: a directory to remove if the parent dies, or null, after the processes whose temporary folder is in it are killed;
 - `afterwards`: a command to run if the parent dies, or null.
 
 A byte on standard input means "stop": the guardian only kills the child, and the parent cleans up. End of file, a new parent
@@ -58,6 +58,19 @@ def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
     return "ended"
 
 
+def kill_strays(home: Path) -> int:
+    """Kills the processes whose temporary folder is this one or below it, in sessions of their own too. Linux only; returns how
+    many there were."""
+    wanted, found = f"TMPDIR={home}/".encode(), 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "environ").read_bytes().split(b"\0")
+            if any((word + b"/").startswith(wanted) for word in words):
+                os.kill(int(process.name), signal.SIGKILL)
+                found += 1
+    return found
+
+
 def _terminated(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
@@ -81,6 +94,7 @@ def main(spec: dict[str, Any]) -> int:
             child.wait()
         if outcome == "orphaned":
             if spec["remove"]:
+                kill_strays(Path(spec["remove"]))
                 shutil.rmtree(spec["remove"], ignore_errors=True)
             if spec["afterwards"]:
                 with contextlib.suppress(OSError):

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from conformance.brokers._guardian import kill_strays
 from generators.errors import HarnessError
+
+__all__ = ["Guarded", "kill_strays"]
 
 _GUARDIAN = Path(__file__).with_name("_guardian.py")
 
@@ -20,8 +23,9 @@ _GUARDIAN = Path(__file__).with_name("_guardian.py")
 class Guarded:
     """A command under a guardian: it ends at `stop`, and when this process ends in any way, SIGKILL included.
 
-    `output` receives its standard output and error. If this process dies, the guardian removes the directory `remove` and runs
-    the command `afterwards`; after `stop` it does neither. With `command` None the guardian does only that.
+    `output` receives its standard output and error. If this process dies, the guardian kills the processes whose temporary folder
+    is in the directory `remove`, removes that, and runs the command `afterwards`; after `stop` it does none of it. With `command`
+    None the guardian does only that.
     Raises HarnessError on an operating system without POSIX processes.
     """
 

@@ -30,6 +30,8 @@ from generators.wire_format import Format, Profile
 
 FOREIGN: Final = 12
 """Messages of other tables in a level-two call, which the decoder must leave out."""
+REPEATED: Final = 3
+"""Messages of a level-one call that come twice."""
 SPOILED: Final = 8
 """How many drawn cases of level one there are to one that is spoiled."""
 
@@ -57,7 +59,8 @@ BUDGETS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One decode call: its cases, and at level two the requested table and messages of other tables of its source.
+    """One decode call: its cases, and at level two the requested table and messages of other tables of its source; `foreign` are
+    those, at level one messages that come again.
 
     `version` tells recorded tables of one name apart.
     """
@@ -309,8 +312,9 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
     from generators.drawing import strategies
 
     origin = sources.source(source or fmt.profiles[0].source)
+    keyed = any(fmt.supports(type) and origin.keyable(type) for group in origin.families for type in group)
     tables = strategies.tables(
-        database=origin.pool_database, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports, source=origin.name
+        database=origin.pool_database, min_columns=4, max_columns=8, keyed=keyed, supports=fmt.supports, source=origin.name
     )
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]
@@ -334,6 +338,21 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
         version = versions[key] if recorded else 0
         made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), (), key[-1], version))
     return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
+
+
+def repeating(call: Call, seed: int) -> Call:
+    """The call with some messages of rows a second time, at other offsets, where it is of level one: what comes twice is no
+    duplicate to leave out."""
+    rows = [
+        written.message
+        for case in call.cases
+        for written in case.written
+        if {change.kind for change in written.changes} == {Kind.ROW} and written.message.size < 100_000
+    ]
+    if call.level == 2 or not rows:
+        return call
+    some = random.Random(f"{seed}/{call.name}/again").sample(rows, min(REPEATED, len(rows)))
+    return replace(call, foreign=tuple(replace(message) for message in some))
 
 
 def _sorted_by(table: Table | None) -> tuple[str, str, str]:

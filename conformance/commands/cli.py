@@ -406,7 +406,7 @@ def replay(
     spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
-    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
+    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED (WITHOUT ITS NEIGHBOURS) or ERROR.
 
     A file may come from somebody else. A command, a module or an expression of --map that only the file names is run after
     a question, or with --decoder, --map or --yes.

@@ -1,12 +1,9 @@
-"""The output of a child process: its last lines are kept, whatever it prints. And the processes that it left behind."""
+"""The output of a child process: its last lines are kept, whatever it prints."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import threading
-from pathlib import Path
 from typing import Final
 
 TAIL: Final = 64 << 10
@@ -40,15 +37,3 @@ class ChildLog:
             self._held += chunk
             del self._held[:-TAIL]
         os.close(pipe)
-
-
-def kill_strays(home: Path) -> int:
-    """Kills the processes whose temporary folder this is: a child's own, in sessions of their own too. Linux only; returns how
-    many there were."""
-    wanted, found = f"TMPDIR={home}".encode(), 0
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if wanted in (process / "environ").read_bytes().split(b"\0"):
-                os.kill(int(process.name), signal.SIGKILL)
-                found += 1
-    return found

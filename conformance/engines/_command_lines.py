@@ -224,7 +224,7 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
         name: tuple(_texts(value, f"capabilities.{name}", tuple(CONVENTIONS) if name == "conventions" else None))
         for name, value in claims.items()
     }
-    loaded = Loaded(common, Capabilities(**claimed))
+    loaded = Loaded(common, Capabilities.of(claimed))
     named = reply.get("name", ""), reply.get("language", "")
     asks = reply.get("labels", False), reply.get("tables", False)
     return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", *named, *asks)

@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
@@ -53,12 +54,13 @@ def arguments(command: str) -> list[str]:
 class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
-    `variables` are added to the environment; `woken` is a file descriptor that becomes readable when all work must stop.
+    `variables` are added to the environment, with `home` as the temporary folder; `woken` is a file descriptor that becomes
+    readable when all work must stop.
     """
 
-    def __init__(self, command: str, variables: Mapping[str, str], woken: int, line_limit: int) -> None:
+    def __init__(self, command: str, variables: Mapping[str, str], woken: int, line_limit: int, home: Path) -> None:
         words = arguments(command)
-        self.variables = dict(variables)
+        self.variables, self.home = dict(variables), home
         try:
             self._child = subprocess.Popen(
                 words,
@@ -66,7 +68,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, **variables},
+                env={**os.environ, "TMPDIR": str(home), **variables},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

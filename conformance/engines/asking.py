@@ -77,6 +77,10 @@ class Asking:
 
         return then(self.put(asked), read)
 
+    def renew(self) -> Future[Any]:
+        """See Engine."""
+        return self.put({"op": "renew"})
+
 
 def failed(kind: str, message: str) -> Exception:
     """The error that a reply tells."""
@@ -103,8 +107,8 @@ def then(future: Future[Any], convert: Any) -> Future[Any]:
 
 
 def _loaded(reply: Mapping[str, Any]) -> Loaded:
-    claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
-    for name in claims.get("conventions", ()):
+    claims = Capabilities.of(reply["capabilities"])
+    for name in claims.conventions:
         if name not in CONVENTIONS:
             raise UnknownName("convention", name, CONVENTIONS)
-    return Loaded(tuple(reply["levels"]), Capabilities(**claims))
+    return Loaded(tuple(reply["levels"]), claims)

@@ -30,9 +30,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines import cluster
-from conformance.engines._child_log import ChildLog, kill_strays
+from conformance.engines._child_log import ChildLog
 from conformance.engines.asking import Asking, failed, then
 from conformance.engines.engine import ChildDied, DecodeTimeout
 from conformance.engines.spark_conf import JARS, PACKAGES, away
@@ -130,6 +131,7 @@ class ChildEngine(Asking):
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
         self._tidy = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self._guardian = Guarded(None, remove=self.directory)
         self._waiting: deque[_Asked] = deque()
         self._under_way: dict[int, _Asked] = {}
         self._replay: list[dict[str, Any]] = []
@@ -194,6 +196,7 @@ class ChildEngine(Asking):
         self._thread.join(timeout=10)
         self._kill()
         os.close(self._wake)
+        self._guardian.stop()
         self._tidy()
 
     def __enter__(self) -> ChildEngine:
@@ -242,6 +245,10 @@ class ChildEngine(Asking):
         if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
             return
         try:
+            if op == "renew":
+                self._kill()
+                asked.future.set_result(None)
+                return
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
             # A failed start or opening fails again, with its reason, in every request that needs it.

@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines._command_lines import (
     Answers,
@@ -94,7 +95,7 @@ def engine_for(
     if is_command(decoder):
         if place := away(conf):
             raise UsageError(f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark")
-        return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
+        return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s, note=note)
     return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note, given=pickled(decoder))
 
 
@@ -124,9 +125,11 @@ class CommandEngine:
         start_s: float = 240,
         line_limit: int = LINE_LIMIT,
         trace: Path | None = None,
+        note: Note = lambda _line: None,
     ) -> None:
         self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
+        self._guardian, self._say = Guarded(None, remove=self.directory), note
         path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
         self._trace = path.open("ab") if path else None
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
@@ -160,6 +163,10 @@ class CommandEngine:
         """
         return self._put(lambda: self._decode(request))
 
+    def renew(self) -> Future[Any]:
+        """See Engine."""
+        return self._put(self._end)
+
     @property
     def pid(self) -> int | None:
         """The process id of the running decoder, also of its session."""
@@ -178,6 +185,7 @@ class CommandEngine:
         os.close(self._woken)
         if self._trace:
             self._trace.close()
+        self._guardian.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self) -> CommandEngine:
@@ -234,7 +242,13 @@ class CommandEngine:
                 return self._started
         self._end()
         self._spec, self._started = decoder, None
-        process = self._process = Process(decoder.removeprefix(COMMAND), variables, self._woken, self._line_limit)
+        process = self._process = Process(
+            decoder.removeprefix(COMMAND),
+            variables,
+            self._woken,
+            self._line_limit,
+            Path(tempfile.mkdtemp(prefix="command-", dir=self.directory)),
+        )
         levels = self._levels.get(decoder, (1, 2))
         answers: list[Started] = []
 
@@ -328,6 +342,9 @@ class CommandEngine:
         process, self._process, self._started = self._process, None, None
         if process is not None:
             process.end(gently=gently)
+            if left := kill_strays(process.home):
+                self._say(f"{left} process{'es' if left > 1 else ''} that the decoder left behind, ended")
+            shutil.rmtree(process.home, ignore_errors=True)
 
 
 class _Opened:

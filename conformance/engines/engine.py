@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -99,6 +99,10 @@ class Engine(Protocol):
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """Decodes. The future raises DecodeRaised, DecodeTimeout, ChildDied or UsageError."""
+        ...
+
+    def renew(self) -> Future[Any]:
+        """Ends the decoder's process once all earlier requests are answered: the next request starts another."""
         ...
 
     def close(self) -> None:

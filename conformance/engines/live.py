@@ -111,6 +111,9 @@ class LiveEngine(Asking):
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
         op, handle = request["op"], request.get("handle", "")
+        if op == "renew":
+            # The session is the caller's: no other process can be had.
+            return {}
         if op == "decode" and handle in self._unopened:
             raise self._unopened[handle]
         if op in ("open", "decode"):

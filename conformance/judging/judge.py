@@ -20,6 +20,7 @@ from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
+from generators.errors import UsageError
 from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
 
 
@@ -118,6 +119,14 @@ class Capabilities:
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     conventions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, lists: Mapping[str, Sequence[str]]) -> Capabilities:
+        """The claims as a decoder writes them. Raises UsageError for a list without a word, which would claim everything."""
+        for name, globs in lists.items():
+            if not globs and name != "conventions":
+                raise UsageError(f"CAPABILITIES: {name} is empty; leave it out to claim all of them")
+        return cls(**{name: tuple(globs) for name, globs in lists.items()})
 
     def __str__(self) -> str:
         """The claims in words; "" for everything."""

@@ -112,8 +112,8 @@ class Failure:
     `cases` counts all cases with this cause, `on_record` the known cases among them; `reason` is the record's if all are known.
     `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
     describes the case before reduction. `keys` are the findings' keys that the cause
-    stands for, and `others` counts the rule's further causes that are not failures of their own. `profiles` are those that
-    fail, of `judged`, `faults` the kinds of faults.
+    stands for, and `others` counts the rule's further causes that are not failures of their own. `alone`: its case was seen to
+    fail without any other message. `profiles` are those that fail, of `judged`, `faults` the kinds of faults.
     """
 
     rule: Rule
@@ -129,6 +129,7 @@ class Failure:
     cause: Cause | None = None
     keys: tuple[str, ...] = ("",)
     others: int = 0
+    alone: bool = False
     profiles: tuple[str, ...] = ()
     judged: int = 0
     faults: tuple[str, ...] = ()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import chain
+from typing import Any
 
 from conformance.cases.catalogue import matches
 from conformance.judging.judge import Capabilities, CaseResult, Verdict
+from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
 from generators.errors import NothingSelected, UnknownName
-from generators.model import Case, Origin
+from generators.model import Case, Kind, Origin
+from generators.sources.registry import SOURCES
 from generators.tables.scenarios import TAG as TABLES
-from generators.wire_format import FORMATS
+from generators.wire_format import FORMATS, Format, formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,23 @@ class Selection:
         dropped = [p for p in self.exclude if p in for_rules]
         kept = [r.id for r in known if not chosen or any(matches(r.id, p) for p in chosen)]
         return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
+
+
+def check_claims(fmt: Format[Any], claims: Capabilities, cases: Iterable[Case]) -> None:
+    """Raises UnknownName, with the nearest name, for a claim that matches no profile, kind, envelope column or column type."""
+    every = (type for source in SOURCES.values() for type in (*source.types.values(), *chain.from_iterable(source.families)))
+    met = (column.type for case in cases for table in case.tables for column in table.columns)
+    known = {
+        "profile": [profile.name for each in (fmt, *formats()) for profile in each.profiles] if claims.profiles else [],
+        "kind": [kind.value for kind in Kind],
+        "column": ENVELOPE,
+        "type": {type.key for type in (*every, *met)} if claims.types else [],
+    }
+    for what, names in known.items():
+        for glob in getattr(claims, f"{what}s"):
+            built = what == "profile" and glob in {case.profile for case in cases}
+            if not built and not any(fnmatchcase(name, glob) for name in names):
+                raise UnknownName(f"{what} in the decoder's CAPABILITIES", glob, names)
 
 
 def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:

@@ -40,9 +40,12 @@ class Blamed:
 
 
 def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
-    """A message of another table in a level-two call, as a case that requires no row."""
-    assert call.table is not None
+    """A message of another table in a level-two call, as a case that requires no row; one that comes again in a level-one call,
+    as a case that requires its rows again."""
     owner = prepared.owners[id(message)]
+    if call.table is None:
+        changes = next(written.changes for written in owner.written if written.message == message)
+        return replace(owner, id=f"{owner.id}#again", written=(Written(message, changes),))
     name = f"{owner.id}#in-{call.table.name}"
     return replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
 

@@ -17,6 +17,7 @@ from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
+from conformance.rules.rules import Rule, rules
 from conformance.running.mixing import Mixed, Outputs
 from generators.model import Case, Message
 from generators.publishing.cluster import Target
@@ -125,6 +126,11 @@ class Prepared:
     owners: dict[int, Case] = field(default_factory=dict)
     mixed: dict[int, Mixed] = field(default_factory=dict)
     acquitted: dict[int, tuple[list[CaseResult], Outputs]] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the format."""
+        return rules(self.fmt.name)
 
     def place(self, message: Message) -> Place:
         """A message's place."""

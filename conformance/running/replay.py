@@ -1,8 +1,8 @@
 """Crash files: saves failures and judges their cases again.
 
 A file holds the case (messages and expectations), the rule, the cause, the decoder and the versions, as JSON. A replay gives
-FIXED, FAILED, NOT REPRODUCED or ERROR. FIXED requires that the case alone shows the failure, and that its rule compared
-something.
+FIXED, FAILED, NOT REPRODUCED (WITHOUT ITS NEIGHBOURS) or ERROR. FIXED requires that the run saw the case fail alone, and that
+its rule compared something.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from typing import Any, Final
 
 from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine
 from conformance.engines.spark_conf import merged
 from conformance.engines.specs import DECODERS, LIAR, decoder_of
 from conformance.files import FAILURES, put
-from conformance.judging.judge import BAD, Finding, Judge, Verdict
-from conformance.judging.output import read
+from conformance.judging.judge import Finding, Judge
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.rules import rules
-from conformance.running import laws
-from conformance.running.isolating import stray_finding
+from conformance.running.alone import Alone, convicts
 from conformance.running.prepared import Settings
 from conformance.text import printable
 from generators.errors import UnknownName, UsageError
@@ -35,7 +33,7 @@ from generators.model import Case
 from generators.storage import codec
 
 VERSION: Final = 1
-TOGETHER: Final = "the run saw this failure only together with other messages, which the file does not hold; run it again"
+TOGETHER: Final = "the run saw this failure only among other messages, which the file does not hold; run it again"
 UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
 
 
@@ -45,12 +43,14 @@ class ReplayOutcome(enum.StrEnum):
     FIXED = "FIXED"
     FAILED = "FAILED"
     NOT_REPRODUCED = "NOT REPRODUCED"
+    NOT_ALONE = "NOT REPRODUCED WITHOUT ITS NEIGHBOURS"
     ERROR = "ERROR"
 
 
 EXIT: Final = {
     ReplayOutcome.FIXED: 0,
     ReplayOutcome.NOT_REPRODUCED: 4,
+    ReplayOutcome.NOT_ALONE: 4,
     ReplayOutcome.FAILED: 1,
     ReplayOutcome.ERROR: 3,
 }
@@ -64,7 +64,7 @@ def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run. `alone`: its case shows the failure without other messages; `instead`
+    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without other messages; `instead`
     is the rule on a trait that the judge blames in place of `rule`."""
 
     id: str
@@ -74,7 +74,7 @@ class Crash:
     mapping: Mapping[str, str]
     case: Case
     versions: Mapping[str, str] = field(default_factory=dict)
-    alone: bool = True
+    alone: bool = False
     instead: str = ""
 
 
@@ -111,7 +111,7 @@ def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mappin
         "finding": {"path": finding.path, "expected": finding.expected, "actual": finding.actual, "message": finding.message},
         "cause": failure.cause.key if failure.cause else "",
         "cause_in_words": failure.cause.words if failure.cause else "",
-        "alone": shown_alone(failure),
+        "shown_alone": failure.alone,
         "instead": finding.instead,
         "decoder": decoder,
         "level": level,
@@ -152,15 +152,6 @@ def trusted(decoder: str) -> bool:
     return decoder.startswith((f"{DECODERS}.", LIAR))
 
 
-def shown_alone(failure: Failure) -> bool:
-    """Whether the case shows the failure without other messages: not so after a call that died or hung with several cases, nor
-    for a difference that only other batches show."""
-    if failure.rule.law == "batch":
-        return False
-    several = failure.rule.law == "environment" and ", in " in failure.finding.actual.partition(": ")[0]
-    return failure.result.alone and not several
-
-
 def find(name: str, home: Path = FAILURES) -> Path:
     """A crash file by path, or by id below `home`. Raises UnknownName."""
     path = Path(name)
@@ -180,12 +171,12 @@ def load(path: Path) -> Crash:
             raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
         case = codec.load_case(data["case"], str(path))
         crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
-        crash = replace(crash, alone=data.get("alone", True), instead=data.get("instead", ""))
+        crash = replace(crash, alone=data.get("shown_alone", False), instead=data.get("instead", ""))
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
         if not all(isinstance(text, str) for text in (*texts, crash.instead)):
             raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
         if not isinstance(crash.alone, bool):
-            raise TypeError("alone must be true or false")
+            raise TypeError("shown_alone must be true or false")
         if not case.written:
             raise ValueError("a case needs a message")
         if case.level == 2 and not case.tables:
@@ -260,29 +251,17 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     loaded = engine.load(spec, level).result()
     if crash.case.level not in loaded.levels:
         return ReplayOutcome.ERROR, [], f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}"
-    messages = [w.message for w in crash.case.written]
-    places, source = lay_out(engine.directory, "replay", messages)
-    engine.open("replay", source)
-    table = crash.case.tables[0] if crash.case.level == 2 else None
-    asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
-    asked = replace(asked, tables=crash.case.tables)
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
-        outputs = read(engine.decode(asked).result(), crash.case.level)
-        findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
-        if (stray := stray_finding(judge, crash.case.id, outputs, places)) is not None:
-            findings.append(stray)
-        if rule.law in ("batch", "environment"):
-            findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
+        findings = Alone.laid_out(engine, crash.case, spec, crash.mapping).findings(engine, judge, rule)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
-    verdict = judge.verdict(crash.case, findings)
-    if any(f.rule in owners for f in findings) or verdict in BAD or verdict is Verdict.NON_STRICT:
+    if convicts(judge, crash.case, findings, *owners):
         return ReplayOutcome.FAILED, findings, ""
     if not crash.alone:
-        return ReplayOutcome.NOT_REPRODUCED, findings, TOGETHER
+        return ReplayOutcome.NOT_ALONE, findings, TOGETHER
     if rule.law != "returns" and not any(judge.compared[owner] for owner in owners):
         return ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED
     return ReplayOutcome.FIXED, findings, ""

@@ -16,7 +16,17 @@ import pyarrow as pa
 
 from conformance.brokers.jars import java_words
 from conformance.cases import tables
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
+from conformance.cases.catalogue import (
+    Call,
+    calls,
+    drawn_cases,
+    find_scenario,
+    matches,
+    named_cases,
+    profiles,
+    recorded_cases,
+    repeating,
+)
 from conformance.cases.covering import covering
 from conformance.engines.engine import (
     ChildDied,
@@ -35,17 +45,18 @@ from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, 
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, circumstances
-from conformance.judging.selection import claimed
+from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
-from conformance.running import early, laws
+from conformance.running import alone, early, laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
 from conformance.running.isolating import foreign_case, isolate, strays
 from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
+from generators.sources.registry import SOURCES
 from generators.wire_format import FORMATS, Format, get
 
 AHEAD: Final = 3
@@ -93,9 +104,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         result = finish(engine, one, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
+        broken = smallest_failures(result, record, settings.causes)
+        if settings.reduce and (alike := alone.move(engine, one, result, broken)) is not result:
+            result = alike
+            broken = smallest_failures(result, record, settings.causes)
         results.append(result)
         listen(Judged(result))
-        broken = smallest_failures(result, record, settings.causes)
         smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
@@ -157,7 +171,9 @@ def _reduced(
         claims, note = prepared.loaded.capabilities, working(listen)
         tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
         small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
-        for failure in merged([*small, *left], result, record):
+        whole = [*tried, *left]
+        several = alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
+        for failure in merged(several, result, record):
             listen(Reduced(failure))
             failures.append(failure)
     return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
@@ -187,19 +203,23 @@ def prepare(
     loaded = loading.result()
     if first:
         first.ask(loaded)
+    check_claims(fmt, loaded.capabilities, cases)
     if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
-    grouped = calls(fmt, mine, loaded.levels, settings.seed)
+    grouped = [repeating(call, settings.seed) for call in calls(fmt, mine, loaded.levels, settings.seed)]
     note(f"{fmt.name}: publishing {len(mine)} cases")
-    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    copies = [message for call in grouped if call.level == 1 for message in call.foreign]
+    messages = [*(w.message for call in grouped for case in call.cases for w in case.written), *copies]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
     one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept, first=first)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
+    sent = {w.message: case for call in grouped for case in call.cases for w in case.written} if copies else {}
+    one.owners |= {id(copy): sent[copy] for copy in copies}
     listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
     mixing = not (first and first.breaks()) and settings.budget.mixed
@@ -231,7 +251,9 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
 def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:
     """The cases of level two whose tables have the claimed types alone: a cell that is not asked for can refuse no row."""
     narrow = replace(fmt, supports=lambda type: fmt.supports(type) and claims.claims("types", type.key))
-    selected = profiles(narrow, settings.writer_profile)
+    # A source without such a type has no row to ask for.
+    has = {name for name, source in SOURCES.items() if any(map(narrow.supports, source.types.values()))}
+    selected = [profile for profile in profiles(narrow, settings.writer_profile) if profile.source in has]
     named = list(named_cases(narrow, selected))
     if settings.budget.covering and not settings.selection.of_cases(rules(fmt.name)):
         named = covering(named, settings.seed)
@@ -453,12 +475,12 @@ def _judge_foreign(
     judge: Judge,
     failed: Container[str],
 ) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, if it fails. The decoder may refuse it where it may refuse
-    the row of its own table, which is judged there."""
+    """The result of a message of another table, which requires no row, or of one that comes again, if it fails. The decoder may
+    refuse it where it may refuse the row of its own table, which is judged there."""
     case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
     owner = prepared.owners[id(message)]
-    owed = next(w.changes for w in owner.written if w.message is message)
-    if case.id in failed or judge.may_refuse(owner, owed, rows):
+    owed = next(w.changes for w in owner.written if w.message == message)
+    if case.id in failed or (call.level == 2 and judge.may_refuse(owner, owed, rows)):
         return None
     result = judge.judge(case, [rows], None)
     return result if result.findings else None

@@ -93,7 +93,7 @@ def first(result: RunResult) -> tuple[str, ...]:
         for case in fmt.counting(result.strict):
             for rule in {finding.rule for finding in case.findings}:
                 size = sum(written.message.size for written in case.case.written)
-                by_rule.setdefault(rule, []).append((size, case.case.id))
+                by_rule.setdefault(rule, []).append((size, case.case.id.partition("#")[0]))
     ranked = sorted((place, size, name) for cases in by_rule.values() for place, (size, name) in enumerate(sorted(cases)))
     return tuple(dict.fromkeys(name for _, _, name in ranked))[:FIRST]
 

@@ -129,6 +129,10 @@ class Memory:
     def release(self, handle: str) -> None:
         """Nothing to forget."""
 
+    def renew(self) -> Future[Any]:
+        """Nothing to end."""
+        return Future()
+
     def close(self) -> None:
         """Nothing to stop."""
 

@@ -19,7 +19,7 @@ from generators.bulk.templates import compressor
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import UsageError
 from generators.garbage.mutating import BYTES, JSON, OPAQUE, Material, parts
-from generators.garbage.wellformed import Left, Oracle, State, avro_left, json_left, packed_left
+from generators.garbage.wellformed import NULL, Left, Oracle, State, avro_left, json_left, packed_left
 from generators.model import Deployment, History, Message
 from generators.wire_format import Format, Profile, get
 
@@ -64,7 +64,9 @@ def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
 
 def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
     """The oracle of values of that profile. Raises UsageError for a binary format without `schemas`."""
-    plain: Oracle = fmt.oracle or json_left
+    # The text null is a message where a format says so.
+    null = any(row.wire == "the text null" for row in fmt.kinds)
+    plain: Oracle = fmt.oracle or ((lambda value: NULL if value == b"null" else json_left(value)) if null else json_left)
     if fmt.container != "json" and fmt.oracle is None:
         schemas = fmt.schemas(profile)
         if not schemas:

@@ -53,6 +53,9 @@ class Fake:
     def open(self, _handle, _source):
         return told(1)
 
+    def release(self, _handle):
+        pass
+
     def decode(self, request):
         if isinstance(self.answer, Exception):
             return told(error=self.answer)
@@ -70,8 +73,8 @@ class Fake:
 
 def failure(rule=MISSING, alone=True, cause=None, **finding):
     first = Finding(CASE.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
-    result = CaseResult(CASE, Verdict.FAIL, (replace(first, **finding),), alone=alone)
-    return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 1, cause=cause)
+    result = CaseResult(CASE, Verdict.FAIL, (replace(first, **finding),))
+    return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 1, cause=cause, alone=alone)
 
 
 def saved(directory, failure, *about):
@@ -90,15 +93,16 @@ def outcome(tmp_path, answer, claims=None, **about):
     [
         *(("nothing", {}, ReplayOutcome.FAILED), ("row", {}, ReplayOutcome.FIXED), (DecodeRaised("no"), {}, ReplayOutcome.ERROR)),
         *((DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED), ("row", {"rule": RETURNS}, ReplayOutcome.FIXED)),
-        ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_REPRODUCED),
+        ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_ALONE),
+        ("row", {"alone": False}, ReplayOutcome.NOT_ALONE),
         ("nothing", {"rule": RETURNS, "alone": False}, ReplayOutcome.FAILED),
-        ("row", {"rule": BATCH, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_REPRODUCED),
+        ("row", {"rule": BATCH, "alone": False, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_ALONE),
     ],
 )
 def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answer, about, wanted):
     found, _, problem = outcome(tmp_path, answer, **about)
     assert found is wanted
-    assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_REPRODUCED)
+    assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_ALONE)
 
 
 def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
@@ -120,11 +124,11 @@ def test_a_file_without_messages_is_refused(tmp_path):
 def test_a_file_of_an_earlier_release_is_read(tmp_path):
     path = saved(tmp_path, failure(), "mine", "changes", {}, {})
     data = json.loads(path.read_text())
-    for name in ("alone", "instead", "cause", "cause_in_words"):
+    for name in ("shown_alone", "instead", "cause", "cause_in_words"):
         del data[name]
     path.write_text(json.dumps(data))
     crash = replay.load(path)
-    assert (crash.alone, crash.instead) == (True, "")
+    assert (crash.alone, crash.instead) == (False, "")
 
 
 def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
@@ -195,7 +199,7 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     ("change", "said"),
     [
         *(({"version": 99}, "crash file version 99"), ({"decoder": 7}, "must be texts")),
-        *(({"alone": "yes"}, "alone must be true or false"), ({"case": []}, "must be an object, not an array")),
+        *(({"shown_alone": "yes"}, "shown_alone must be true or false"), ({"case": []}, "must be an object, not an array")),
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, change, said):

@@ -240,3 +240,9 @@ def test_unmutated_messages_of_every_json_format_are_readable():
         fmt = get(name)
         for profile, message, _ in mutations._bases(fmt, by_deployment(fmt.profiles)[0][:1], ()):
             assert oracle(fmt, fmt.profile(profile))(message.value).state is not State.UNREADABLE, message.value
+
+
+@pytest.mark.parametrize(("name", "state"), [("debezium-json", State.DOUBTFUL), ("ticdc-canal-json", State.UNREADABLE)])
+def test_the_text_null_is_a_message_where_the_format_says_so(name: str, state: State) -> None:
+    fmt = get(name)
+    assert oracle(fmt, fmt.profiles[0])(b"null").state is state

@@ -1,0 +1,195 @@
+"""Judges failing cases by themselves: each in a decode call of its own, of a process that has answered no other case.
+
+What a case shows only among other messages is a fault of its own, and a replay of the case must not acquit of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.engines.specs import is_command
+from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
+from conformance.judging.output import Place, read
+from conformance.judging.results import Failure, FormatResult
+from conformance.rules.rules import Aspect, Rule
+from conformance.running import laws
+from conformance.running.isolating import stray_finding
+from conformance.running.prepared import Prepared
+from generators.errors import HarnessError
+from generators.model import Case, Origin
+
+LIMIT_S: Final = 30.0
+"""Limit of the time in which failures are judged alone."""
+SAMPLED: Final = 12
+"""Failures that are judged alone first: if all of them fail alone, the others are taken to do so."""
+TURNS: Final = 3
+"""How often a failure must fail alone once another has passed alone: it may have failed by chance."""
+_NUMBERS: Final = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A case that is decoded alone, with its pending answer; `own`: no other case uses its handle."""
+
+    case: Case
+    request: Request
+    places: tuple[Place, ...]
+    future: Future[pa.Table]
+    own: bool = False
+
+    @classmethod
+    def ask(
+        cls, engine: Engine, handle: str, case: Case, places: tuple[Place, ...], decoder: str, mapping: Mapping[str, str]
+    ) -> Alone:
+        """Asks for a case whose messages are at these places of an open handle."""
+        table = case.tables[0] if case.level == 2 else None
+        request = Request(handle, to_ranges(places), decoder, case.level, case.deployment, table, mapping=mapping)
+        request = replace(request, tables=case.tables)
+        return cls(case, request, places, engine.decode(request))
+
+    @classmethod
+    def laid_out(cls, engine: Engine, case: Case, decoder: str, mapping: Mapping[str, str]) -> Alone:
+        """Asks for a case whose messages are the only ones of a table."""
+        handle = f"alone-{next(_NUMBERS)}"
+        places, source = lay_out(engine.directory, handle, [w.message for w in case.written])
+        engine.open(handle, source)
+        return replace(cls.ask(engine, handle, case, tuple(places), decoder, mapping), own=True)
+
+    def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
+        """The case's findings; of a law that concerns surroundings, with those of other ones. Raises DecodeRaised,
+        DecodeTimeout, ChildDied and HarnessError."""
+        try:
+            return self._findings(engine, judge, rule)
+        finally:
+            if self.own:
+                engine.release(self.request.handle)
+
+    def _findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
+        outputs = read(self.future.result(), self.case.level)
+        table = self.request.table.name if self.request.table else None
+        found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places], table).findings)
+        if (stray := stray_finding(judge, self.case.id, outputs, self.places)) is not None:
+            found.append(stray)
+        if rule.law in ("batch", "environment"):
+            found += laws.again(engine, self.request, {place: (self.case, i) for i, place in enumerate(self.places)}, judge)
+        return found
+
+
+def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
+    """Whether the findings show one of the rules broken, or any other that counts."""
+    verdict = judge.verdict(case, findings)
+    return any(finding.rule in owners for finding in findings) or verdict in BAD or verdict is Verdict.NON_STRICT
+
+
+def move(engine: Engine, one: Prepared, result: FormatResult, failures: Sequence[Failure]) -> FormatResult:
+    """The result with the findings moved to batch independence whose failure's case, among the same published records, passes
+    alone."""
+    judge = Judge(tuple(rule.rule for rule in result.rules), one.loaded.capabilities)
+
+    def published(case: Case) -> Alone:
+        places = tuple(one.place(written.message) for written in case.written)
+        return Alone.ask(engine, one.handle, case, places, one.decoder, one.settings.mapping)
+
+    asked = [f for f in failures if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN]
+    tried = _tried(engine, asked, published, judge, one.decoder, SAMPLED)
+    gone = {(failure.rule.id, key) for failure in asked if not tried.get(id(failure), True) for key in failure.keys}
+    return _moved(judge, result, gone) if gone else result
+
+
+def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
+    """The failures, each with whether its case was seen to fail alone; in place of a reduced one that passes alone its `whole`
+    one."""
+    judge = Judge(one.rules, one.loaded.capabilities)
+
+    def laid_out(case: Case) -> Alone:
+        return Alone.laid_out(engine, case, one.decoder, one.settings.mapping)
+
+    def asked(some: Iterable[Failure]) -> list[Failure]:
+        return [f for f in some if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT]
+
+    tried = _tried(engine, asked(small), laid_out, judge, one.decoder)
+    chosen = [f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)]
+    again = [failure for failure in chosen if id(failure) not in tried]
+    tried |= _tried(engine, asked(again), laid_out, judge, one.decoder)
+    return [replace(failure, alone=tried.get(id(failure), False)) for failure in chosen]
+
+
+def _tried(
+    engine: Engine,
+    failures: Sequence[Failure],
+    ask: Callable[[Case], Alone],
+    judge: Judge,
+    decoder: str,
+    sampled: int = 0,
+) -> dict[int, bool]:
+    """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no more
+    are asked if all of so many fail."""
+    found: dict[int, bool] = {}
+    until = time.monotonic() + LIMIT_S
+    if not is_command(decoder) and failures:
+        engine.renew()
+
+    def turn(some: Iterable[Failure]) -> None:
+        for failure in some:
+            if time.monotonic() > until:
+                return
+            if is_command(decoder):
+                engine.renew()
+            found[id(failure)] = _fails(engine, ask(failure.result.case), failure, judge.empty()) and found.get(id(failure), True)
+
+    try:
+        step = max(1, len(failures) // sampled) if sampled else 1
+        turn(failures[::step])
+        if sampled and all(found.values()):
+            return found
+        turn(failure for failure in failures if id(failure) not in found)
+        for _ in range(TURNS - 1):
+            if all(found.values()):
+                break
+            turn([failure for failure in failures if found.get(id(failure))])
+    except HarnessError:
+        pass  # the engine is at its end; what is known stands
+    return found
+
+
+def _fails(engine: Engine, alone: Alone, failure: Failure, judge: Judge) -> bool:
+    try:
+        findings = alone.findings(engine, judge, failure.rule)
+    except (DecodeRaised, DecodeTimeout, ChildDied):
+        return True
+    return convicts(judge, alone.case, findings, failure.rule.id, failure.finding.rule, failure.finding.instead)
+
+
+def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> FormatResult:
+    law = laws.rule_of(judge, "batch")
+    taken: dict[str, int] = {}
+
+    def finding(old: Finding) -> Iterator[Finding]:
+        if (old.rule, old.cause) not in gone:
+            yield old
+            return
+        taken[old.rule] = taken.get(old.rule, 0) + 1
+        told = f"among other messages: {old.path}: {old.actual}"
+        yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", told)
+
+    def case(old: CaseResult) -> CaseResult:
+        findings = tuple(new for each in old.findings for new in finding(each))
+        if findings == old.findings or old.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
+            return old
+        return replace(old, findings=findings, verdict=judge.verdict(old.case, findings, old.nulled))
+
+    cases, total = tuple(map(case, result.cases)), sum(taken.values())
+    counts: dict[str, Any] = {name: -number for name, number in taken.items()} | {law: total}
+    rules = tuple(
+        replace(r, broken=r.broken + counts.get(r.rule.id, 0), compared=r.compared + (total if r.rule.id == law else 0))
+        for r in result.rules
+    )
+    return replace(result, cases=cases, rules=rules)

@@ -1,0 +1,129 @@
+"""Decoders whose answers depend on other messages: the verdict's first line names batch independence, and no replay acquits."""
+
+import base64
+import json
+import shlex
+import sys
+import textwrap
+from dataclasses import replace
+
+import pytest
+
+from conformance.cases.catalogue import Budget, named_cases
+from conformance.engines.command import engine_for
+from conformance.judging.mistakes import mistakes
+from conformance.reports.facts import headline
+from conformance.running import replay
+from conformance.running.prepared import Settings
+from conformance.running.replay import ReplayOutcome
+from conformance.running.run import run
+from generators.wire_format import get
+from tests.shared.right import owed, row
+
+NAME = "ticdc-canal-json"
+BATCH = f"{NAME}/law/batch-independence"
+SETTINGS = Settings(
+    (NAME,), Budget("tiny", 0, 12), 7, level="changes", writer_profile="v7.1.6", exclude=("*fault*", "*megabyte*")
+)
+
+DECODER = """
+import json, random, sys
+answers, wrong = json.load(open(sys.argv[1])), sys.argv[2]
+count, held, seen = 0, [], set()
+
+def changes(record, number):
+    rows = answers[repr((record["key"], record["value"]))]
+    lost = (
+        (wrong == "limit" and number >= 500)
+        or (wrong == "hundredth" and count % 100 == 99)
+        or (wrong == "after" and count > 700)
+        or (wrong == "random" and chance.random() < 0.02)
+        or (wrong == "always" and rows and rows[0]["op"] == "DELETE")
+    )
+    if wrong == "duplicates":
+        place = repr((record["key"], record["value"]))
+        lost = place in seen
+        seen.add(place)
+    return [] if lost else rows
+
+chance = random.Random()
+for line in sys.stdin:
+    told = json.loads(line)
+    match told["type"]:
+        case "start":
+            answer = {"type": "started", "cdc": 1, "levels": [1], "bytes": "base64"}
+        case "begin":
+            number = 0
+            seen.clear()
+            continue
+        case "record":
+            answer = {"type": "changes", "seq": told["seq"], "changes": changes(told, number)}
+            number, count = number + 1, count + 1
+        case "end":
+            answer = {"type": "ended", "batch": told["batch"]}
+    print(json.dumps(answer), flush=told["type"] != "record")
+"""
+
+
+def line(one):
+    shown = {name: one.fields[name] for name in ("database", "schema", "table", "keys", "sql")}
+    images = {side: getattr(one, side) for side in ("before", "after")}
+    return {"row": one.row, "kind": one.kind, "op": one.op, "error": one.error, **shown, **images}
+
+
+def held(data):
+    return None if data is None else {"base64": base64.b64encode(data).decode()}
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory):
+    """A function that gives the command of a decoder that knows all answers and is wrong in one way."""
+    folder = tmp_path_factory.mktemp("decoder")
+    answers = {}
+    for case in named_cases(get(NAME), (get(NAME).profile("v7.1.6"),)):
+        if case.level == 1:
+            for written in case.written:
+                message = written.message
+                rows = [line(row(change, 1)) for change in owed(case, written)]
+                answers[repr((held(message.key), held(message.value)))] = rows
+    (folder / "answers.json").write_text(json.dumps(answers))
+    (folder / "decoder.py").write_text(textwrap.dedent(DECODER))
+
+    def command(wrong):
+        return "cmd:" + shlex.join([sys.executable, str(folder / "decoder.py"), str(folder / "answers.json"), wrong])
+
+    return command
+
+
+def judged(spec, folder, **changed):
+    settings = replace(SETTINGS, decoder=spec, **changed)
+    with engine_for(spec, (NAME,), timeout_s=60) as engine:
+        result = replay.named(run(settings, engine), folder, settings)
+    replay.save_all(result, settings)
+    crashes = {path: replay.load(path) for path in sorted(folder.glob("*.json"))}
+    return result, {one.outcome for one in replay.replay_all(crashes, None, 60, lambda _line: None)}
+
+
+def test_a_decoder_that_knows_all_answers_conforms(decoder, tmp_path):
+    result, outcomes = judged(decoder("never"), tmp_path)
+    assert (headline(result).split(": ")[1][:8], outcomes) == ("conforms", set())
+
+
+@pytest.mark.parametrize("wrong", ["limit", "duplicates", "hundredth", "after", "random"])
+def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, tmp_path, wrong):
+    result, outcomes = judged(decoder(wrong), tmp_path)
+    (found,) = result.formats
+    first = mistakes(found)[0]
+    assert (first.rules[0], result.exit_code) == (BATCH, 1), first
+    assert first.sentence.startswith("not kept: A message decodes alike alone, in any batch")
+    assert outcomes and outcomes <= {ReplayOutcome.FAILED, ReplayOutcome.NOT_ALONE}
+
+
+def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_path):
+    result, outcomes = judged(decoder("always"), tmp_path)
+    assert BATCH not in {failure.rule.id for failure in result.failures}
+    assert all(failure.alone for failure in result.failures)
+    assert outcomes == {ReplayOutcome.FAILED}
+    crashes = {path: replay.load(path) for path in sorted(tmp_path.glob("*.json"))}
+    repaired = replay.replay_all(crashes, decoder("never"), 60, lambda _line: None)
+    assert {one.outcome for one in repaired} == {ReplayOutcome.FIXED}
