@@ -929,3 +929,25 @@ def test_a_statement_s_words_for_a_type_stand_in_table_changes(declared: str, ty
     (change,) = table_changes(event, "utf8mb4", NEW)
     (column,) = change["table"]["columns"]
     assert tuple(column[name] for name in ("jdbcType", "typeName", "length", "scale", "charsetName")) == facts
+
+
+def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
+    """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
+    mood = Default("'ok'::mood", "ok")
+
+    def shown(release: str, type: SourceType, default: Default) -> str:
+        options = ("postgresql",) if type.source == "postgresql" else ()
+        schema = "public" if options else None
+        table = Table("d", "t", (Column("c", type, default=default),), schema=schema)
+        (found,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
+        return json.dumps(payload(found)["after"]["c"])
+
+    quoted = Default("'d''q'", "d'q")
+    assert shown("3.5.0.Final", postgresql.text("varchar", 9), quoted) == '"d"'
+    assert shown("3.5.0.Final", mysql.text("varchar", 9), quoted) == "\"d''q\""
+    enum = postgresql.enum_of("sad", "ok")
+    assert [shown(f"{release}.Final", enum, mood) for release in ("1.9.7", "2.5.4")] == ["null", '"ok"']
+    float_default = Default("1.1", mysql.to_float32(1.1))
+    assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
+    hour = Default("'-01:00:00'", -3_600_000_000)
+    assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
