@@ -311,10 +311,10 @@ class _Realising:
                 self.know(event.table, event)
                 self.change(event)
             case SchemaChange():
+                if event.before is not None:
+                    self.know(_solid(event.before), event)
                 before, after = (self.as_told(_solid(table)) if table else None for table in (event.before, event.after))
                 event = replace(event, before=before, after=after)
-                if event.before is not None:
-                    self.know(event.before, event)
                 self.statements.append(event.sql)
                 self.events.append(event)
                 self.follow(event)
