@@ -309,7 +309,7 @@ class _Realising:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
                 event = replace(event, table=_solid(event.table))
                 self.know(event.table, event)
-                self.change(event)
+                self.change(replace(event, table=self.as_told(event.table)))
             case SchemaChange():
                 if event.before is not None:
                     self.know(_solid(event.before), event)
