@@ -175,7 +175,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         properties["decimal.handling.mode"] = "precise"
         properties |= {f"{part}.converter.decimal.format": "NUMERIC" for part in ("key", "value")}
     if profile.source_types:
-        properties["column.propagate.source.type"] = ".*"
+        properties["column.propagate.source.type"] = "(?s).*"  # a name may have an end of a line in it
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:

@@ -48,9 +48,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
-    """How a database is told: its type declarations and exact literals, the condition for a value, and what ends a statement of
-    one row. `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY (full,
-    index, or another for the default); `queries`: the statement is logged beside its rows."""
+    """How a database is told: its type declarations and exact literals, the condition for a value, what ends a statement of one
+    row (`limit`) and a CREATE TABLE (`ending`).
+
+    `logs_unchanged`: a row that stays as it is gets an event; `identity` is its REPLICA IDENTITY (full, index, or another for the
+    default); `queries`: the statement is logged beside its rows.
+    """
 
     quote: Callable[[str], str]
     declared: Callable[[SourceType, str], str]
@@ -58,6 +61,7 @@ class SqlDialect:
     same: Callable[[str, SourceType, Value], str]
     limit: str
     logs_unchanged: bool
+    ending: str = ""
     identity: str = ""
     queries: bool = False
 
@@ -127,7 +131,12 @@ def _mysql_same(column: str, type: SourceType, value: Value) -> str:
     return f"{column} = {_mysql_literal(type, value)}"
 
 
-MYSQL: Final = SqlDialect(mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False)
+_CHARSET: Final = " DEFAULT CHARSET=utf8mb4"
+"""The character set that the writer's databases have; a connector that did not see the database's asks the statement."""
+
+MYSQL: Final = SqlDialect(
+    mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False, ending=_CHARSET
+)
 
 
 # PostgreSQL
@@ -235,7 +244,13 @@ def created(table: Table, dialect: SqlDialect) -> Iterator[str]:
     if table.primary_key:
         parts.append(f"PRIMARY KEY ({', '.join(map(dialect.quote, table.primary_key))})")
     parts += [f"UNIQUE ({', '.join(map(dialect.quote, names))})" for names in table.unique]
-    yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)})"
+    yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)}){dialect.ending}"
+
+
+def _solid(table: Table) -> Table:
+    """The table as the database makes it: the columns of its primary key are NOT NULL."""
+    columns = tuple(replace(c, nullable=c.nullable and c.name not in table.primary_key) for c in table.columns)
+    return replace(table, columns=columns)
 
 
 def _index(table: Table, dialect: SqlDialect) -> str:
@@ -287,15 +302,19 @@ class _Realising:
         self.rows: dict[str, list[Row]] = {}
         self.events: list[Event] = []
         self.statements: list[str] = []
+        self.spelled: dict[tuple[str, SourceType], str] = {}
 
     def event(self, event: Event) -> None:
         match event:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
+                event = replace(event, table=_solid(event.table))
                 self.know(event.table, event)
-                self.change(event)
+                self.change(replace(event, table=self.as_told(event.table)))
             case SchemaChange():
                 if event.before is not None:
-                    self.know(event.before, event)
+                    self.know(_solid(event.before), event)
+                before, after = (self.as_told(_solid(table)) if table else None for table in (event.before, event.after))
+                event = replace(event, before=before, after=after)
                 self.statements.append(event.sql)
                 self.events.append(event)
                 self.follow(event)
@@ -308,11 +327,19 @@ class _Realising:
             return
         self.rows[table.name] = []
         *before, sql = created(table, self.dialect)
-        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, table))
+        if table.schema is None:
+            self.spelled |= {(c.name, c.type): c.declared or self.dialect.declared(c.type, "") for c in table.columns}
+        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, self.as_told(table)))
         self.statements += [*before, sql]
         identity = {"full": "FULL", "index": _index(table, self.dialect)}.get(self.dialect.identity)
         if identity:
             self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}")
+
+    def as_told(self, table: Table) -> Table:
+        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included."""
+        return replace(
+            table, columns=tuple(replace(c, declared=self.spelled.get((c.name, c.type), c.declared)) for c in table.columns)
+        )
 
     def follow(self, event: SchemaChange) -> None:
         """What the statement does to the rows."""

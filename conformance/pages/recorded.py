@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.pages._markdown import table
 from generators.recorded.agreement import Agreed, agreement
+from generators.recorded.episodes import Agreement
 from generators.wire_format import formats
 
 _TEXT: Final = """
@@ -18,8 +19,8 @@ source (`fixtures/recorded` in a checkout).
   the message; it has no batch ids, positions and commit times, so these are not judged. `--select '*/recorded/*'` runs these
   cases alone. Budget `smoke` takes a sample, `ci` and `nightly` all of them.
 - **As an audit of our writers.** `cdc-conformance corpus audit` gives the same history to the writer of the recording's profile
-  and compares the bytes, except ids, positions and clock times: *identical*; *explained* by a limit of the model;
-  *unexplained*; or *apart*, of no episode and not compared.
+  and compares key, value and headers, except ids, positions and clock times: *identical*; *environment*, a difference that the
+  server or the run's own settings made; *different*, which the writer owes; or *apart*, of no episode and not compared.
 
 `cdc-conformance corpus list` prints how each recording was made; `corpus verify` without a folder checks their files.
 """.strip()
@@ -36,12 +37,29 @@ def recorded_page(note: str) -> str:
         sums.setdefault((one.recording.format, one.recording.server), Counter()).update(
             recordings=1, count=one.recording.count, **{name: getattr(one, name) for name in _SUMS[1:]}
         )
-    head = ("format", "server", "recordings", "messages", *_SUMS[1:])
+    shown = ("identical", "environment", "different", "apart")
+    head = ("format", "server", "recordings", "messages", *shown)
     rows = ((*place, *(count[name] for name in ("recordings", *_SUMS))) for place, count in sums.items())
     lines = ["# Recorded messages", "", note, "", _TEXT, "", "## Agreement", "", *table(head, rows)]
-    lines += ["", "## Limits", "", *_reasons(agreed, lambda one: one.reasons, "limit")]
+    lines += ["", "## By recording", "", *table(("recording", "profile", "messages", *shown), map(_recording, agreed))]
+    lines += ["", "## By kind of message", "", *table(("format", "kind", *shown[:3]), _kinds(agreed))]
+    lines += ["", "## What the environment did", "", *_reasons(agreed, lambda one: one.reasons, "what")]
+    lines += ["", "## What the writers owe", "", *_reasons(agreed, lambda one: one.owed_reasons, "what")]
     lines += ["", "## Messages apart", "", *_reasons(agreed, lambda one: one.apart_reasons, "reason")]
     return "\n".join(lines) + "\n"
+
+
+def _recording(one: Agreed) -> tuple[object, ...]:
+    figures = (one.recording.count, *(getattr(one, name) for name in _SUMS[1:]))
+    return one.recording.name, one.recording.profile, *figures
+
+
+def _kinds(agreed: list[Agreed]) -> Iterator[tuple[object, ...]]:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for one in agreed:
+        counts.update({(one.recording.format, kind, agreement): count for (kind, agreement), count in one.kinds.items()})
+    for fmt, kind in dict.fromkeys((fmt, kind) for fmt, kind, _ in counts):
+        yield fmt, kind, *(counts[fmt, kind, agreement] for agreement in Agreement)
 
 
 def _reasons(agreed: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from generators.wire_format import Format
 class Agreed:
     """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or the truth a statement.
 
-    `reasons` counts the explained ones by limit, `apart_reasons` those apart; `differing` are the comparisons that are not
+    `reasons` counts the explained ones by limit, `owed_reasons` the unexplained ones by what the writer owes, `apart_reasons`
+    those apart; `kinds` counts messages by what they are and by agreement; `differing` are the comparisons that are not
     identical.
     """
 
@@ -26,6 +27,8 @@ class Agreed:
     explained: int
     unexplained: int
     reasons: tuple[tuple[str, int], ...]
+    owed_reasons: tuple[tuple[str, int], ...]
+    kinds: Mapping[tuple[str, Agreement], int]
     differing: tuple[Comparison, ...]
     apart_reasons: tuple[tuple[str, int], ...]
 
@@ -42,7 +45,10 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
         found.setdefault(episode.recording.name, (episode.recording, []))[1].extend(audit(fmt, episode))
     for recording, compared in found.values():
         counts = Counter(one.agreement for one in compared)
-        reasons = Counter("; ".join(one.reasons) for one in compared if one.agreement is Agreement.EXPLAINED)
+        reasons, owed = (
+            Counter("; ".join(one.reasons) for one in compared if one.agreement is wanted)
+            for wanted in (Agreement.EXPLAINED, Agreement.UNEXPLAINED)
+        )
         yield Agreed(
             recording,
             tuple(dict.fromkeys(one.episode.recording.profile for one in compared)),
@@ -50,6 +56,8 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
             counts[Agreement.EXPLAINED],
             counts[Agreement.UNEXPLAINED],
             tuple(reasons.items()),
+            tuple(owed.items()),
+            Counter((one.kind, one.agreement) for one in compared),
             tuple(one for one in compared if one.agreement is not Agreement.IDENTICAL),
             _apart(recording, {one.recorded.event for one in compared}),
         )

@@ -100,7 +100,7 @@ class _Cut:
             isinstance(e, RowChange) and any(c.type.name in mysql.SPATIAL for c in e.table.columns) for e in part.events
         )
         level = 2 if part.rows and not spatial else 1  # no Spark type holds a spatial value
-        return Episode(recording, name, history, tuple(part.messages), level, tuple(lost), limits, not reading)
+        return Episode(recording, name, history, tuple(part.messages), level, tuple(lost), limits, judged=not reading)
 
     def _take(self, count: int = 1) -> tuple[Message, ...]:
         taken = self.messages[self.at : self.at + count]

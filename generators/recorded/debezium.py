@@ -121,6 +121,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
             if not chosen:
                 continue
             tombstones = not {"no-tombstone", "flat", "flat-rewrite"} & set(options)
+            adjusts = "odd" in name and "source-type" in options
             profile = fmt.profile(recording.profile + _IDENTITIES.get(identity, ""))
             events, messages = _aligned(found, chosen, queue, tombstones, identity)
             if not messages:
@@ -132,8 +133,9 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
                 tuple(messages),
                 1 + all(map(_has_spark_type, found.columns)),
                 _lost(found),
-                _limits(server, name, options),
-                judged=not ("odd" in name and "source-type" in options),
+                (_ADJUSTED,) if adjusts else (),
+                tuple(_owed(server, name)),
+                not adjusts,
             )
 
 
@@ -382,6 +384,7 @@ def _row(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
 
 
 _GREGORIAN: Final = wall("1582-10-15")
+_ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
 _UTF16: Final = "a character set utf16 loses a leading byte order mark"
 
 
@@ -398,13 +401,11 @@ def _lost(table: Table) -> tuple[Lost, ...]:
     return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
 
 
-def _limits(server: str, name: str, options: Sequence[str]) -> tuple[str, ...]:
-    """The parts of the table that the model lacks or the product loses."""
+def _owed(server: str, name: str) -> Iterator[str]:
+    """What of the table the writer does not know."""
     tables = store.truth(PRODUCT)[server]["tables"]
     text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
-    limits = (
-        (" COMMENT '" in text, debezium_control.KEPT_COMMENT),
-        ("odd" in name and "source-type" in options, "this run adjusts the names of schemas and columns for Avro"),
-        ("utf16" in text, _UTF16),
-    )
-    return tuple(limit for there, limit in limits if there)
+    if " COMMENT '" in text:
+        yield debezium_control.KEPT_COMMENT
+    if "utf16" in text:
+        yield _UTF16

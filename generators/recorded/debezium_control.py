@@ -53,8 +53,8 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
         elif binary := _BINARY.search(statement["sql"]):
             events.append(SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1]))
     if messages:
-        limits = (_UNSAID,) if "transaction" in recording.profile else ()
-        yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages), limits=limits)
+        owed = (_UNSAID,) if "transaction" in recording.profile else ()
+        yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages), owed=owed)
 
 
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
@@ -114,8 +114,8 @@ def statements(recording: Recording, messages: Sequence[Message], versions: Mapp
         events.append(event)
         told.append(message)
     for database, (events, told) in found.items():
-        limits = () if database == DATABASE else (KEPT_COMMENT,)
-        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(told), limits=limits)
+        owed = () if database == DATABASE else (KEPT_COMMENT,)
+        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(told), owed=owed)
 
 
 def snapshot_statements(

@@ -68,7 +68,8 @@ class Episode:
     """A history from the truth, and the recorded messages that belong to it, in the order in which the writer owes them.
 
     `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are rows of one table and the
-    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe; where that
+    case shall be judged at both levels. `limits` explain how our bytes may differ: what the environment did; `owed` is what the
+    writer does not know yet, a difference like any other. Where a limit
     is what a decoder should find, `judged` is False, and the episode is no case. `timed` tells that the truth has the commits'
     positions and times, so that they are judged. `unrecorded` are the numbers of the history's events whose messages the
     recording left out.
@@ -81,6 +82,7 @@ class Episode:
     level: int = 1
     lost: tuple[Lost, ...] = ()
     limits: tuple[str, ...] = ()
+    owed: tuple[str, ...] = ()
     judged: bool = True
     tags: frozenset[str] = frozenset()
     timed: bool = False
@@ -171,13 +173,15 @@ class Agreement(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One recorded message beside ours. `reasons` are the episode's limits when the bytes differ."""
+    """One recorded message beside ours, with the kind of message. `reasons` are the episode's limits, or what is owed, when the
+    bytes differ."""
 
     episode: Episode
     number: int
     agreement: Agreement
     recorded: Message
     ours: Message | None
+    kind: str
     reasons: tuple[str, ...] = ()
 
 
@@ -191,13 +195,21 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
     profile = fmt.profile(episode.recording.profile)
     blank = episode.recording.volatile
     try:
-        ours: list[Message | None] = [one.message for one in written(fmt, profile, episode)]
+        ours: list[Written | None] = [*written(fmt, profile, episode)]
     except (Mismatch, Refused):
         ours = [None] * len(episode.messages)
-    for number, (real, own) in enumerate(zip(episode.messages, ours, strict=True)):
+    for number, (real, found) in enumerate(zip(episode.messages, ours, strict=True)):
+        own = found.message if found else None
         same = own is not None and all(
             (None if a is None else blank(a)) == (None if b is None else blank(b))
             for a, b in ((real.key, own.key), (real.value, own.value), *_headers(real, own))
         )
         other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
-        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, () if same else episode.limits)
+        reasons = () if same else episode.limits or episode.owed
+        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(found), reasons)
+
+
+def _kind(found: Written | None) -> str:
+    """What a message is: the operation of a row, else its kind."""
+    change = found.changes[0] if found and found.changes else None
+    return str(change.op or change.kind) if change else "of another number"

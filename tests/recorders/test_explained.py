@@ -59,7 +59,7 @@ def test_a_missing_file_is_told(tmp_path):
 @pytest.mark.parametrize("profile", ["debezium 3.5.0.Final+mariadb", "debezium 3.5.0.Final+postgresql"])
 def test_the_package_s_own_file_has_entries_with_reasons(profile):
     entries = load(FILE, profile).entries
-    assert entries and all(len(entry.reason) > 20 for entry in entries)
+    assert bool(entries) != ("postgresql" in profile) and all(len(entry.reason) > 20 for entry in entries)
 
 
 def test_the_most_frequent_differences_come_first():

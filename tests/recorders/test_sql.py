@@ -59,14 +59,15 @@ def test_a_table_is_created_and_its_rows_are_inserted_before_they_change():
     assert plan.statements == (
         (
             "CREATE TABLE `audit`.`a``b_s1` (`id` int(11) NOT NULL, `v` varchar(20) NULL, `e` enum('x','b\\\\c') NULL, "
-            "PRIMARY KEY (`id`))"
+            "PRIMARY KEY (`id`)) DEFAULT CHARSET=utf8mb4"
         ),
         "INSERT INTO `audit`.`a``b_s1` (`id`, `v`, `e`) VALUES (1, _utf8mb4 x'78', 2)",
         "UPDATE `audit`.`a``b_s1` SET `v` = _utf8mb4 x'79' WHERE `id` = 1 LIMIT 1",
         "DELETE FROM `audit`.`a``b_s1` WHERE `id` = 1 LIMIT 1",
     )
     created, *rows = plan.history.events
-    assert isinstance(created, SchemaChange) and created.sql == plan.statements[0] and created.after is MARIADB
+    assert isinstance(created, SchemaChange) and created.sql == plan.statements[0] and created.after is not None
+    assert [c.declared for c in created.after.columns] == ["int(11)", "varchar(20)", "enum('x','b\\\\c')"]
     assert [row.op for row in rows] == [Op.INSERT, Op.UPDATE, Op.DELETE]
 
 

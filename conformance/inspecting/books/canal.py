@@ -366,8 +366,26 @@ def _watch_images() -> Watch:
     return watch
 
 
+def _topic_of_table(seen: Seen) -> bool | None:
+    """Whether the topic of a row is named after its table; None where no topic is known."""
+    named = f"{seen.members.get('database')}_{seen.members.get('table')}".lower()
+    return seen.record.topic == named if is_row(seen) and seen.record.topic else None
+
+
 _CANAL_SIGNS: Final = (
     *_FOREIGN,
+    Sign(
+        "the topic of a row is its database and table",
+        lambda s: _topic_of_table(s) is True,
+        "canal#topics",
+        given=("dynamic-topic",),
+    ),
+    Sign(
+        "the topic of a row is not its database and table",
+        lambda s: _topic_of_table(s) is False,
+        "canal#topics",
+        without=("dynamic-topic",),
+    ),
     Sign("id is 0", lambda s: s.members.get("id") == 0, "canal#batch-id", never=True),
     Sign("es is not in whole seconds", lambda s: bool(_number(s, "es") % 1000), "canal#times", never=True),
     Sign("a list is empty", lambda s: any(s.members.get(n) == [] for n in ("data", "old", "pkNames")), "canal#ddl", never=True),

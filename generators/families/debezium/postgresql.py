@@ -121,7 +121,7 @@ def wire(
         return not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None))
     if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
-    lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (1, 5)))
+    lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (2, 0)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
     found = schema(type, modes, nullable)
     return wired(found, type, _class(type, value, modes, found, meaning), meaning)
@@ -208,7 +208,7 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     return _hidden(type, modes, nullable)
 
 
-_NAME: Final = "a streamed column of the type name is always null, up to 1.4 one of ltree"
+_NAME: Final = "a streamed column of the type name is always null, up to 1.9 one of ltree"
 _UNWRITTEN: Final = "the connector has no placeholder of this type: an unchanged value out of line is null"
 
 

@@ -175,7 +175,7 @@ def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, m
             return double_of(value, precision, scale)
         case "string":
             return Meaning(java_decimal(number, scale, plain=modes.release >= (1, 9)), value)
-    wide = modes.decimal == "numeric" and precision > 38
+    wide = modes.decimal == "numeric" and max(precision, scale) > 38
     return Meaning(connect_decimal(number, scale, modes), value, _WIDE if wide else "", corrupt=wide)
 
 

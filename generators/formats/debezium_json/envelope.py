@@ -14,6 +14,7 @@ from generators.families.connect import Schema
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, SchemaChange, SourceType, Table
+from generators.sources import mysql
 
 _INT64: Final = Schema("int64")
 _OPTIONAL_INT64: Final = Schema("int64", True)
@@ -236,30 +237,42 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
 
 
 _JDBC: Final = {
-    **dict.fromkeys(("TINYINT", "SMALLINT"), 5),
-    **dict.fromkeys(("MEDIUMINT", "INT", "INTEGER", "YEAR"), 4),
-    "BIGINT": -5,
+    **dict.fromkeys(("TINYINT", "INT1", "SMALLINT", "INT2"), 5),
+    **dict.fromkeys(("MEDIUMINT", "INT3", "MIDDLEINT", "INT", "INTEGER", "INT4", "YEAR"), 4),
+    **dict.fromkeys(("BIGINT", "INT8", "SERIAL"), -5),
     **dict.fromkeys(("BOOLEAN", "BOOL"), 16),
-    "DECIMAL": 3,
+    **dict.fromkeys(("DECIMAL", "DEC", "FIXED"), 3),
     "NUMERIC": 2,
-    "FLOAT": 6,
+    **dict.fromkeys(("FLOAT", "FLOAT4"), 6),
     "REAL": 7,
-    "DOUBLE": 8,
+    **dict.fromkeys(("DOUBLE", "DOUBLE PRECISION", "FLOAT8"), 8),
     "BIT": -7,
-    **dict.fromkeys(("CHAR", "ENUM", "SET"), 1),
-    **dict.fromkeys(("VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"), 12),
+    **dict.fromkeys(("CHAR", "CHARACTER", "ENUM", "SET"), 1),
+    **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), -15),
+    **dict.fromkeys(("NVARCHAR", "NCHAR VARYING", "NCHAR VARCHAR", "NATIONAL VARCHAR"), -9),
+    **dict.fromkeys(("NATIONAL CHAR VARYING", "NATIONAL CHARACTER VARYING"), -9),
+    **dict.fromkeys(("VARCHAR", "CHAR VARYING", "CHARACTER VARYING", "LONG", "LONG VARCHAR"), 12),
+    **dict.fromkeys(("TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"), 12),
     "BINARY": -2,
     "VARBINARY": -3,
     "DATE": 91,
     "TIME": 92,
     "DATETIME": 93,
     "TIMESTAMP": 2014,
-    **dict.fromkeys(("JSON", "POINT", "GEOMETRY", "LINESTRING"), 1111),
+    **dict.fromkeys(("JSON", "VECTOR", *(name.upper() for name in mysql.SPATIAL)), 1111),
 }
+"""Types of java.sql.Types by the words of a statement (debezium#jdbc-types)."""
 _BLOB: Final = 2004
 _TEXTS: Final = (1, 12)
-"""Types that have a character set."""
-_DECLARED: Final = re.compile(r"(\w+)(?:\((\d+)(?:,\s*(\d+))?\)|\(.*?'\))?(.*)", re.DOTALL)
+"""Types that have a character set; those of NCHAR and NVARCHAR have always utf8."""
+_NATIONAL: Final = (-15, -9)
+_LENGTHS: Final = {"BIT": 1, "VECTOR": 2048, **dict.fromkeys(("NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"), 1)}
+_DECIMALS: Final = (2, 3)
+_DECLARED: Final = re.compile(
+    r"((?:NATIONAL )?(?:N?CHAR|CHARACTER)(?: VARYING| VARCHAR)|NATIONAL \w+|DOUBLE PRECISION|LONG VAR\w+|\w+)"
+    r"\s*(?:\((\d+)(?:,\s*(\d+))?\)|\(.*?'\))?(.*)",
+    re.DOTALL | re.IGNORECASE,
+)
 _OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
 _OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
 
@@ -312,23 +325,27 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     match = _DECLARED.match(column.declared or _spelled(column.type))
     assert match is not None
     base, rest = match[1].upper(), match[4].upper()
-    flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
-    name = " ".join((base, *flags, *(["ZEROFILL"] if "ZEROFILL" in rest else [])))
-    labels = [_literal(label) for label in column.type.members]
     jdbc = _JDBC.get(base, _BLOB)
+    serial = base == "SERIAL"
+    flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
+    flags += [word for word in ("ZEROFILL", "BINARY") if re.match(rf"(?: SIGNED| UNSIGNED)*\s+{word}\b", rest)]
+    name = "BIGINT UNSIGNED" if serial else " ".join((base, *flags))
+    labels = [_literal(label) for label in column.type.members]
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
-    if base in ("DECIMAL", "NUMERIC"):
+    length = length or _LENGTHS.get(base)
+    if jdbc in _DECIMALS:
         length, scale = length or 10, scale or 0
     if labels:
         length = 1 if base == "ENUM" else len(labels) * 2 - 1
     own = _OWN_CHARSET.search(match[4])
-    counted = "AUTO_INCREMENT" in rest
+    counted = serial or "AUTO_INCREMENT" in rest
+    charset = "utf8" if jdbc in _NATIONAL else (own[1] if own else column.charset or charset) if jdbc in _TEXTS else None
     return {
         "name": column.name,
         "jdbcType": jdbc,
         "typeName": name,
         "typeExpression": name,
-        "charsetName": (own[1] if own else column.charset or charset) if jdbc in _TEXTS else None,
+        "charsetName": charset,
         "length": length,
         "scale": scale,
         "optional": column.nullable,

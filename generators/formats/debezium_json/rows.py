@@ -201,6 +201,8 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
     type = column.type
     if profile.is_mysql:
         return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
+    if type.name == "enum" and profile.version < (2, 0):
+        return False
     variable = postgresql.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
@@ -211,6 +213,8 @@ def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapsho
     if not profile.is_mysql:
         if value is None:
             value = {Logical.TEXT: _NIL if type.name == "uuid" else ""}.get(type.logical, 0)
+        elif isinstance(value, str) and type.name != "enum":
+            value = value.partition("'")[0]  # the connector looks for the next quote, whatever it is
         return _debezium_postgresql.wire(type, value, modes, snapshot=snapshot)
     if value is None:
         value = 0
@@ -219,7 +223,13 @@ def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapsho
     elif isinstance(value, bytes):
         value = default.text.strip("'").encode() if snapshot else value.rstrip(b"\0")
         type = replace(type, name="varbinary")
-    found = _debezium_mysql.wire(type, value, modes, declared=spelling(column, snapshot))
+    elif isinstance(value, str) and "'" in value:
+        value = default.text[1:-1]  # a quote stays doubled
+    elif type.logical is Logical.FLOAT and modes.release < (2, 0):
+        value = float(default.text.strip("'"))  # as the schema has it: a double
+    # A time is misread in the log alone.
+    read = type.logical is Logical.TIME
+    found = _debezium_mysql.wire(type, value, modes, snapshot=read, declared=spelling(column, snapshot))
     return replace(found, cell=replace(found.cell, type=column.type))
 
 

@@ -560,21 +560,11 @@ class _Cases:
         yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
             arrays = tuple(Column(slug(label), type) for label, type in ARRAYS.items())
-            wide = Table(
-                table.database,
-                "wide",
-                (self.id, *arrays, Column("n", postgresql.numeric(5, -2)), self.b),
-                ("id",),
-                (),
-                table.schema,
-            )
-            long: Row = {
-                "id": 1,
-                "uuid_array": Json([_UUID] * 200),
-                "bytea_array": Json([_BYTES]),
-                "n": Decimal(12300),
-                "b": 5,
-            }
+            long: Row = {"id": 1, "uuid_array": Json([_UUID] * 200), "bytea_array": Json([_BYTES]), "b": 5}
+            if self.profile.modes.decimal != "numeric":  # readers refuse a number of 2,000 digits
+                arrays = (*arrays, Column("n", postgresql.numeric(5, -2)))
+                long = {**long, "n": Decimal(12300)}
+            wide = Table(table.database, "wide", (self.id, *arrays, self.b), ("id",), (), table.schema)
             kept = change(wide, Op.UPDATE, (long, {**long, "b": 6}))
             yield named("rows/debezium/toast-arrays", kept, level=2, tags={"toast"})
             held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}

@@ -17,7 +17,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE
 from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, profile, write
-from generators.formats.debezium_json.envelope import adjusted, mangled, topic_name
+from generators.formats.debezium_json.envelope import adjusted, mangled, table_changes, topic_name
 from generators.model import (
     Change,
     Column,
@@ -33,6 +33,7 @@ from generators.model import (
     RowImages,
     SchemaChange,
     SourceStatement,
+    SourceType,
     State,
     Table,
     TransactionMark,
@@ -901,3 +902,52 @@ def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms:
     event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
     (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
     assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
+
+
+@pytest.mark.parametrize(
+    ("declared", "type", "facts"),
+    [
+        ("DEC(8,2)", mysql.decimal(8, 2), (3, "DEC", 8, 2, None)),
+        ("FIXED", mysql.decimal(10, 0), (3, "FIXED", 10, 0, None)),
+        ("MIDDLEINT", mysql.integer("mediumint"), (4, "MIDDLEINT", None, None, None)),
+        ("INT1 UNSIGNED", mysql.integer("tinyint", unsigned=True), (5, "INT1 UNSIGNED", None, None, None)),
+        ("INT8", mysql.integer("bigint"), (-5, "INT8", None, None, None)),
+        ("SERIAL", mysql.integer("bigint", unsigned=True), (-5, "BIGINT UNSIGNED", None, None, None)),
+        ("NVARCHAR(9)", mysql.text("varchar", 9), (-9, "NVARCHAR", 9, None, "utf8")),
+        ("NATIONAL CHAR", mysql.text("char", 1), (-15, "NATIONAL CHAR", 1, None, "utf8")),
+        ("CHARACTER VARYING(5)", mysql.text("varchar", 5), (12, "CHARACTER VARYING", 5, None, "utf8mb4")),
+        ("DOUBLE PRECISION", mysql.real("double"), (8, "DOUBLE PRECISION", None, None, None)),
+        ("BIT", mysql.bit(1), (-7, "BIT", 1, None, None)),
+        ("LONGBLOB", mysql.binary("longblob"), (2004, "LONGBLOB", None, None, None)),
+        ("int(10) unsigned zerofill", mysql.integer("int", unsigned=True), (4, "INT UNSIGNED ZEROFILL", 10, None, None)),
+    ],
+)
+def test_a_statement_s_words_for_a_type_stand_in_table_changes(declared: str, type: SourceType, facts: tuple[Any, ...]) -> None:
+    """debezium#jdbc-types; DEC, FIXED, MIDDLEINT, INT1, INT8, SERIAL, NVARCHAR and NCHAR were recorded."""
+    table = Table("d", "t", (Column("c", type, declared=declared),))
+    event = SchemaChange(START, "create table", "CREATE TABLE t ...", "d", "t", None, table)
+    (change,) = table_changes(event, "utf8mb4", NEW)
+    (column,) = change["table"]["columns"]
+    assert tuple(column[name] for name in ("jdbcType", "typeName", "length", "scale", "charsetName")) == facts
+
+
+def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
+    """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
+    mood = Default("'ok'::mood", "ok")
+
+    def shown(release: str, type: SourceType, default: Default) -> str:
+        options = ("postgresql",) if type.source == "postgresql" else ()
+        schema = "public" if options else None
+        table = Table("d", "t", (Column("c", type, default=default),), schema=schema)
+        (found,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
+        return json.dumps(payload(found)["after"]["c"])
+
+    quoted = Default("'d''q'", "d'q")
+    assert shown("3.5.0.Final", postgresql.text("varchar", 9), quoted) == '"d"'
+    assert shown("3.5.0.Final", mysql.text("varchar", 9), quoted) == "\"d''q\""
+    enum = postgresql.enum_of("sad", "ok")
+    assert [shown(f"{release}.Final", enum, mood) for release in ("1.9.7", "2.5.4")] == ["null", '"ok"']
+    float_default = Default("1.1", mysql.to_float32(1.1))
+    assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
+    hour = Default("'-01:00:00'", -3_600_000_000)
+    assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"

@@ -296,8 +296,9 @@ class _RowSql:
         return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
 
     def _wire(self, type: SourceType) -> DataType:
-        if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and (type.precision or 0) <= 38:
-            return DecimalType(38, max(type.scale or 0, 0))
+        fits = (type.precision or 0) <= 38 and (type.scale or 0) >= 0
+        if self.deployment.decimal == "numeric" and type.logical is Logical.DECIMAL and fits:
+            return DecimalType(38, type.scale or 0)
         return StringType()
 
 

@@ -156,7 +156,7 @@ def _forms(t: str, form: str, type: SourceType, deployment: Deployment) -> dict[
             )
             return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, type)}
         case Logical.BINARY:
-            base64 = _binary(t, "base64")
+            base64 = _whole(t, "base64", type)
             own = _padded(t, default_form(type, deployment), type)
             return {"": base64} if own == base64 else {"base64": base64, "": own}
         case Logical.DATE:
@@ -230,15 +230,21 @@ def _binary(t: str, form: str) -> str:
     return base64_bytes(t)
 
 
-def _padded(t: str, form: str, type: SourceType) -> str:
-    """Bytes of a text by its form. BINARY(n) of fewer characters is one that a statement called CHAR: the bytes as Latin-1,
-    without the zeros at their end (debezium#declared-types)."""
+def _whole(t: str, form: str, type: SourceType) -> str:
+    """Bytes of a text by its form; of BINARY(n) all n of them, since the connector pads them."""
     found, length = _binary(t, form), type.length or 0
+    characters = 2 * length if form == "hex" else (length + 2) // 3 * 4
+    return f"CASE WHEN length({t}) = {characters} THEN {found} END" if type.name == "binary" else found
+
+
+def _padded(t: str, form: str, type: SourceType) -> str:
+    """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is its bytes as Latin-1, without
+    the zeros at their end (debezium#declared-types)."""
+    found, length = _whole(t, form, type), type.length or 0
     if type.name != "binary":
         return found
-    whole = 2 * length if form == "hex" else (length + 2) // 3 * 4
     latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
-    return f"CASE WHEN length({t}) = {whole} THEN {found} WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') END"
+    return f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {found} END"
 
 
 def _micros(t: str, form: str, low: int, high: int) -> str:
