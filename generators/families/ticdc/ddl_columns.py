@@ -1,4 +1,4 @@
-"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restore-columns)."""
+"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restored)."""
 
 from __future__ import annotations
 

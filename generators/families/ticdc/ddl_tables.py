@@ -1,4 +1,4 @@
-"""Options and partitions of tables, as TiDB's parser restores them (ticdc#ddl-restore-tables)."""
+"""Options and partitions of tables, as TiDB's parser restores them (ticdc#ddl-restored)."""
 
 from __future__ import annotations
 

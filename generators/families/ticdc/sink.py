@@ -62,7 +62,7 @@ def partition_of(
             if not new and virtual and table.columns[-1].name == names[-1]:
                 raise Refused(
                     f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]}, behind virtual {virtual[-1]} "
-                    "(ticdc#partitions-columns-virtual)"
+                    "(ticdc#partitions)"
                 )
         case _:
             names = ()

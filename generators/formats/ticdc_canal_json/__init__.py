@@ -191,7 +191,7 @@ class _Images:
                     if column.type.name == "vector" and before[column.name] is not None and row[column.name] is not None:
                         raise Refused(
                             f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR {column.name} for what changed "
-                            "(ticdc#canal-vector-updated)"
+                            "(ticdc#canal-old-partial)"
                         )
             if profile.old_updated_only:
                 old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
