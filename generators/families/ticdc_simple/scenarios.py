@@ -114,11 +114,11 @@ def _ddl(database: str) -> Iterator[Scenario]:
     yield named(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
     yield from _defaults(database)
     name = "ddl/hidden-column"
-    table = Table(database, slug(name), (ID, Column("c", mysql.text("varchar", 30))), ("id",))
+    indexed = Table(database, slug(name), (ID, Column("c", mysql.text("varchar", 30))), ("id",))
     declared = "`id` bigint NOT NULL, `c` varchar(30), PRIMARY KEY (`id`), KEY `e` ((lower(`c`)))"
-    sql = f"CREATE TABLE {mysql.quote(table.name)} ({declared})"
-    created = SchemaChange(START, "create table", sql, database, table.name, after=table)
-    row = insert(table, {"id": 1, "c": "X"}, at=replace(START, seq=9))
+    sql = f"CREATE TABLE {mysql.quote(indexed.name)} ({declared})"
+    created = SchemaChange(START, "create table", sql, database, indexed.name, after=indexed)
+    row = insert(indexed, {"id": 1, "c": "X"}, at=replace(START, seq=9))
     yield named(name, created, row, tags=("hidden-column",))
 
 
