@@ -313,7 +313,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = restored(event.sql)
+    sql = restored(event.sql, profile.placement_rules, profile.ttl_off)
     body = _envelope(
         profile,
         stamp,
