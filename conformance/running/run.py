@@ -312,6 +312,7 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: E
     performed: list[CallResult] = []
     by_id, broken = {rule.id: rule for rule in found}, set[str]()
     notes = [f"the decoder claims: {one.loaded.capabilities}"] if str(one.loaded.capabilities) else []
+    notes += [f"{result.case.id}: {result.note}" for result in one.unsupported if result.case.unmatched]
     told: dict[str, dict[Place, list[OutputRow]]] = {}
 
     def tell(finding: Finding, result: CaseResult) -> None:

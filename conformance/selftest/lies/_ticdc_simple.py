@@ -44,6 +44,8 @@ def shared(timestamp: str, document: Callable[..., Alter], *body: str) -> tuple[
             "schema/add-column-first",
             alter=document(swap("a", "n", *body, "data")),
         ),
+        Lie("keys-whole", "v8.5.7", "op/key-update", "key-update/unique", "raw_change", True),
+        Lie("doubles-by-mysql", "v8.5.7", "value/json", "json/doubles", "json_doubles", "mysql"),
         Lie("limit-raised", _HANDLE, "reduced/handle-key-only", "reduced/insert", "max_message_bytes", 1 << 24),
         Lie("reduction-off", _CLAIM, "reduced/claim-check", "reduced/insert", "reduce", ""),
         Lie("compressed-untold", "v8.5.7", "change/corrupt", "shape/insert", "deployment", _UNTOLD),

@@ -59,6 +59,8 @@ LIES: Final = (
     Lie("extension-off", "v7.1.6+extension", "envelope/position", "old/update", "extension", False),
     Lie("keys-not-split", "v7.1.6", "op/key-update", "key-update/varchar", "split_keys", False),
     Lie("keys-split", "v5.4.3", "op/key-update", "key-update/varchar", "split_keys", True),
+    Lie("keys-whole", "v8.5.7", "op/key-update", "key-update/unique", "raw_change", True),
+    Lie("doubles-by-mysql", "v8.5.7", "value/json", "json/doubles", "json_doubles", "mysql"),
     Lie("ddl-to-one-partition", "v5.3.4", "ddl/not-dropped", "ddl/add-column", "ddl_broadcast", False),
     Lie("other-zone", "v7.1.6", "value/timestamp-zone", "timestamp-0/plain", "deployment", Deployment("UTC")),
     Lie("compressed-untold", "v8.5.7", "change/corrupt", "shape/insert", "deployment", _UNTOLD),

@@ -1,4 +1,4 @@
-"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restore-columns)."""
+"""Columns, indexes and constraints of statements, as TiDB's parser restores them (ticdc#ddl-restored)."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def commented(feature: str, text: str) -> str:
 @dataclass(slots=True)
 class Told:
     """What a statement tells beside its text: the restored default of each column that it defines (None without one), the old
-    name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, and the
-    number of partitions."""
+    name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, the
+    number of partitions, how they are chosen, and the values of each."""
 
     text: str = ""
     defaults: dict[str, str | None] = field(default_factory=dict)
@@ -57,6 +57,8 @@ class Told:
     dropped: list[str] = field(default_factory=list)
     hidden: dict[str, str] = field(default_factory=dict)
     partitions: int = 0
+    method: str = ""
+    values: list[str] = field(default_factory=list)
 
 
 def bare(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Options and partitions of tables, as TiDB's parser restores them (ticdc#ddl-restore-tables)."""
+"""Options and partitions of tables, as TiDB's parser restores them (ticdc#ddl-restored)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ class Options(Columns):
 
     def partitioning(self) -> str:
         """PARTITION BY and what follows."""
-        text = f"{self.expect('PARTITION BY')} {self.method()}"
+        self.told.method = self.method() if self.expect("PARTITION BY") else ""
+        text = f"PARTITION BY {self.told.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
         if self.skip("SUBPARTITION BY"):
             text += f" SUBPARTITION BY {self.method()}"
@@ -174,9 +175,12 @@ class Options(Columns):
         text = f"{self.expect('PARTITION')} {self.plain_name()}"
         self.told.partitions += 1
         if self.skip("VALUES LESS THAN"):
-            text += " VALUES LESS THAN " + ("(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression))
+            values = "(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression)
+            self.told.values.append(values)
+            text += f" VALUES LESS THAN {values}"
         elif self.skip("VALUES IN"):
             values = self.bracketed(self.member)
+            self.told.values.append(values)
             text += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
         elif self.skip("DEFAULT"):
             text += " DEFAULT"

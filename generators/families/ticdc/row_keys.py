@@ -1,4 +1,4 @@
-"""TiKV's key of a row, as the option output-row-key prints it (ticdc#canal-row-key)."""
+"""TiKV's key of a row, as the option output-row-key prints it (ticdc#canal-extension)."""
 
 from __future__ import annotations
 

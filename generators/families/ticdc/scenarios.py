@@ -48,9 +48,13 @@ def key_updates(database: str) -> Iterator[Scenario]:
     string = mysql.text("varchar", 64)
     number = mysql.integer("int")
     tags = frozenset({"boundary", "key-update"})
-    for label, key, unique in (("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))):
+    for label, key, unique in (
+        *(("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))),
+        ("nullable-unique", (), (("s",),)),
+    ):
         name = f"key-update/{label}"
-        columns = (Column("a", string), Column("s", string, nullable=False), Column("n", number, nullable=False))
+        nullable = label == "nullable-unique"
+        columns = (Column("a", string), Column("s", string, nullable=nullable), Column("n", number, nullable=False))
         table = Table(database, neutral(name), columns, key, unique)
         row: Row = {"a": "x", "s": "k", "n": 1}
         yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
@@ -66,6 +70,13 @@ def minus_zero(database: str) -> Scenario:
     table = Table(database, neutral(name), (ID, Column("c", mysql.json())), ("id",))
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
     return scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+
+
+def doubles(database: str) -> Scenario:
+    """A document of doubles that Go and MySQL spell otherwise."""
+    name = "json/doubles"
+    table = Table(database, neutral(name), (ID, Column("c", mysql.json())), ("id",))
+    return scenario(name, insert(table, {"id": 1, "c": Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5])}))
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:

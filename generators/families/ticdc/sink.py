@@ -5,12 +5,13 @@ Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-
 
 from __future__ import annotations
 
+import functools
 import random
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
@@ -62,7 +63,7 @@ def partition_of(
             if not new and virtual and table.columns[-1].name == names[-1]:
                 raise Refused(
                     f"TiCDC stops at a row of {table.name}: dispatcher columns takes {names[-1]}, behind virtual {virtual[-1]} "
-                    "(ticdc#partitions-columns-virtual)"
+                    "(ticdc#partitions)"
                 )
         case _:
             names = ()
@@ -88,6 +89,9 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
+Moves: TypeAlias = Callable[[Row, Row], bool]
+"""Whether TiDB itself deletes a row and inserts it again."""
+
 RAW: Final = {
     "raw-change": "An UPDATE of a key is split only where TiDB does it, for a clustered key (output-raw-change-event).",
 }
@@ -95,13 +99,14 @@ RAW: Final = {
 
 
 def split_rows(
-    event: RowChange, *, split_keys: bool, new: bool = False, raw: bool = False
+    event: RowChange, *, split_keys: bool, new: bool = False, raw: bool = False, by_tidb: Moves | None = None
 ) -> list[tuple[Op, Row | None, Row | None]]:
     """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first.
 
     `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB. `new` is
-    the new architecture, `raw` tells that TiCDC splits nothing itself.
+    the new architecture, `raw` tells that TiCDC splits nothing itself; `by_tidb` is known of the table where `moved` is not all.
     """
+    by_tidb = by_tidb or functools.partial(moved, event.table)
     rows: list[tuple[Op, Row | None, Row | None]] = []
     split = False
     keys = _splitting_columns(event.table, split_keys)
@@ -111,10 +116,8 @@ def split_rows(
             rows.append((Op.INSERT, None, after))
         elif after is None:
             rows.append((Op.DELETE, before, None))
-        elif (
-            moved(event.table, before, after)
-            if raw
-            else any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys)
+        elif (split_keys and by_tidb(before, after)) or (
+            not raw and any(_differs(event.table.column(name).type, before[name], after[name], new) for name in keys)
         ):
             split = True
             rows += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
@@ -123,11 +126,11 @@ def split_rows(
     return sorted(rows, key=lambda row: _ORDER[row[0]]) if split else rows
 
 
-def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
-    """Whether the row is half of an UPDATE that TiCDC split: TiDB itself splits those of a clustered primary key."""
+def split_by_ticdc(event: RowChange, row: Row | None, by_tidb: Moves) -> bool:
+    """Whether the row is half of an UPDATE that TiCDC split, and not TiDB."""
     for before, after in ((images.before, images.after) for images in event.rows):
         if row is not None and before is not None and after is not None and (row is before or row is after):
-            return not moved(event.table, before, after)
+            return not by_tidb(before, after)
     return False
 
 

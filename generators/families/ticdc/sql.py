@@ -1,7 +1,7 @@
 """Expressions of SQL as TiDB's parser restores them, and the tokens of a statement.
 
-Each rule is that of a `Restore` function of TiDB's parser, with the flags of TiCDC (ticdc#ddl-restored,
-#ddl-restore-expressions). What is not known raises Refused.
+Each rule is that of a `Restore` function of TiDB's parser, with the flags of TiCDC (ticdc#ddl-restored). What is not
+known raises Refused.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -25,8 +25,12 @@ from generators.families.ticdc_simple.records import (
     WatermarkRecord,
 )
 from generators.model import Cell, Change, History, Image, Kind, Layout, Message, Op, SourceType, State, Value, Written
+from generators.sources import mysql
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
+HIDDEN: Final = "_V$_"
+"""How names of columns begin that TiDB adds for the expressions of indexes (ticdc#simple-hidden-column)."""
+_TEXT: Final = mysql.text()
 
 Known = Mapping[SchemaKey, TableSchema]
 """Every schema that the messages of a history carry."""
@@ -92,9 +96,10 @@ def _encoded(encoding: Encoding, record: Record, known: Known, chance: random.Ra
 
 def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
     """What a perfect decoder makes of a row's message, given the schemas that were sent."""
-    data, old = _expected(encoding, record, record.data), _expected(encoding, record, record.old)
-    bare = not record.data and not record.old
     schema = known.get(record.schema_key)
+    hidden = tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN)) if schema else ()
+    data, old = (_expected(encoding, record, image, hidden) for image in (record.data, record.old))
+    bare = not record.data and not record.old
     return Change(
         0,
         Kind.ROW,
@@ -112,11 +117,12 @@ def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
     )
 
 
-def _expected(encoding: Encoding, record: DmlRecord, image: RowImage | None) -> Image | None:
+def _expected(encoding: Encoding, record: DmlRecord, image: RowImage | None, hidden: Sequence[str]) -> Image | None:
     if image is None or not (image or encoding.empty_images):
         return None
     found = {name: encoding.expected(*cell) for name, cell in image.items()}
-    return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns}
+    absent = {name: Cell(State.ABSENT, _TEXT) for name in hidden}
+    return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns} | absent
 
 
 def _micros(commit_ts: int) -> int:

@@ -78,7 +78,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
         match event:
             case RowChange():
                 known = catalogue.current(event.table)
-                rows = split_rows(event, split_keys=True, new=profile.new, raw=profile.raw_change)
+                rows = split_rows(event, split_keys=True, new=profile.new, raw=profile.raw_change, by_tidb=known.moved)
                 if profile.auto_bootstrap and event.table.database not in QUIET:
                     last = announced.get(event.table)
                     if last is None or last.due(event.at.ms):
@@ -89,7 +89,12 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                     row, dispatcher = after or before or {}, profile.dispatcher
                     where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile), new=profile.new)
                     record = _row(known, profile, op, before, after, tso, built)
-                    if record.checksum and op is not event.op and not profile.new and split_by_ticdc(event, before or after):
+                    if (
+                        record.checksum
+                        and op is not event.op
+                        and not profile.new
+                        and split_by_ticdc(event, before or after, known.moved)
+                    ):
                         record = replace(record, checksum=Checksum(CHECKSUM_VERSION, 0, 0))
                     yield Planned(record, (where,), number)
             case Bootstrap():

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Final
 
 from generators.families.ticdc.instants import MORE_DDL, at, declared_columns, noise
-from generators.families.ticdc.scenarios import AMBIGUOUS, ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows
+from generators.families.ticdc.scenarios import (
+    AMBIGUOUS,
+    ambiguous_hours,
+    doubles,
+    key_updates,
+    minus_zero,
+    reduced,
+    reduced_rows,
+)
 from generators.families.ticdc_simple.cache_cases import schemas
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.model import (
@@ -105,6 +113,13 @@ def _ddl(database: str) -> Iterator[Scenario]:
     sql = f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c` int, PRIMARY KEY (`a`, `b`))"
     yield named(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
     yield from _defaults(database)
+    name = "ddl/hidden-column"
+    indexed = Table(database, neutral(name), (ID, Column("c", mysql.text("varchar", 30))), ("id",))
+    declared = "`id` bigint NOT NULL, `c` varchar(30), PRIMARY KEY (`id`), KEY `e` ((lower(`c`)))"
+    sql = f"CREATE TABLE {mysql.quote(indexed.name)} ({declared})"
+    created = SchemaChange(START, "create table", sql, database, indexed.name, after=indexed)
+    row = insert(indexed, {"id": 1, "c": "X"}, at=replace(START, seq=9))
+    yield named(name, created, row, tags=("hidden-column",))
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
@@ -174,6 +189,7 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     table = Table(database, neutral(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
     yield scenario(name, insert(table, {"id": 1, **reals}), tags=frozenset({"boundary", "float"}))
     yield minus_zero(database)
+    yield doubles(database)
     name = "types/declared"
     known = declared_columns(profile.release)
     table = Table(database, neutral(name), (ID, *(column for column, _ in known.values())), ("id",))

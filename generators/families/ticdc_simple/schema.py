@@ -17,6 +17,8 @@ from typing import Final
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Told, told, unquoted
+from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
+from generators.families.ticdc.sink import moved
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
 from generators.model import Column, Index, Logical, Row, SchemaChange, SourceType, Table
 from generators.sources import mysql
@@ -79,7 +81,8 @@ class Known:
     """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an ordinary table.
 
     `indexes` are those that statements made; `hidden` are the columns that TiDB added for their expressions, which rows lack;
-    `added_key` tells that a statement added the primary key, which finds no rows then; `view` tells that it is a view.
+    `place` gives the partition of a row by its number, None where that is not known; `added_key` tells that a statement added the
+    primary key, which finds no rows then; `view` tells that it is a view.
     """
 
     table: Table
@@ -90,6 +93,7 @@ class Known:
     indexes: tuple[Index, ...] = ()
     hidden: tuple[ColumnSchema, ...] = ()
     physical: tuple[int, ...] = ()
+    place: Place = nowhere
     added_key: bool = False
     view: bool = False
 
@@ -97,8 +101,14 @@ class Known:
         """The id that a row's message carries: its partition's, or the table's."""
         if not self.physical:
             return self.table_id
+        if (place := self.place(row)) is not None:
+            return self.physical[place]
         key = repr([row[name] for name in self.table.handle_key])
         return self.physical[zlib.crc32(key.encode()) % len(self.physical)]
+
+    def moved(self, before: Row, after: Row) -> bool:
+        """Whether TiDB itself deletes the row and inserts it again: in another partition, or under another clustered key."""
+        return moved(self.table, before, after) or self.place(before) != self.place(after)
 
     def by_id(self) -> tuple[Column, ...]:
         """The columns in the order of their ids, which is that of their creation."""
@@ -221,6 +231,7 @@ class Catalogue:
             indexes,
             hidden,
             tuple(table_id + 1 + i for i in range(partitions)),
+            placing(table, statement) if event.action == "create table" else unplaced(event, known.place),
             event.action == "add primary key" or known.added_key,
             event.action == "create view",
         )

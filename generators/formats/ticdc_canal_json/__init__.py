@@ -19,9 +19,10 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored
+from generators.families.ticdc.ddl import restored, told
+from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
-from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
+from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, moved, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL, CellFault, unfit_cells
@@ -69,13 +70,12 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     """
     chance = random.Random(history.seed)
     written: list[Written] = []
+    places: dict[tuple[str, str], Place] = {}
     for number, event in enumerate(history.events):
         stamp = _Stamp.of(event.at, profile, chance)
         match event:
             case RowChange():
-                for op, before, after in split_rows(
-                    event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change
-                ):
+                for op, before, after in _split(event, profile, places.get((event.table.database, event.table.name), nowhere)):
                     partition = partition_of(
                         profile.dispatcher,
                         event.table,
@@ -89,6 +89,9 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                     written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
             case SchemaChange():
                 value, change = _ddl_message(profile, event, stamp)
+                name = (event.database, event.table)
+                made = event.after if event.action == "create table" else None
+                places[name] = placing(made, told(event.sql)) if made else unplaced(event, places.get(name, nowhere))
                 for partition in range(layout.partitions) if profile.ddl_broadcast else (0,):
                     written.append(Written(Message(layout.topic, partition, None, value, (), stamp.encoded, number), (change,)))
             case Watermark() if profile.extension:
@@ -98,6 +101,13 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
             case _:
                 pass
     return written
+
+
+def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[Op, Row | None, Row | None]]:
+    def moves(before: Row, after: Row) -> bool:
+        return moved(event.table, before, after) or place(before) != place(after)
+
+    return split_rows(event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +201,7 @@ class _Images:
                     if column.type.name == "vector" and before[column.name] is not None and row[column.name] is not None:
                         raise Refused(
                             f"TiCDC stops at an UPDATE of {table.name}: it compares VECTOR {column.name} for what changed "
-                            "(ticdc#canal-vector-updated)"
+                            "(ticdc#canal-old-partial)"
                         )
             if profile.old_updated_only:
                 old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
@@ -313,7 +323,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = restored(event.sql)
+    sql = restored(event.sql, profile.placement_rules, profile.ttl_off)
     body = _envelope(
         profile,
         stamp,

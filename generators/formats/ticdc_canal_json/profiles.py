@@ -29,7 +29,8 @@ class TicdcProfile(Profile):
     how the TiDB inside spells doubles of JSON documents;
     `max_message_bytes` is compared only when `reduce` says what becomes of a larger message; `delete_handle_key` tells that a
     DELETE has the columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
-    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no UPDATE.
+    `dispatcher` chooses the partitions of rows; `raw_change` tells that TiCDC itself splits no UPDATE;
+    `placement_rules` that statements keep placement rules, `ttl_off` that TiCDC turns TTL off in them (ticdc#ddl-restored).
     """
 
     new: bool = False
@@ -58,13 +59,18 @@ class TicdcProfile(Profile):
     row_key: bool = False
     dispatcher: str = "table"
     raw_change: bool = False
+    placement_rules: bool = False
+    ttl_off: bool = True
 
 
 _ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
-_V6_5_1: Final = TicdcProfile("v6.5.1", terminator=b"\r\n", zerofill_suffix=False, float_via_double=True, split_keys=False)
+_V6_5_1: Final = TicdcProfile(
+    "v6.5.1", terminator=b"\r\n", zerofill_suffix=False, float_via_double=True, split_keys=False, ttl_off=False
+)
 _V5_4: Final = replace(
     _V6_5_1,
     release="v5.4.3",
+    placement_rules=True,
     assumed=_ESCAPING_ASSUMED,
     terminator=b"",
     dml_key_order=("data", "old"),
@@ -111,7 +117,7 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v5.4.3": (_V5_4, ("extension", *_DISPATCHERS)),
     "v6.5.1": (_V6_5_1, ("extension", *_DISPATCHERS)),
     "v6.5.11": (
-        TicdcProfile("v6.5.11", terminator=b"\r\n"),
+        TicdcProfile("v6.5.11", terminator=b"\r\n", ttl_off=False),
         ("extension", "content-compatible", "handle-key-only", "delete-handle-key", *_DISPATCHERS, "raw-change"),
     ),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),

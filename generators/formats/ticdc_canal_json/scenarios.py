@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from generators.families.ticdc.instants import at, declared_columns, noise
-from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows, statements
+from generators.families.ticdc.scenarios import (
+    ambiguous_hours,
+    doubles,
+    key_updates,
+    minus_zero,
+    reduced,
+    reduced_rows,
+    statements,
+)
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
 from generators.model import (
     Column,
@@ -100,6 +108,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield minus_zero(database)
+    yield doubles(database)
     name = "float/noise"
     table = Table(database, neutral(name), (ID, Column("c", mysql.real("float"))), ("id",))
     yield scenario(name, insert(table, {"id": 1, "c": mysql.to_float32(123.99)}))

@@ -248,7 +248,7 @@ def test_a_flipped_fact_changes_messages_and_convicts_its_rule_or_none(name: str
 
 
 UNFLIPPED = {
-    "ticdc-canal-json": {"dispatcher"},
+    "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off"},
     "alibaba-canal-json": {
         *("connection_charset", "display_widths", "dynamic_topic", "hash_column", "mariadb", "old_time", "table_hash")
     },

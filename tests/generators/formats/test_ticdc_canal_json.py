@@ -1,5 +1,6 @@
 """Literal messages: the documentation's samples with TSOs that fit es, published issues, every release."""
 
+import itertools
 import json
 import re
 
@@ -24,7 +25,7 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import change, insert
+from generators.sources.boundaries import START, change, insert
 
 LAYOUT = Layout("topic", 3)
 AT = Instant(1639633141221, 7)  # the documentation's es; TSO 429819990172237831
@@ -414,3 +415,44 @@ def test_profiles_cover_all_options_and_three_deployments():
         ("America/New_York", "snappy"),
         ("UTC", "lz4"),
     }
+
+
+def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
+    sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
+    event = SchemaChange(START, "create table", sql, "d", "t")
+    for name, placed, enabled in (("v5.4.3", True, "ON"), ("v6.5.11", False, "ON"), ("v8.5.7", False, "OFF")):
+        (written,) = write(History((event,)), FORMAT.profile(name), LAYOUT)[:1]
+        text = json.loads(written.message.value)["sql"]
+        assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (placed, True)
+
+
+@pytest.mark.parametrize("release", FORMAT.choices.releases)
+def test_every_option_and_every_pair_of_a_release_writes_its_cases(release):
+    """What CHOICES allows is built by `profile` and writes; what it refuses says why."""
+    row = {"a": "x", "s": "k", "n": 1}
+    columns = (Column("a", mysql.text()), Column("s", mysql.text("varchar", 9), False), Column("n", mysql.integer("int"), False))
+    table = Table("d", "t", columns, ("n",), (("s",),))
+    history = History(
+        (change(table, Op.UPDATE, (row, {**row, "s": "l"})), change(table, Op.DELETE, (row, None)), Watermark(START))
+    )
+    built, refused = set(), []
+    for count in range(3):
+        for options in itertools.combinations(FORMAT.choices.options, count):
+            try:
+                found = FORMAT.build(release, *options)
+            except UsageError as error:
+                refused.append(str(error))
+                continue
+            assert found.options == options
+            assert write(history, found, LAYOUT)
+            built.add(options)
+    assert len(built) > 2
+    assert all(re.search("is an option of|exclude each other|needs extension", why) for why in refused)
+
+
+def test_raw_changes_are_split_where_tidb_does_alone():
+    key = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), ("k",))
+    unique = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), (), (("k",),))
+    for name in ("v6.5.11+raw-change", "v8.5.7+raw-change", "new-8.5.6+raw-change"):
+        assert ops(name, key, ({"k": "a"}, {"k": "b"})) == ["DELETE", "INSERT"]
+        assert ops(name, unique, ({"k": "a"}, {"k": "b"})) == ["UPDATE"]

@@ -1,0 +1,73 @@
+"""The partition of a row, as far as the statement that made its table tells it: TiDB moves a row whose partition changes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from generators.families.ticdc.ddl import Told, unquoted
+from generators.model import Row, SchemaChange, Table, Value
+from generators.sources import mysql
+
+Place: TypeAlias = Callable[[Row], int | None]
+"""The number of a row's partition, None where it is not known."""
+
+_METHOD: Final = re.compile(r"(?P<kind>HASH|RANGE|LIST)(?: COLUMNS)? \((?P<year>YEAR\()?(?P<column>`(?:[^`]|``)+`)\)?\)")
+
+
+def nowhere(_row: Row) -> int | None:
+    """No partition."""
+    return None
+
+
+def unplaced(event: SchemaChange, place: Place) -> Place:
+    """`place` after a statement, unless it is one on partitions."""
+    return nowhere if "partition" in event.action else place
+
+
+def placing(table: Table, statement: Told) -> Place:
+    """The partition of a row by a column of whole numbers or texts, or by the year of a date; None for other functions."""
+    matched = _METHOD.fullmatch(statement.method)
+    names = [column.name for column in table.columns if matched and mysql.quote(column.name) == matched["column"]]
+    limits = [_limits(values) for values in statement.values]
+    if not matched or not names or any(limit is None for limit in limits):
+        return nowhere
+    kind, name, yearly, count = matched["kind"], names[0], bool(matched["year"]), statement.partitions
+
+    def place(row: Row) -> int | None:
+        value = row[name]
+        if yearly:
+            value = value.year if isinstance(value, dt.date) else None
+        if kind == "HASH":
+            return abs(value) % count if isinstance(value, int) else None
+        for number, found in enumerate(limits):
+            if found is None or (kind == "LIST" and value in found):
+                return number
+            if kind == "RANGE" and (found == ["MAXVALUE"] or value is None or _below(value, found[0])):
+                return number
+        return None
+
+    return place
+
+
+def _below(value: Value, limit: Value) -> bool:
+    if isinstance(value, dt.date):
+        value = value.isoformat()
+    return isinstance(limit, str) == isinstance(value, str) and value < limit  # type: ignore[operator]
+
+
+def _limits(values: str) -> list[Value] | None:
+    """The literals in brackets; None if others stand there."""
+    found: list[Value] = []
+    for literal in re.findall(r"_UTF8MB4'(?:[^']|'')*'|[^,() ]+", values):
+        if literal.startswith("_UTF8MB4"):
+            found.append(unquoted(literal.removeprefix("_UTF8MB4")))
+        elif literal in ("MAXVALUE", "NULL"):
+            found.append(None if literal == "NULL" else literal)
+        elif literal.lstrip("-").isdigit():
+            found.append(int(literal))
+        else:
+            return None
+    return found
