@@ -1,4 +1,4 @@
-"""Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, SARIF, badge).
+"""Reports of a run: for people (console, page, notebook, Markdown), for programs (JSON lines, JUnit, SARIF, badge).
 
 Imports `rules`, `judging`, `engines`, `running`, `load` and `inspecting`.
 """
