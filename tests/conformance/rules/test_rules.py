@@ -49,7 +49,7 @@ IDS = {
     "huawei-cdl-json": (53, "73964be3f504"),
     "huawei-cdl-debezium": (55, "b432ba5abacb"),
     "debezium-json": (126, "4d4a25a88c6f"),
-    "maxwell-json": (68, "a79ed2a1b4b2"),
+    "maxwell-json": (67, "c29988ded497"),
     "ogg-json": (54, "a5fe74f6c186"),
     "canal-dialects-json": (74, "2e584e45918c"),
 }
