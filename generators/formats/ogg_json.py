@@ -119,7 +119,7 @@ def _clock(ms: int, mark: str) -> str:
 
 
 def _position(event: Event, row: int) -> str:
-    return f"{event.at.tso * 100 + row:020d}"
+    return f"{event.at.tso * 16 + min(row, 15):020d}"
 
 
 OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}

@@ -407,12 +407,50 @@ def aliyun_value(value: Any) -> Any:
     return {name: part.hex() if isinstance(part, bytes) else part for name, part in value.items()}
 
 
+MAXWELL = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE, "bootstrap-insert": Op.READ}
+
+
+def maxwell(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
+    fields = {"database": body["database"], "table": body.get("table"), "position": body.get("position")}
+    if body["type"] not in MAXWELL:
+        yield Told((Kind.DDL,) if "sql" in body else (Kind.CONTROL,), fields | ({"sql": body["sql"]} if "sql" in body else {}))
+        return
+    fields |= {"op": MAXWELL[body["type"]], "commit_time_us": body["ts"] * 1_000_000}
+    fields |= {"keys": tuple(body.get("primary_key_columns", ())) or None}
+    row, before = body["data"], body.get("old", UNKNOWN) if body["type"] == "update" else None
+    yield Told((Kind.ROW,), fields, *((row, None) if body["type"] == "delete" else (before, row)))
+
+
+def ogg(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
+    database, _, table = body["table"].partition(".")
+    fields = {
+        "op": CODES[body["op_type"].lower().replace("i", "c")],
+        "database": database,
+        "table": table,
+        "position": body["pos"],
+    }
+    untold_before = body["op_type"] == "U" and "before" not in body
+    yield Told((Kind.ROW,), fields, UNKNOWN if untold_before else body.get("before"), body.get("after"))
+
+
+def dialects(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
+    fields = {"database": body["database"], "table": body["table"], "position": str(body["id"]), "types": body["mysqlType"]}
+    fields |= {"commit_time_us": body["es"] * (1_000_000 if body["es"] < 1e11 else 1000), "keys": keys(body["pkNames"])}
+    if body["isDdl"]:
+        yield Told((Kind.DDL,), fields | {"sql": body["sql"]})
+        return
+    (row,), (old,) = body["data"] or body["old"], body["old"] or [None]
+    images = (row, None) if body["type"] == "DELETE" else (old, row)
+    yield Told((Kind.ROW,), fields, *images)
+
+
 READERS = dict(
     [
         *(("aliyun-dts-avro", aliyun), ("ticdc-simple-avro", simple_avro), ("ticdc-canal-json", ticdc_canal)),
         *(("alibaba-canal-json", alibaba), ("cloudcanal-json", cloudcanal), ("cloudcanal-canal-json", cloudcanal)),
         *(("cloudcanal-debezium", cloudcanal_debezium), ("ticdc-simple-json", simple), ("tencent-dts-json", tencent)),
         *(("huawei-cdl-json", huawei), ("huawei-cdl-debezium", huawei), ("debezium-json", debezium)),
+        *(("maxwell-json", maxwell), ("ogg-json", ogg), ("canal-dialects-json", dialects)),
     ]
 )
 
