@@ -92,8 +92,8 @@ def _events(image: DataType, told: Callable[[Column], Column]) -> Column:
         return of
 
     def judged(texts: Column, parsed: Column) -> Column:
-        places = F.sequence(F.lit(0), F.size(texts) / F.lit(2) - 1)
-        events = F.when(framing.each_whole(parsed, F.size(texts)), F.transform(places.cast("array<int>"), event(parsed)))
+        places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
+        events = F.when(framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed)))
         return given(events, lambda found: told(F.when(F.forall(found, lambda e: e["kind"].isNotNull()), found)))
 
     def read(texts: Column) -> Column:
