@@ -201,6 +201,7 @@ FORMATS: tuple[str, ...] = (
     "ogg-json",
     "canal-dialects-json",
     "ticdc-debezium-json",
+    "ticdc-open-protocol",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

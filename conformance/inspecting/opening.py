@@ -93,6 +93,8 @@ def open_record(record: ReadRecord) -> Seen:
         return Seen(record, "null")
     if not value:
         return Seen(record, "unreadable", problem="the value has no bytes")
+    if (framed := _framed(record.key or b"", value)) is not None:
+        return Seen(record, "json", framed)
     found = _read(record, value, "none")
     if found.container != "unreadable":
         return found
@@ -103,6 +105,25 @@ def open_record(record: ReadRecord) -> Seen:
         if name != "snappy":
             return Seen(record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}")
     return found
+
+
+_VERSION: Final = (1).to_bytes(8, "big")
+
+
+def _framed(key: bytes, value: bytes) -> Any:
+    """The first event of a record of TiCDC's Open Protocol, as `key` and `value`, and its count of `events`; None of another."""
+    if key[:8] != _VERSION or len(value) < 8:
+        return None
+    parts = []
+    for half in (key[8:], value):
+        parts.append(half[8 : 8 + int.from_bytes(half[:8], "big")] or b"{}")
+    events, place = 0, 8
+    while place < len(key):
+        events, place = events + 1, place + 8 + int.from_bytes(key[place : place + 8], "big")
+    try:
+        return {"key": orjson.loads(parts[0]), "value": orjson.loads(parts[1]), "events": events}
+    except ValueError:
+        return None
 
 
 def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:

@@ -79,7 +79,7 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
         return Sample(told, written.message, "null")
     if fmt.container == "avro":
         return Sample(told, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
-    return Sample(told, written.message, pretty(value.decode()))
+    return Sample(told, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
 
 
 def pretty(text: str, width: int = WIDTH) -> str:

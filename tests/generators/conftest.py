@@ -19,6 +19,7 @@ TWO = {
     "ticdc-simple-avro": ("v8.5.7+tz+checksum", "new-8.5.6+local-zone+handle-key-only"),
     "huawei-cdl-json": ("1.0", "1.0+default-identity"),
     "huawei-cdl-debezium": ("2.0", "2.0+default-identity"),
+    "ticdc-open-protocol": ("v8.5.7+only-updated+one-row", "new-8.5.6+only-updated+delete-handle-key+handle-key-only"),
     "ticdc-debezium-json": ("v8.1.2", "new-8.5.6+extension"),
     "debezium-json": ("2.5.4.Final+plain-key+transaction+nulls-kept", "3.5.0.Final+postgresql"),
 }

@@ -31,6 +31,7 @@ _GO: Final[dict[int, str]] = {
     **dict.fromkeys(range(0xDC80, 0xDD00), "\\ufffd"),
 }
 _GO_HTML: Final = _GO | {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+_ITERATOR: Final = {code: shown for code, shown in _GO.items() if code not in (0x2028, 0x2029)}
 _GO_SHORT: Final = _GO_HTML | {8: "\\b", 12: "\\f"}
 _EXACT: Final = Context(prec=100)
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -39,6 +40,11 @@ _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 def escape(text: str, *, html: bool = True, short: bool = False) -> str:
     """A JSON string with its quotes, as easyjson and Go's encoding/json write it; `short` has the escapes b and f of Go 1.22."""
     return f'"{text.translate(_GO_SHORT if short else _GO_HTML if html else _GO)}"'
+
+
+def iterator_string(text: str) -> str:
+    """A JSON string with its quotes, as json-iterator writes it without HTML escapes: U+2028 and U+2029 as they are."""
+    return f'"{text.translate(_ITERATOR)}"'
 
 
 @lru_cache(4096)

@@ -31,7 +31,7 @@ from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.instants import at, declared_columns
 from generators.families.ticdc.scenarios import key_updates, statements
 from generators.families.ticdc.sink import partition_of, split_rows
-from generators.formats.ticdc_debezium_json.cells import cell, schema, string
+from generators.formats.ticdc_debezium_json.cells import cell, schema
 from generators.model import (
     Cell,
     Change,
@@ -166,11 +166,11 @@ def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> li
 
 
 def _json(value: Any) -> str:
-    return string(value) if isinstance(value, str) else json.dumps(value)
+    return text.iterator_string(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _object(members: Mapping[str, str]) -> str:
-    return "{" + ",".join(f"{string(name)}:{shown}" for name, shown in members.items()) + "}"
+    return "{" + ",".join(f"{text.iterator_string(name)}:{shown}" for name, shown in members.items()) + "}"
 
 
 def _message(profile: TicdcDebeziumProfile, payload: str, shape: str) -> bytes:
@@ -311,9 +311,9 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, sent: int) ->
     payload = {
         "source": _source(event.at, event.database, event.table),
         "ts_ms": str(sent),
-        "databaseName": string(event.database),
+        "databaseName": text.iterator_string(event.database),
         "schemaName": "null",
-        "ddl": string(sql),
+        "ddl": text.iterator_string(sql),
         "tableChanges": json.dumps(changed, ensure_ascii=False, separators=(",", ":")),
     }
     name = "io.debezium.connector.mysql.SchemaChange"
@@ -321,7 +321,7 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, sent: int) ->
     fields = ",".join((_SOURCE, _field(Schema("int64"), "ts_ms"), *strings))
     key = _message(
         profile,
-        _object({"databaseName": string(event.database)}),
+        _object({"databaseName": text.iterator_string(event.database)}),
         _field(Schema("struct", name=f"{name}Key", version=1), "", _field(Schema("string"), "databaseName")),
     )
     value = _message(profile, _object(payload), _field(Schema("struct", name=f"{name}Value", version=1), "", fields))

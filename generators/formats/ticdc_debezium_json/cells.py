@@ -26,11 +26,6 @@ def modes(*, adjusts_years: bool) -> Modes:
     return Modes((2, 4), decimal="double", escapes_labels=False, year_zero=0, adjusts_years=adjusts_years)
 
 
-def string(value: str) -> str:
-    """A JSON string as json-iterator writes it without HTML escapes: U+2028 and U+2029 as they are."""
-    return text.escape(value, html=False).replace("\\u2028", "\u2028").replace("\\u2029", "\u2029")
-
-
 def schema(type: SourceType, nullable: bool) -> Schema:
     """A column's schema: a binary is a string, as its base64 is, and a DECIMAL a double."""
     if type.logical is Logical.FLOAT and type.precision is not None:
@@ -70,9 +65,9 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
             return wired(told.schema, type, cls, Meaning(value, value))
         case Logical.JSON, Json():
             shown = text.json_text(value.value)
-            return replace(wired(told.schema, type, cls, Meaning(shown, value)), json=string(shown))
+            return replace(wired(told.schema, type, cls, Meaning(shown, value)), json=text.iterator_string(shown))
         case _:
-            return replace(told, json=string(found.value)) if isinstance(found.value, str) else told
+            return replace(told, json=text.iterator_string(found.value)) if isinstance(found.value, str) else told
 
 
 def _default(column: Column, default: Default, years: bool) -> DebeziumCell:

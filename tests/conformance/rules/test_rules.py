@@ -49,10 +49,11 @@ IDS = {
     "huawei-cdl-json": (53, "73964be3f504"),
     "huawei-cdl-debezium": (55, "b432ba5abacb"),
     "debezium-json": (126, "4d4a25a88c6f"),
-    "ticdc-debezium-json": (66, "470b58228dcd"),
     "maxwell-json": (67, "c29988ded497"),
     "ogg-json": (54, "a5fe74f6c186"),
     "canal-dialects-json": (74, "2e584e45918c"),
+    "ticdc-debezium-json": (62, "55dfda382f97"),
+    "ticdc-open-protocol": (86, "32a6479c13dd"),
 }
 """By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from generators.families.ticdc.text import json_number
+from generators.families.ticdc.text import iterator_string, json_number
 from generators.formats.ticdc_debezium_json import FORMAT
-from generators.formats.ticdc_debezium_json.cells import string
 from generators.model import Column, Default, Event, History, Instant, Layout, Op, Table, Value, Watermark, ZeroDate
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
@@ -147,7 +146,8 @@ def test_floats_are_json_iterator_s(value: float, single: bool, shown: str) -> N
 
 
 def test_texts_are_json_iterator_s() -> None:
-    assert string('<&>"\\\n\x01\x7f\u2028é') == '"<&>\\"\\\\\\n\\u0001\x7f\u2028é"'
+    assert iterator_string("\\u2028") == '"\\\\u2028"'
+    assert iterator_string('<&>"\\\n\x01\x7f\u2028é') == '"<&>\\"\\\\\\n\\u0001\x7f\u2028é"'
 
 
 def test_a_default_stands_for_null_from_v8_5_on() -> None:

@@ -1,0 +1,390 @@
+"""TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its default.
+
+Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 of the new one (pingcap/ticdc).
+Source of truth: PingCAP's TiCDC Open Protocol, corrected by TiCDC's source (the facts ticdc-open#...).
+
+A record is a batch of events. Its key is the version, 1, and behind it the key of each event; its value is the value of each
+event. Each of them is a JSON object behind its length, in 64 bits, big-endian. Neither half can be read without the other: the
+key tells what an event is, of which table and when, the value has the row. The rows of a statement that go to one partition share
+a record, 16 (max-batch-size) at most; TiCDC also joins rows of other statements. DDL and Resolved Events, which are watermarks
+with nothing in the value but a length of 0, go to every partition, each in a record of its own.
+
+A row is `u` (and `p`, the row before, of an UPDATE) or `d`, objects of columns with their type's code `t`, `h` where the column
+is of the handle key, flags `f` and value `v`. An UPDATE without `p` cannot be told from an INSERT, which TiCDC's own decoder
+takes it for. `keys` are the columns with `h`.
+
+Not written: large-message-handle-compression, which packs each value behind its length; `ptn` of a partitioned table.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from generators.families.ticdc.ddl import restored
+from generators.families.ticdc.instants import at, declared_columns
+from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows, statements
+from generators.families.ticdc.sink import RECORD_OVERHEAD, REDUCED, claim_check_location, partition_of, split_rows
+from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
+from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    Deployment,
+    History,
+    Image,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    State,
+    Table,
+    Value,
+    Watermark,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, one_column, slug
+from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+
+__all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
+
+NAME: Final = "ticdc-open-protocol"
+BATCH: Final = 16
+"""`max-batch-size`."""
+_FRAME: Final = 24
+"""Bytes of framing that TiCDC adds to an event before it compares with `max-message-bytes`."""
+_REDUCED_LIMIT: Final = 9_000
+_OLD: Final = "v7.1.6"
+_NEW: Final = "new-8.5.6"
+_STORAGE: Final = "s3://claim-check/open-protocol"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProfile(Profile):
+    """A TiCDC release and its options as facts about the bytes.
+
+    `new`: the new architecture, whose JSON is in the table's order and without HTML escapes, with empty names instead of none.
+    `short_escapes`: \\b and \\f of Go 1.22. `old`: an UPDATE has `p`; `partial`: `p` has the changed columns only.
+    `reduce` says what becomes of an event larger than `max_message_bytes`; `delete_handle_key`: a DELETE has the handle key only.
+    """
+
+    new: bool = False
+    short_escapes: bool = True
+    old: bool = True
+    partial: bool = False
+    batch: int = BATCH
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    max_message_bytes: int = 10 * 1024 * 1024
+    delete_handle_key: bool = False
+
+
+RELEASES: Final[Mapping[str, OpenProfile]] = {
+    _OLD: OpenProfile(_OLD, short_escapes=False),
+    "v8.5.7": OpenProfile("v8.5.7"),
+    _NEW: OpenProfile(_NEW, new=True),
+}
+OPTIONS: Final[Mapping[str, str]] = {
+    "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
+    "without-before": "output-old-value=false: an UPDATE has no `p`, so that it is written as an INSERT is.",
+    "one-row": "max-batch-size=1: a record has one event.",
+    "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
+    **REDUCED,
+}
+CHOICES: Final = Choices(
+    NAME,
+    tuple(RELEASES),
+    OPTIONS,
+    (("only-updated", "without-before"), ("handle-key-only", "claim-check")),
+    tuple(Limit(one, f"is an option of v8.5.7, {_NEW} alone", ("v8.5.7", _NEW)) for one in ("without-before", "claim-check")),
+)
+
+
+def profile(release: str, *options: str) -> OpenProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
+    chosen = CHOICES.checked(release, options)
+    reduce: Literal["", "handle-key-only", "claim-check"] = "handle-key-only" if "handle-key-only" in options else ""
+    if "claim-check" in options:
+        reduce = "claim-check"
+    base = RELEASES[release]
+    return replace(
+        base,
+        options=chosen,
+        deployment=Deployment("Asia/Shanghai"),
+        old="without-before" not in options,
+        partial="only-updated" in options,
+        batch=1 if "one-row" in options else BATCH,
+        reduce=reduce,
+        max_message_bytes=_REDUCED_LIMIT if reduce else base.max_message_bytes,
+        delete_handle_key="delete-handle-key" in options,
+    )
+
+
+PROFILES: Final = (
+    profile("v8.5.7"),
+    profile(_OLD),
+    profile(_NEW),
+    profile("v8.5.7", "only-updated", "one-row"),
+    profile("v8.5.7", "without-before", "claim-check"),
+    profile(_NEW, "only-updated", "delete-handle-key", "handle-key-only"),
+)
+
+_CODES: Final[Mapping[str, int]] = {
+    "create database": 1,
+    "drop database": 2,
+    "create table": 3,
+    "drop table": 4,
+    "add column": 5,
+    "drop column": 6,
+    "create index": 7,
+    "drop index": 8,
+    "add foreign key": 9,
+    "drop foreign key": 10,
+    "truncate table": 11,
+    "modify column": 12,
+    "change column": 12,
+    "rebase auto id": 13,
+    "rename table": 14,
+    "set default": 15,
+    "table comment": 17,
+    "rename index": 18,
+    "add partition": 19,
+    "drop partition": 20,
+    "create view": 21,
+    "table charset": 22,
+    "truncate partition": 23,
+    "drop view": 24,
+    "recover table": 25,
+    "alter database": 26,
+    "add primary key": 32,
+    "drop primary key": 33,
+    "create sequence": 34,
+    "index visibility": 41,
+    "exchange partition": 42,
+    "create tables": 60,
+    "multi schema change": 61,
+    "reorganize partition": 64,
+    "alter partitioning": 71,
+    "remove partitioning": 72,
+}
+"""TiDB's code of a DDL action (ticdc-open#ddl)."""
+
+
+def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
+    """Every record of the history with its expectations, in the order of publication; other events have none."""
+    chance = random.Random(history.seed)
+    written: list[Written] = []
+    for number, event in enumerate(history.events):
+        sent = event.at.ms + chance.randint(5, 2_000)
+
+        def put(partition: int, keys: list[str], values: list[str], told: tuple[Change, ...]) -> None:
+            key, value = key_of(one.encode() for one in keys), framed(one.encode() for one in values)
+            found = Message(layout.topic, partition, key, value, (), sent, number)  # noqa: B023
+            written.append(Written(found, told))
+
+        match event:
+            case RowChange():
+                waiting: dict[int, list[tuple[str, str, Change]]] = {}
+                for op, before, after in split_rows(event, split_keys=True):
+                    row = after or before or {}
+                    place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
+                    waiting.setdefault(place, []).append(_Row(profile, event.table, op, before, after, event.at).event(chance))
+                for place, found in waiting.items():
+                    for start in range(0, len(found), profile.batch):
+                        keys, values, told = zip(*found[start : start + profile.batch], strict=True)
+                        put(place, list(keys), list(values), tuple(replace(one, row=i) for i, one in enumerate(told)))
+            case SchemaChange():
+                sql = restored(event.sql)
+                key = _key(profile, event.at, event.database, event.table, kind=2)
+                value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
+                names = {"database": event.database, "table": event.table or (event.table if profile.new else None)}
+                for place in range(layout.partitions):
+                    put(place, [key], [value], (_told(Kind.DDL, event.at, sql=sql, **names),))
+            case Watermark():
+                for place in range(layout.partitions):
+                    put(place, [f'{{"ts":{event.at.tso},"t":3}}'], [""], (_told(Kind.WATERMARK, event.at),))
+            case _:
+                pass
+    return written
+
+
+def _string(profile: OpenProfile, value: str) -> str:
+    return escaped(value, html=not profile.new, short=profile.short_escapes)
+
+
+def _key(profile: OpenProfile, instant: Instant, database: str, table: str, *, kind: int, row: int = 0, more: str = "") -> str:
+    """The key of an event; the classic architecture leaves out what is empty."""
+    names = {"scm": database, "tbl": table}
+    shown = "".join(f',"{name}":{_string(profile, one)}' for name, one in names.items() if one or profile.new)
+    number = f',"rid":{row}' if row and not profile.new else ""
+    return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
+
+
+def _told(kind: Kind, instant: Instant, database: str | None = None, table: str | None = None, sql: str | None = None) -> Change:
+    micros = instant.ms * 1000
+    return Change(0, kind, database=database, table=table, position=str(instant.tso), commit_time_us=micros, sql=sql)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a statement, to be written as one event."""
+
+    profile: OpenProfile
+    table: Table
+    op: Op
+    before: Row | None
+    after: Row | None
+    at: Instant
+
+    def event(self, chance: random.Random) -> tuple[str, str, Change]:
+        """Key, value and expectation; a large one has the handle key alone."""
+        handle = self.table.handle_key
+        cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
+        key, value, told = self._written(handle if cut else None, "")
+        size = len(key.encode()) + len(value.encode()) + RECORD_OVERHEAD + _FRAME
+        if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
+            return key, value, told
+        more = ',"ohk":true'
+        if self.profile.reduce == "claim-check":
+            place = f',"ccl":{_string(self.profile, claim_check_location(_STORAGE, chance))}'
+            more = f',"ohk":false{place}' if self.profile.new else place
+        return self._written(handle, more)
+
+    def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
+        old, new = (self._cells(row, keep) for row in (self.before, self.after))
+        shown = {name: one for name, one in old.items() if not self.profile.partial or one[0] != new.get(name, one)[0]}
+        if self.op is not Op.UPDATE:
+            members = {"d": old} if self.op is Op.DELETE else {"u": new}
+        elif not self.profile.old or not (shown or self.profile.new):
+            members = {"u": new}
+        else:
+            members = {"u": new, "p": shown}
+        key = _key(self.profile, self.at, self.table.database, self.table.name, kind=1, row=self._number(), more=more)
+        value = "{" + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items()) + "}"
+        op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
+        full = None
+        if "p" in members and len(shown) < len(old):
+            full = self._image({**new, **shown})
+        found = Change(
+            0,
+            Kind.ROW,
+            op,
+            database=self.table.database,
+            table=self.table.name,
+            keys=tuple(name for name in self._ordered(new or old) if name in self.table.handle_key),
+            key_sets=(frozenset(self.table.handle_key),),
+            position=str(self.at.tso),
+            commit_time_us=self.at.ms * 1000,
+            before=self._image(old) if op is Op.DELETE else self._image(shown) if op is Op.UPDATE else None,
+            after=None if op is Op.DELETE else self._image(new),
+            full_before=full,
+            accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
+        )
+        return key, value, found
+
+    def _number(self) -> int:
+        """TiDB's handle of the row: a clustered integer key, else a number of its own."""
+        row = self.after or self.before or {}
+        key = self.table.primary_key
+        if len(key) == 1 and self.table.column(key[0]).type.logical is Logical.INT:
+            handle = row[key[0]]
+            assert isinstance(handle, int)
+            return handle - (1 << 64 if handle >> 63 > 0 else 0)
+        return 0 if key else zlib.crc32(repr(sorted(row.items())).encode())
+
+    def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
+        zone, html, short = self.profile.deployment.time_zone, not self.profile.new, self.profile.short_escapes
+        columns = (c for c in self.table.columns if c.generated != "virtual" and (keep is None or c.name in keep))
+        return {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns} if row else {}
+
+    def _ordered(self, names: Mapping[str, object]) -> list[str]:
+        return list(names) if self.profile.new else sorted(names, key=lambda name: name.encode(errors="surrogatepass"))
+
+    def _object(self, cells: Mapping[str, tuple[str, Cell]]) -> str:
+        columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
+        return "{" + ",".join(f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns) + "}"
+
+    def _image(self, cells: Mapping[str, tuple[str, Cell]]) -> Image:
+        return {c.name: cells[c.name][1] if c.name in cells else Cell(State.ABSENT, c.type) for c in self.table.columns}
+
+
+def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
+    yield from statements(database)
+    yield named("control/watermark", Watermark(at(415508856908021766)), tags=("control",))
+    yield from key_updates(database)
+    yield from ambiguous_hours(profile.deployment.time_zone)
+    yield minus_zero(database)
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    for label, count in (("full", BATCH), ("beyond", 2 * BATCH + 3)):
+        rows = [(None, {**bare, "a": i}) for i in range(count)]
+        bag = replace(KEYLESS, database=database, name=slug(f"batch/{label}"))
+        yield named(f"batch/{label}", change(bag, Op.INSERT, *rows), tags=("batch",))
+        yield named(f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2)
+    name = "batch/split"
+    table = Table(database, slug(name), (ID, Column("a", mysql.text("varchar", 64))), ("id",))
+    pairs: tuple[tuple[Row | None, Row | None], ...] = tuple(
+        ({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)
+    )
+    yield named(name, change(table, Op.UPDATE, *pairs), tags=("batch", "key-update"))
+    name = "batch/awkward"
+    rows = [(None, {"id": i, "a": one}) for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
+    yield named(name, change(replace(table, name=slug(name)), Op.INSERT, *rows), tags=("batch",))
+    quoted = mysql.binary("varbinary", 64)
+    for label, raw in (
+        ("document", b"\x89PNG\r\n\x1a\n"),
+        ("backslash", b'\\x89 \\n "q" \\'),
+        ("controls", bytes(range(32)) + b"\x7f"),
+        ("unprintable", "\u00a0\u200b\u2028\U000e0001é汉😀".encode()),
+        ("broken", b"\xc3\xe6\xb1 \xf0\x9f\x98 ok \xed\xa0\x80"),
+    ):
+        name = f"quoted/{label}"
+        yield named(name, insert(one_column(database, name, quoted), {"id": 1, "c": raw}), tags=("quoted",))
+    known = declared_columns(profile.release)
+    name = "values/declared"
+    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    row: dict[str, Value] = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
+    yield named(name, insert(Table(database, slug(name), columns, ("id",)), row), tags=("virtual",))
+    everything = every_type(lambda _type: True)
+    zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
+    yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
+    if profile.reduce:
+        yield from reduced(profile.max_message_bytes, database)
+        yield from reduced_rows(profile.max_message_bytes)
+
+
+KINDS: Final = (
+    KindRow("key t 1, value u", "ROW", "INSERT", "an UPDATE without p is written alike: UPDATE is as good"),
+    KindRow("key t 1, value u and p", "ROW", "UPDATE", "after in u, before in p, which may lack what did not change"),
+    KindRow("key t 1, value d", "ROW", "DELETE"),
+    KindRow("key t 2", "DDL", note="statement in q, TiDB's code of its kind in t"),
+    KindRow("key t 3, a value of no bytes", "WATERMARK", note="a Resolved Event"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="TiCDC Open Protocol",
+    source="TiDB, TiCDC Open Protocol",
+    profiles=PROFILES,
+    choices=CHOICES,
+    build=profile,
+    write=write,
+    kinds=KINDS,
+    position="`ts` of the event's key as decimal text",
+    scenarios=scenarios,
+    container="frames",
+    faults=FAULTS,
+    cell_faults=lambda _profile: CELL_FAULTS,
+    oracle=left,
+)

@@ -1,0 +1,150 @@
+"""Columns, framing and JSON of TiCDC's Open Protocol: pure functions from the model's values to wire bytes.
+
+Facts: ticdc-open#framing, #columns, #flags, #binaries, #texts, #numbers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from generators.families.ticdc import text
+from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
+
+_VERSION: Final = (1).to_bytes(8, "big")
+BASE64: Final = frozenset(f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob"))
+"""Types whose values are base64, the texts among them too."""
+_CODES: Final[Mapping[str, int]] = {
+    "tinyint": 1,
+    "smallint": 2,
+    "int": 3,
+    "float": 4,
+    "double": 5,
+    "timestamp": 7,
+    "bigint": 8,
+    "mediumint": 9,
+    "date": 10,
+    "time": 11,
+    "datetime": 12,
+    "year": 13,
+    "varchar": 15,
+    "varbinary": 15,
+    "bit": 16,
+    "vector": 225,
+    "json": 245,
+    "decimal": 246,
+    "enum": 247,
+    "set": 248,
+    "char": 254,
+    "binary": 254,
+    **{
+        f"{size}{kind}": code
+        for size, code in (("tiny", 249), ("medium", 250), ("long", 251), ("", 252))
+        for kind in ("text", "blob")
+    },
+}
+_ESCAPED: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+def framed(parts: Iterable[bytes]) -> bytes:
+    """Each part behind its length."""
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def key_of(parts: Iterable[bytes]) -> bytes:
+    """A record's key: the version and the events' keys."""
+    return _VERSION + framed(parts)
+
+
+def unframed(value: bytes) -> list[bytes] | None:
+    """The parts of a record's value; None if it is no such value."""
+    found, place = [], 0
+    while place < len(value):
+        size = int.from_bytes(value[place : place + 8], "big")
+        if place + 8 + size > len(value):
+            return None
+        found.append(value[place + 8 : place + 8 + size])
+        place += 8 + size
+    return found
+
+
+def go_quoted(value: bytes) -> str:
+    """Go's `strconv.Quote` without its quotes: escapes for what is not printable, and for each byte that is no UTF-8."""
+    return "".join(map(_quoted, value.decode("utf-8", "surrogateescape")))
+
+
+def _quoted(one: str) -> str:
+    code = ord(one)
+    if one in _ESCAPED:
+        return _ESCAPED[one]
+    if 0xDC80 <= code <= 0xDCFF or code < 0x20 or code == 0x7F:
+        return f"\\x{code & 0xFF:02x}"
+    if one.isprintable():
+        return one
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def flags(table: Table, column: Column) -> int:
+    """The bit flags of a column: binary, handle key, generated, primary key, unique key, several columns, nullable, unsigned."""
+    kind, name = column.type, column.name
+    keys = (table.primary_key, *table.unique)
+    told = (
+        kind.logical not in (Logical.TEXT, Logical.ENUM, Logical.SET) or kind.name == "vector",
+        name in table.handle_key,
+        bool(column.generated),
+        name in table.primary_key,
+        any(name in key for key in table.unique),
+        any(name in key and len(key) > 1 for key in keys),
+        column.nullable and name not in table.primary_key,
+        kind.unsigned,
+    )
+    return sum(1 << bit for bit, is_set in enumerate(told) if is_set)
+
+
+def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool) -> tuple[str, Cell]:
+    """A column's value as JSON, and what a perfect decoder recovers of it; `html` and `short` are the JSON library's escapes."""
+    if stored is None:
+        return "null", Cell(State.NULL, type)
+    value = text.canonical(type, stored)
+    cls = text.value_class(type, value)
+    match type.logical, value:
+        case Logical.TIMESTAMP, int():
+            shown, instants = text.timestamp_text(value, type.fsp, time_zone)
+            if len(instants) > 1:
+                why = f"{shown} occurs twice in {time_zone}"
+                return f'"{shown}"', Cell(State.ONE_OF, type, value, shown, cls, options=instants, reason=why)
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            shown = text.json_number(value, single=type.logical is Logical.FLOAT)
+            return shown, Cell(State.VALUE, type, value, shown, cls, json=True)
+        case ((Logical.INT | Logical.YEAR | Logical.BIT | Logical.ENUM | Logical.SET), int()):
+            return str(value), Cell(State.VALUE, type, value, str(value), cls, json=True)
+        case ((Logical.TEXT | Logical.BINARY), str() | bytes()) if type.name in BASE64:
+            raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+            shown = base64.b64encode(raw).decode()
+        case Logical.BINARY, bytes():
+            shown = go_quoted(value)
+        case _:
+            shown = text.value_text(type, value)
+    return escaped(shown, html=html, short=short), Cell(State.VALUE, type, value, shown, cls)
+
+
+def escaped(shown: str, *, html: bool, short: bool) -> str:
+    """A JSON string: of encoding/json with `html`, of json-iterator without."""
+    return text.escape(shown, short=short) if html else text.iterator_string(shown)
+
+
+def column_json(table: Table, column: Column, value: str) -> str:
+    """A column: type, handle, flags and value."""
+    handle = '"h":true,' if column.name in table.handle_key else ""
+    return f'{{"t":{_CODES[column.type.name]},{handle}"f":{flags(table, column)},"v":{value}}}'

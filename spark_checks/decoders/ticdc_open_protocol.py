@@ -1,0 +1,243 @@
+"""TiCDC's Open Protocol as native Spark expressions (sources: the page ticdc-open).
+
+A record's key is a version, 1, and the keys of its events; its value has their values; each is a JSON object behind its length.
+The lengths are cut by one aggregation over each half, then all objects of a record are parsed at once. One event that cannot be
+read, or one cell that does not fit, makes the record one CORRUPT row; so does a half with an event more than the other, a length
+beyond the end, another version.
+
+The key's `t` tells rows (1), statements (2) and Resolved Events (3), which are watermarks and have no value. A row with `d` is a
+DELETE, one with `u` and `p` an UPDATE, one with `u` alone an INSERT: with output-old-value=false, and where nothing changed under
+only-output-updated-columns, an UPDATE is written so. A column that `p` lacks did not change. `keys` are the columns with `h`,
+`position` is the key's `ts`, a TSO, and the commit time its milliseconds.
+
+Values are TiDB's texts and JSON numbers; TEXT and BLOB types are base64, BINARY and VARBINARY Go's quoted form; ENUM and SET are
+numbers; a TIMESTAMP is wall clock of the deployment's zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, MapType, StringType, StructField, StructType
+
+from generators.model import Column as ColumnOf
+from generators.model import Deployment, Logical, Table
+from spark_checks.decoders.baselines import level_one, level_two
+from spark_checks.decoders.baselines import typed as tried
+from spark_checks.decoders.families import framing
+from spark_checks.decoders.families.connect.decimals import base64_bytes
+from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families.sql import given, let, literal, name
+
+_STRING: Final = StringType()
+_CELLS: Final = MapType(_STRING, StructType([StructField("h", BooleanType()), StructField("v", _STRING)]))
+_BASE64: Final = frozenset(f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob"))
+_TOKEN: Final = r"""r'\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\[abfnrtv\\"]|[^\\]+'"""
+_SHORT: Final = {"a": "07", "b": "08", "f": "0C", "n": "0A", "r": "0D", "t": "09", "v": "0B", "\\": "5C", '"': "22"}
+
+
+def _envelope(image: DataType) -> StructType:
+    """The members of an event's key and of its value, which have only `t` in common."""
+    heads = [StructField("ts", LongType()), StructField("t", IntegerType())]
+    texts = [StructField(one, _STRING) for one in ("scm", "tbl", "q")]
+    return StructType([*heads, *texts, *(StructField(one, image) for one in "upd")])
+
+
+def _parts(half: str, start: int, most: str) -> str:
+    """SQL of the texts of a half of the record, of `most` parts at most; NULL if it does not end with the last of them."""
+    size = f"try_cast(conv(hex(substring({half}, s.at, 8)), 16, 10) AS bigint)"
+    text = f"CAST(substring({half}, s.at + 8, CAST(n AS int)) AS string)"
+    cut = f"named_struct('at', s.at + 8 + CAST(n AS int), 'found', concat(s.found, array({text})))"
+    failed = "named_struct('at', CAST(NULL AS int), 'found', s.found)"
+    step = let(size, "n", f"CASE WHEN n BETWEEN 0 AND length({half}) - s.at - 7 THEN {cut} ELSE {failed} END")
+    begin = f"named_struct('at', {start}, 'found', CAST(array() AS array<string>))"
+    again = f"CASE WHEN s.at <= length({half}) THEN {step} ELSE s END"
+    end = f"CASE WHEN s.at = length({half}) + 1 THEN s.found END"
+    return f"aggregate(sequence(1, {most}), {begin}, (s, i) -> {again}, s -> {end})"
+
+
+_KEYS: Final = f"CASE WHEN hex(substring(key, 1, 8)) = '0000000000000001' THEN {_parts('key', 9, 'length(key) DIV 10 + 1')} END"
+_PAIRS: Final = "flatten(transform(ks, (k, i) -> array(k, CASE WHEN get(vs, i) = '' THEN '{}' ELSE get(vs, i) END)))"
+_VALUES: Final = let(_parts("value", 1, "size(ks)"), "vs", f"CASE WHEN size(vs) = size(ks) THEN {_PAIRS} END")
+_TEXTS: Final = let(_KEYS, "ks", f"CASE WHEN size(ks) > 0 THEN {_VALUES} END")
+"""SQL of the JSON of each event's key and value, one behind the other; NULL for a record that is none."""
+
+
+def _kind(key: Column, value: Column) -> Column:
+    named = key["scm"].isNotNull() & key["tbl"].isNotNull()
+    new, old, gone = (value[one].isNotNull() for one in "upd")
+    return F.when(
+        key["ts"].isNotNull(),
+        F.when((key["t"] == 1) & named & ((new & ~gone) | (gone & ~new & ~old)), "ROW")
+        .when((key["t"] == 2) & value["q"].isNotNull(), "DDL")
+        .when((key["t"] == 3) & ~new & ~old & ~gone & value["q"].isNull(), "WATERMARK"),
+    )
+
+
+def _op(value: Column) -> Column:
+    return F.when(value["d"].isNotNull(), "DELETE").when(value["p"].isNotNull(), "UPDATE").otherwise("INSERT")
+
+
+def _events(image: DataType, told: Callable[[Column], Column]) -> Column:
+    """The result of `told` for the events of a record, structs of `key`, `value` and `kind`; NULL for one that cannot be read."""
+
+    def event(parsed: Column) -> Callable[[Column], Column]:
+        def of(i: Column) -> Column:
+            key, value = framing.message_at(parsed, i * 2), framing.message_at(parsed, i * 2 + 1)
+            return F.struct(key.alias("key"), value.alias("value"), _kind(key, value).alias("kind"))
+
+        return of
+
+    def judged(texts: Column, parsed: Column) -> Column:
+        places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
+        events = F.when(framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed)))
+        return given(events, lambda found: told(F.when(F.forall(found, lambda e: e["kind"].isNotNull()), found)))
+
+    def read(texts: Column) -> Column:
+        return given(framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed))
+
+    return given(F.expr(_TEXTS), read)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of Open Protocol records."""
+
+    def image(cells: Column) -> Column:
+        return F.transform_values(cells, lambda _name, cell: cell["v"])
+
+    def change(event: Column, row: Column) -> Column:
+        key, value, kind = event["key"], event["value"], event["kind"]
+        op = F.when(kind == "ROW", _op(value))
+        handle = F.map_keys(F.map_filter(F.coalesce(value["u"], value["d"]), lambda _name, cell: cell["h"]))
+        return F.struct(
+            *framing.change(
+                kind,
+                row=row,
+                op=op,
+                database=key["scm"],
+                table=key["tbl"],
+                keys=F.when(kind == "ROW", handle),
+                position=key["ts"].cast("string"),
+                commit_time=framing.instant(F.shiftright(key["ts"], 18)),
+                before=F.when(op == "DELETE", image(value["d"])).when(op == "UPDATE", image(value["p"])),
+                after=framing.after(op, image(value["u"])),
+                sql=F.when(kind == "DDL", value["q"]),
+            )
+        )
+
+    corrupt = F.array(F.struct(*framing.change(F.lit("CORRUPT"))))
+    found = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
+    return framing.changes(records, found, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`, and CORRUPT rows; what `p` lacks is taken from `u`."""
+    zone = deployment.time_zone if deployment else "UTC"
+    cell = StructType([StructField("v", _STRING)])
+
+    def told(events: Column) -> Column:
+        def own(event: Column) -> Column:
+            key, value = event["key"], event["value"]
+            mine = (event["kind"] == "ROW") & (key["scm"] == table.database) & (key["tbl"] == table.name)
+            return F.struct(F.when(mine, _op(value)).alias("op"), *(value[one].alias(one) for one in "upd"))
+
+        return F.struct(events.isNull().alias("corrupt"), F.transform(events, own).alias("events"))
+
+    def value(c: ColumnOf, image: str) -> str:
+        text = framing.cell(c, image)
+        if c.type.name in _BASE64:
+            return f"CAST({base64_bytes(text)} AS string)" if c.type.logical is Logical.TEXT else base64_bytes(text)
+        return _unquoted(text) if c.type.logical is Logical.BINARY else typed(text, c.type, zone)
+
+    def unfit(c: ColumnOf) -> str | None:
+        text, there = framing.cell(c, "i.t"), framing.cell(c, "i.value")
+        if c.type.logical is Logical.TEXT:
+            return f"({there} IS NULL AND {text} IS NOT NULL)" if c.type.name in _BASE64 else None
+        return misfit(text, there, c.type)
+
+    found = _events(StructType([StructField(c.name, cell) for c in table.columns]), told)
+    images = framing.judged(table, value, unfit, _images(table))
+    return framing.rows(records, found, let(images, "typed", _ROWS), deployment)
+
+
+def _images(table: Table) -> str:
+    """SQL of the texts of the images of `told.events`: before and after of each, NULL where it has none."""
+
+    def struct(cell: Callable[[str], str]) -> str:
+        return f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
+
+    old = struct(lambda c: f"CASE WHEN e.p.{c} IS NOT NULL THEN e.p.{c}.v ELSE e.u.{c}.v END")
+    before = f"CASE e.op WHEN 'DELETE' THEN {struct(lambda c: f'e.d.{c}.v')} WHEN 'UPDATE' THEN {old} END"
+    after = f"CASE WHEN e.op IN ('INSERT', 'UPDATE') THEN {struct(lambda c: f'e.u.{c}.v')} END"
+    return f"flatten(transform(told.events, e -> array({before}, {after})))"
+
+
+def _row(row: str, kind: str, op: str, images: tuple[str, str], error: str) -> str:
+    sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
+    return f"struct({row} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
+
+
+def _corrupt(why: str) -> str:
+    # A place that no array has gives a NULL of the images' type.
+    return f"array({_row('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
+
+
+_MINE: Final = _row("i", "ROW", "e.op", ("2 * i", "2 * i + 1"), "CAST(NULL AS string)")
+_ROWS: Final = (
+    f"CASE WHEN told.corrupt THEN {_corrupt(framing.UNREADABLE)} "
+    f"WHEN exists(typed, image -> image.unfit) THEN {_corrupt(framing.MISFIT)} "
+    f"ELSE filter(transform(told.events, (e, i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
+)
+"""SQL over `told` and `typed`, the images of its events: a record's rows of the table."""
+
+
+def _unquoted(text: str) -> str:
+    """SQL of the bytes of a text in Go's quoted form, NULL for one that is none."""
+    short = " ".join(f"WHEN {literal(one)} THEN '{code}'" for one, code in _SHORT.items())
+    point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
+    escape = f"CASE substring(x, 2, 1) WHEN 'x' THEN substring(x, 3) WHEN 'u' THEN {point} WHEN 'U' THEN {point} {short} END"
+    token = f"CASE WHEN left(x, 1) = {literal(chr(92))} THEN {escape} ELSE hex(CAST(x AS binary)) END"
+    found = f"unhex(array_join(transform(tokens, x -> {token}), ''))"
+    whole = f"CASE WHEN array_join(tokens, '') = {text} THEN {found} END"
+    return let(f"regexp_extract_all({text}, {_TOKEN}, 0)", "tokens", whole)
+
+
+class OpenBaseline:
+    """The baseline: the first event of a record alone, `from_json` of what stands behind the lengths, base64 and quotes kept."""
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of each record's first event."""
+        k, v = F.col("k"), F.col("v")
+        return level_one(
+            _first(records, "map<string, struct<v: string>>"),
+            F.when(k["t"] == 1, "ROW"),
+            op=_op(v),
+            database=k["scm"],
+            table=k["tbl"],
+            position=k["ts"].cast("string"),
+            commit_time=F.timestamp_millis(F.shiftright(k["ts"], 18)),
+            before=F.transform_values(F.coalesce(v["d"], v["p"]), lambda _name, cell: cell["v"]),
+            after=F.transform_values(v["u"], lambda _name, cell: cell["v"]),
+        )
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of each record's first event."""
+        image = f"struct<{', '.join(f'{name(c.name)}: struct<v: string>' for c in table.columns)}>"
+        v = F.col("v")
+        old, new = F.coalesce(v["d"], v["p"]), v["u"]
+        images = (tried(table, lambda c, side=side: side[c]["v"]) for side in (old, new))  # type: ignore[misc]
+        return level_two(_first(records, image), F.when(F.col("k")["t"] == 1, "ROW"), _op(v), *images)
+
+
+def _first(records: DataFrame, image: str) -> DataFrame:
+    key, value = (F.expr(f"CAST(substring({half}, {start}) AS string)") for half, start in (("key", 17), ("value", 9)))
+    cells = ", ".join(f"{one}: {image}" for one in "upd")
+    schema = f"k struct<ts: bigint, t: int, scm: string, tbl: string>, v struct<{cells}>"
+    parsed = F.from_json(F.concat(F.lit('{"k":'), key, F.lit(',"v":'), value, F.lit("}")), schema)
+    return records.select(*framing.COORDINATES, parsed.alias("m")).select(*framing.COORDINATES, "m.k", "m.v")
+
+
+BASELINE: Final = OpenBaseline()

@@ -1,0 +1,169 @@
+"""Literal records of TiCDC's Open Protocol: those of PingCAP's document, of the encoder's own tests, and its framing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from generators.formats.ticdc_open_protocol import FORMAT
+from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
+from generators.garbage.wellformed import State
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    Written,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+TS: Final = 415508856908021766
+AT: Final = Instant(TS >> 18, TS & 0x3FFFF)
+T1: Final = Table("test", "t1", (Column("id", mysql.integer("int"), False), Column("val", mysql.text("varchar", 16))), ("id",))
+CREATE: Final = "CREATE TABLE test.t1(id int primary key, val varchar(16))"
+RESTORED: Final = "CREATE TABLE `test`.`t1` (`id` INT PRIMARY KEY,`val` VARCHAR(16))"
+
+
+def written(name: str, *events: Event) -> list[Written]:
+    return FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1))
+
+
+def one(name: str, *events: Event) -> tuple[bytes, bytes]:
+    """Key and value of the first event of the first record."""
+    message = written(name, *events)[0].message
+    (key, *_), (value, *_) = unframed((message.key or b"")[8:]) or (), unframed(message.value or b"") or ()
+    return key, value
+
+
+def test_the_document_s_statement_and_resolved_event() -> None:
+    statement = SchemaChange(AT, "create table", CREATE, "test", "t1")
+    key, value = one("v8.5.7", statement)
+    assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":2}'
+    assert value == f'{{"q":"{RESTORED}","t":3}}'.encode()
+    (resolved,) = written("v8.5.7", Watermark(AT))
+    document = b'{"ts":415508856908021766,"t":3}'
+    assert resolved.message.key == b"\0\0\0\0\0\0\0\x01" + b"\0\0\0\0\0\0\0\x1f" + document
+    assert resolved.message.value == bytes(8)
+    assert [(found.kind, found.position, found.database) for found in resolved.changes] == [(Kind.WATERMARK, str(TS), None)]
+
+
+def test_a_row_of_the_document_s_table() -> None:
+    key, value = one("new-8.5.6", insert(T1, {"id": 1, "val": "aa"}, AT))
+    assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":1}'
+    assert value == b'{"u":{"id":{"t":3,"h":true,"f":11,"v":1},"val":{"t":15,"f":64,"v":"aa"}}}'
+    key, value = one("v8.5.7", change(T1, Op.DELETE, ({"id": 2, "val": None}, None), at=AT))
+    assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","rid":2,"t":1}'
+    assert value == b'{"d":{"id":{"t":3,"h":true,"f":11,"v":2},"val":{"t":15,"f":64,"v":null}}}'
+
+
+EXAMPLES: Final[tuple[tuple[SourceType, Value, str], ...]] = (
+    *((mysql.integer("tinyint"), 1, '{"t":1,"v":1}'), (mysql.integer("smallint"), 1, '{"t":2,"v":1}')),
+    *((mysql.integer("int"), 123, '{"t":3,"v":123}'), (mysql.real("float"), mysql.to_float32(153.123), '{"t":4,"v":153.123}')),
+    *((mysql.real("double"), 153.123, '{"t":5,"v":153.123}'), (mysql.integer("bigint"), 123, '{"t":8,"v":123}')),
+    (mysql.temporal("timestamp"), mysql.wall("1973-12-30 07:30:00"), '{"t":7,"v":"1973-12-30 15:30:00"}'),
+    *((mysql.integer("mediumint"), 123, '{"t":9,"v":123}'), (mysql.TYPES["year"], 1970, '{"t":13,"v":1970}')),
+    (mysql.TYPES["date"], mysql.dt.date(2000, 1, 1), '{"t":10,"v":"2000-01-01"}'),
+    (mysql.temporal("time"), (23 * 3600 + 59 * 60 + 59) * mysql.MICROS, '{"t":11,"v":"23:59:59"}'),
+    (mysql.temporal("datetime"), mysql.wall("2015-12-20 23:58:58"), '{"t":12,"v":"2015-12-20 23:58:58"}'),
+    (mysql.text("varchar", 16), "test", '{"t":15,"v":"test"}'),
+    (mysql.binary("varbinary", 16), b"\x89PNG\r\n\x1a\n", '{"t":15,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}'),
+    (mysql.TYPES["bit-8"], 81, '{"t":16,"v":81}'),
+    (mysql.json(), Json({"key1": "value1"}), '{"t":245,"v":"{\\"key1\\": \\"value1\\"}"}'),
+    (mysql.TYPES["enum"], 1, '{"t":247,"v":1}'),
+    *((mysql.text("tinytext"), "测试text", '{"t":249,"v":"5rWL6K+VdGV4dA=="}'),),
+    *((mysql.text("mediumtext"), "测试text", '{"t":250,"v":"5rWL6K+VdGV4dA=="}'),),
+    *((mysql.text("longtext"), "测试text", '{"t":251,"v":"5rWL6K+VdGV4dA=="}'),),
+    *((mysql.text("text"), "测试text", '{"t":252,"v":"5rWL6K+VdGV4dA=="}'),),
+    (mysql.text("char", 16), "test", '{"t":254,"v":"test"}'),
+    (mysql.binary("binary", 8), b"\x89PNG\r\n\x1a\n", '{"t":254,"v":"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n"}'),
+    (mysql.decimal(20, 7), mysql.Decimal("129012.1230000"), '{"t":246,"v":"129012.1230000"}'),
+)
+"""The column "Output Example" of the document's table of types, whose binaries have the backslashes of a Markdown cell twice."""
+
+
+@pytest.mark.parametrize(("type", "value", "shown"), EXAMPLES, ids=lambda one: getattr(one, "name", ""))
+def test_the_document_s_examples_of_types(type: SourceType, value: Value, shown: str) -> None:
+    table = Table("test", "t", (Column("c", type),))
+    _, found = one("v8.5.7", insert(table, {"c": value}, AT))
+    told = found.decode().removeprefix('{"u":{"c":').removesuffix("}}")
+    assert told.replace(f'"f":{flags(table, table.columns[0])},', "") == shown
+
+
+def test_flags_are_the_document_s_bits() -> None:
+    columns = (
+        Column("a", mysql.integer("int", unsigned=True), False),
+        Column("b", mysql.text("varchar", 8), False),
+        Column("c", mysql.text("text"), generated="stored"),
+        Column("d", mysql.binary("blob")),
+    )
+    table = Table("test", "t", columns, ("a", "b"), (("d",),))
+    key, several, nullable = 0x02 | 0x08, 0x20, 0x40
+    wanted = [0x01 | key | several | 0x80, key | several, 0x04 | nullable, 0x01 | 0x10 | nullable]
+    assert [flags(table, one) for one in columns] == wanted
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        *((b"\x00\x07\x0b\x7f", "\\x00\\a\\v\\x7f"), (b'a"\\', 'a\\"\\\\'), ("é汉😀".encode(), "é汉😀")),
+        *(("\u00a0\u2028\U000e0001".encode(), "\\u00a0\\u2028\\U000e0001"), (b"\xc3(\xed\xa0\x80", "\\xc3(\\xed\\xa0\\x80")),
+        ("\ufffd".encode(), "\ufffd"),
+    ],
+)
+def test_quoted_bytes_are_those_of_strconv_quote(raw: bytes, shown: str) -> None:
+    assert go_quoted(raw) == shown
+
+
+def test_sixteen_rows_share_a_record_and_every_event_is_behind_its_length() -> None:
+    bag = Table("test", "bag", (Column("a", mysql.integer("int")),))
+    found = written("v8.5.7", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(35)), at=AT))
+    assert [len(record.changes) for record in found] == [16, 16, 3]
+    assert [[told.row for told in record.changes] for record in found] == [[*range(16)], [*range(16)], [0, 1, 2]]
+    for record in found:
+        key, value = record.message.key or b"", record.message.value or b""
+        assert key[:8] == b"\0\0\0\0\0\0\0\x01"
+        assert len(unframed(key[8:]) or ()) == len(unframed(value) or ()) == len(record.changes)
+    assert len(written("v8.5.7+one-row", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(3)), at=AT))) == 3
+
+
+def test_an_update_without_p_is_an_insert_or_an_update() -> None:
+    row = {"id": 1, "val": "x"}
+    for name, event in (
+        ("v8.5.7+without-before", change(T1, Op.UPDATE, (row, {**row, "val": "y"}), at=AT)),
+        ("v8.5.7+only-updated", change(T1, Op.UPDATE, (row, row), at=AT)),
+    ):
+        (found,) = written(name, event)
+        assert b'"p"' not in (found.message.value or b"")
+        assert (found.changes[0].op, found.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.UPDATE),))
+    _, value = one("new-8.5.6+only-updated", change(T1, Op.UPDATE, (row, row), at=AT))
+    assert value.endswith(b',"p":{}}')
+
+
+def test_json_is_escaped_as_each_architecture_does() -> None:
+    event = insert(T1, {"id": 1, "val": "<&>\x08\u2028"}, AT)
+    shown = {name: one(name, event)[1].split(b'"v":"')[1].split(b'"')[0] for name in ("v7.1.6", "v8.5.7", "new-8.5.6")}
+    assert shown == {
+        "v7.1.6": b"\\u003c\\u0026\\u003e\\u0008\\u2028",
+        "v8.5.7": b"\\u003c\\u0026\\u003e\\b\\u2028",
+        "new-8.5.6": "<&>\\u0008\u2028".encode(),
+    }
+
+
+def test_the_oracle_reads_what_is_framed() -> None:
+    assert FORMAT.oracle is not None
+    (record,) = written("v8.5.7", insert(T1, {"id": 1, "val": "x"}, AT))
+    value = record.message.value or b""
+    states = [FORMAT.oracle(one).state for one in (value, value + value, bytes(8), value[:-1], value[8:], b"", value + b"\0")]
+    assert states == [State.READABLE] * 3 + [State.UNREADABLE] * 4
+    assert {"text", "blob"} <= BASE64

@@ -1,0 +1,65 @@
+"""The decoder of TiCDC's Open Protocol on the document's own events."""
+
+from __future__ import annotations
+
+import pytest
+from decoded import Records, by_offset
+
+from generators.model import Column, Table
+from generators.sources import mysql
+from spark_checks.decoders import ticdc_open_protocol as reference
+
+pytestmark = pytest.mark.spark
+
+TABLE = Table("test", "t", (Column("id", mysql.integer("int")), Column("val", mysql.sized("varbinary", 8))), ("id",))
+ROW = '{"ts":1,"scm":"test","tbl":"t","t":1}'
+CELLS = '{"id":{"t":3,"h":true,"f":11,"v":1},"val":{"t":15,"f":65,"v":"a\\\\x00é"}}'
+DDL = ('{"ts":2,"scm":"test","tbl":"t","t":2}', '{"q":"CREATE TABLE t","t":3}')
+RESOLVED = ('{"ts":262144,"t":3}', "")
+
+
+def record(*events: tuple[str, str]) -> tuple[bytes, bytes]:
+    """A record of the events' keys and values."""
+    key, value = (
+        b"".join(len(one.encode()).to_bytes(8, "big") + one.encode() for one in half) for half in zip(*events, strict=True)
+    )
+    return (1).to_bytes(8, "big") + key, value
+
+
+INSERT, DELETE = (ROW, f'{{"u":{CELLS}}}'), (ROW, f'{{"d":{CELLS}}}')
+UPDATE = (ROW, f'{{"u":{CELLS},"p":{{"id":{{"t":3,"h":true,"f":11,"v":2}}}}}}')
+ALL = record(INSERT, UPDATE, DELETE)
+
+
+def test_level_one_tells_each_event_of_a_record(records: Records) -> None:
+    found = reference.decode(records(ALL, record(DDL), record(RESOLVED))).orderBy("offset", "row").collect()
+    assert [(row.offset, row.row, row.kind, row.op) for row in found] == [
+        (0, 0, "ROW", "INSERT"),
+        (0, 1, "ROW", "UPDATE"),
+        (0, 2, "ROW", "DELETE"),
+        (1, 0, "DDL", None),
+        (2, 0, "WATERMARK", None),
+    ]
+    assert (found[1].keys, found[1].before, found[1].after) == (["id"], {"id": "2"}, {"id": "1", "val": "a\\x00é"})
+    assert (found[3].sql, found[4].position, found[4].commit_time.timestamp()) == ("CREATE TABLE t", "262144", 0.001)
+
+
+def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records: Records) -> None:
+    key, value = ALL
+    broken = (
+        (key, value + b"\0"),
+        (key, value[:-1]),
+        (key[:-1], value),
+        record(INSERT)[::-1],
+        (key, record(INSERT)[1]),
+        (key, None),
+    )
+    out = by_offset(reference.decode(records(*broken)))
+    assert {row.kind for row in out.values()} == {"CORRUPT"}
+    assert len(out) == len(broken)
+
+
+def test_level_two_undoes_the_quotes_and_takes_what_did_not_change_from_the_new_image(records: Records) -> None:
+    found = reference.decode_rows(records(ALL, record(DDL), record(RESOLVED)), TABLE).orderBy("row").collect()
+    assert [(row.row, row.op) for row in found] == [(0, "INSERT"), (1, "UPDATE"), (2, "DELETE")]
+    assert (found[1].before.id, bytes(found[1].before.val), found[1].after.id) == (2, b"a\0\xc3\xa9", 1)
