@@ -26,6 +26,8 @@ SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
 OWN: Final = 0.9
 """Share of a named mistake's units that one operator must break alone for the mistake to be that operator's."""
+_VAGUE: Final = ("some row is", "some value is", "some column is", "some message")
+"""Beginnings of sentences that tell nothing of what fails."""
 _LEAST: Final = 3
 """Cases that an operator must break to be seen as a mistake of its own."""
 
@@ -115,7 +117,7 @@ def _told(level: int, names: Sequence[str], alone: Sequence[Broken], found: Iter
     for mistake in found:
         share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
         best = max(range(len(names)), key=lambda number: share[number])
-        if share[best] >= OWN and mistake.traits:
+        if share[best] >= OWN and not mistake.sentence.startswith(_VAGUE):
             named[best].append(mistake.sentence)
         else:
             false.append(mistake.sentence)
