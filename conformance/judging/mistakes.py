@@ -9,6 +9,7 @@ no unit without the symptom has, is the mistake; what it does not explain goes o
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -159,6 +160,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
             cell = cell_of(finding, case)
             return ("value", "is not NULL") if cell is not None and cell.state is State.NULL else ("value", "is NULL")
     said = hint(finding, case, change_of(finding, case), cell_of(finding, case))
+    if not said and (off := _OFF.search(finding.actual)):
+        said = off[1]
     if said.startswith("the actual value is row "):
         return _SHUFFLED
     return "value", f"is wrong: {said}" if said else "is wrong"
@@ -167,6 +170,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
 _WRONG: Final[Trait] = ("value", "is wrong")
+_OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
+"""How far an instant is off, which an actual value tells where no hint does."""
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
@@ -431,7 +436,8 @@ def _explained(
         named.append(_Named(traits, some, population.sure(symptom, traits)))
         left = [one for one in left if not one.traits.issuperset(traits)]
     for group in _together(symptom, named):
-        nouns = [one.noun(unit) for one in group if one.traits] or [group[0].noun(unit)]
+        whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
+        nouns = [one.noun(unit) for one in whole or group if one.traits] or [group[0].noun(unit)]
         more = f" and {len(nouns) - NOUNS} more" if len(nouns) > NOUNS else ""
         first, *rest = nouns[:NOUNS]
         if symptom[0] == "field" or _IMAGES in symptom[-1]:
