@@ -9,9 +9,11 @@ no unit without the symptom has, is the mistake; what it does not explain goes o
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from itertools import combinations, islice
 from typing import Any, Final, TypeAlias
@@ -21,7 +23,7 @@ from conformance.judging.hints import hint
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect, Obligation, Rule
-from generators.model import Case, Cell, Change, Kind, Message, Op, State
+from generators.model import Case, Cell, Change, Kind, Logical, Message, Op, State
 
 Trait: TypeAlias = tuple[str, ...]
 """A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
@@ -36,6 +38,8 @@ _NEARLY: Final = 0.75
 """Share of the units with a trait that must fail: some of them have nothing that the mistake can spoil."""
 _ALIKE: Final = 0.95
 """Share of the cases of two mistakes that they must have in common to be one."""
+_WIDE: Final = 3
+"""How many times the cases of a vague mistake another may have to be its explanation."""
 _PAIRED: Final = 8
 """Traits that are tried in pairs, where none alone tells failing from passing."""
 _SORTS: Final[Mapping[str, str]] = {
@@ -52,6 +56,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "image": "{unit} in the {0} image of {1}",
     "side": "{unit} in the {0} image",
     "unsigned": "{unit} of an unsigned type",
+    "negative": "negative {unit} of the {0} types",
     "family": "{unit} of the {0} types",
     "kin": "{unit} of the {0} types in the class {1}",
     "type": "{unit} of {0}",
@@ -120,6 +125,7 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
                 by_law[rule.id].append(failing)
             else:
                 by_symptom[symptom].setdefault(failing.unit, failing)
+    by_symptom = _differing(by_symptom)
     population.failing(by_symptom)
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
     named = [
@@ -145,7 +151,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
         case Aspect.FIELD:
             return "field", finding.path
         case Aspect.IMAGE:
-            return "image", f"{finding.side} image", "with a" if finding.expected == "NULL" else "without its"
+            article = "an" if finding.side == "after" else "a"
+            return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
         case Aspect.PRESENCE:
             there = finding.expected == "present"
             return "presence", "is not there" if there else "comes out though the message does not have it"
@@ -153,11 +160,21 @@ def _symptom(finding: Finding, case: Case) -> Trait:
             cell = cell_of(finding, case)
             return ("value", "is not NULL") if cell is not None and cell.state is State.NULL else ("value", "is NULL")
     said = hint(finding, case, change_of(finding, case), cell_of(finding, case))
+    if not said and (off := _OFF.search(finding.actual)):
+        said = off[1]
     if said.startswith("the actual value is row "):
         return _SHUFFLED
     return "value", f"is wrong: {said}" if said else "is wrong"
 
 
+_IMAGES: Final = "image's"
+"""How a hint ends that finds a value in the row's other image."""
+_WRONG: Final[Trait] = ("value", "is wrong")
+_OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
+"""How far an instant is off, which an actual value tells where no hint does."""
+_SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+_REAL: Final = {"double": "float"}
+"""Families that decoders read alike."""
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
@@ -170,6 +187,30 @@ _UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "v
 def _unit(symptom: Trait, finding: Finding) -> Unit:
     row = finding.case, finding.message, finding.row
     return (*row, finding.side, finding.column) if symptom[0] in _OF_CELLS else row
+
+
+def _differing(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
+    """The symptoms, where wrong values of one family of types are one: with the hint that nearly all have, or with none."""
+    amounts: dict[str, Counter[Trait]] = defaultdict(Counter)
+    for symptom, some in by_symptom.items():
+        if _wrong(symptom):
+            for one in some.values():
+                amounts[_family(one)][symptom] += 1
+    out: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
+    for symptom, some in by_symptom.items():
+        for unit, one in some.items():
+            counts = amounts[_family(one)] if _wrong(symptom) else Counter[Trait]()
+            most = max(counts, key=counts.__getitem__, default=symptom)
+            out[most if counts[most] >= _NEARLY * counts.total() else _WRONG][unit] = one
+    return out
+
+
+def _wrong(symptom: Trait) -> bool:
+    return symptom[0] == "value" and symptom[1].startswith(_WRONG[1]) and not symptom[1].endswith(_IMAGES)
+
+
+def _family(one: _Failing) -> str:
+    return next((_REAL.get(trait[1], trait[1]) for trait in one.traits if trait[0] == "family"), "")
 
 
 @dataclass(slots=True)
@@ -343,6 +384,8 @@ def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Tr
     traits |= {("type", name), ("family", cell.type.logical.value)}
     traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
     traits.update([("unsigned",)] if cell.type.unsigned else [])
+    signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
+    traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
     return frozenset(traits)
 
 
@@ -357,12 +400,14 @@ class _Named:
     @property
     def families(self) -> frozenset[str]:
         """The types' families of the units."""
-        return frozenset(trait[1] for one in self.some for trait in one.traits if trait[0] == "family")
+        return frozenset(_REAL.get(trait[1], trait[1]) for one in self.some for trait in one.traits if trait[0] == "family")
 
     def noun(self, unit: str) -> str:
         """What is told of."""
         told = " and ".join(_SORTS[sort].format(*words, unit=unit) for sort, *words in self.traits)
-        return f"{'every' if self.sure else 'nearly every'} {told}" if told else f"{_SOME} {unit}"
+        if told:
+            return f"{'every' if self.sure else 'nearly every'} {told}"
+        return f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
 
 
 def _explained(
@@ -391,14 +436,21 @@ def _explained(
         named.append(_Named(traits, some, population.sure(symptom, traits)))
         left = [one for one in left if not one.traits.issuperset(traits)]
     for group in _together(symptom, named):
-        nouns = [one.noun(unit) for one in group if one.traits] or [group[0].noun(unit)]
+        whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
+        nouns = [one.noun(unit) for one in whole or group if one.traits] or [group[0].noun(unit)]
         more = f" and {len(nouns) - NOUNS} more" if len(nouns) > NOUNS else ""
         first, *rest = nouns[:NOUNS]
-        if symptom[0] == "field":
+        if symptom[0] == "field" or _IMAGES in symptom[-1]:
             told = f"{first} and others" if rest else first
         else:
             told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
-        yield group[0].traits, verb(told), [failing for one in group for failing in one.some]
+        traits = group[0].traits or tuple(("family", one) for one in group[0].families if len(group[0].families) == 1)
+        yield traits, verb(told), [failing for one in group for failing in one.some]
+
+
+def _is_one(symptom: Trait) -> bool:
+    """Whether all that has the symptom is one mistake: a field's, values of the other image, values for NULLs."""
+    return symptom[0] == "field" or symptom[1:] == ("is not NULL",) or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
@@ -408,7 +460,7 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     for one in named:
         mine = one.families if symptom[0] in _OF_CELLS else frozenset()
         for group in groups:
-            if symptom[0] == "field" or (mine and mine == group[0].families) or (not one.traits and mine & group[0].families):
+            if _is_one(symptom) or (mine and mine == group[0].families) or (not one.traits and mine & group[0].families):
                 group.append(one)
                 break
         else:
@@ -457,10 +509,12 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
     """Mistakes on the same cases, or messages of the same member, are one; one that nothing explains belongs to another that has
     its cases, too."""
     kept: list[Mistake] = []
-    for one in sorted(named, key=lambda one: (one.sentence.startswith(_SOME), one.traits != (_SHUFFLED,), -len(one.cases))):
+    for one in sorted(named, key=_leading):
         for number, other in enumerate(kept):
-            follows = one.sentence.startswith(_SOME) or other.traits == (_SHUFFLED,)
-            vague = follows and _alike(one.cases, one.cases & other.cases)
+            leads = other.traits == (_SHUFFLED,) or other.sentence.endswith(_IMAGES)
+            follows = _vague(one) or leads
+            wide = not leads and len(other.cases) > _WIDE * len(one.cases)
+            vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
             if vague or member or _alike(one.cases, other.cases):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
@@ -469,6 +523,15 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
         else:
             kept.append(one)
     return kept
+
+
+def _vague(one: Mistake) -> bool:
+    return not one.traits and one.sentence.startswith(_SOME)
+
+
+def _leading(one: Mistake) -> tuple[bool, bool, int]:
+    """The vague ones last, those that spoil a row's other values first."""
+    return _vague(one), one.traits != (_SHUFFLED,) and not one.sentence.endswith(_IMAGES), -len(one.cases)
 
 
 def _alike(some: Collection[str], others: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ rows. A named mistake is an operator's if nearly all that it explains is what th
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -26,6 +26,8 @@ SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
 OWN: Final = 0.9
 """Share of a named mistake's units that one operator must break alone for the mistake to be that operator's."""
+_VAGUE: Final = ("some row is", "some value is", "some column is", "some message")
+"""Beginnings of sentences that tell nothing of what fails."""
 _LEAST: Final = 3
 """Cases that an operator must break to be seen as a mistake of its own."""
 
@@ -81,25 +83,36 @@ def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
     return rows
 
 
-def stacks(tried: Bench, convicted: dict[int, list[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
+def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
     """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
     chance = random.Random(f"stacks {tried.fmt.name} {seed}")
     stages = {level: _Stage(tried, level, tried.cover(level)) for level in (1, 2)}
     alone: dict[tuple[int, str], Broken] = {}
     for index in range(number):
         level = 1 + index % 2
-        stage, drawn = stages[level], list[Operator]()
-        names = sorted(convicted[level])
-        while len(drawn) < SIZES[index % len(SIZES)]:
-            name = chance.choice(names)
-            operator = OPERATORS[name]
-            if (level, name) not in alone:
-                alone[level, name] = stage.broken([operator])
-            mine, others = alone[level, name], [alone[level, one.name] for one in drawn]
-            if operator not in drawn and all(_apart(mine, other) for other in others) and _apart(mine, frozenset()):
-                drawn.append(operator)
-        found = mistakes(stage.judged(drawn))
-        yield _told(level, [one.name for one in drawn], [alone[level, one.name] for one in drawn], found)
+        while (told := _drawn(stages[level], convicted[level], SIZES[index % len(SIZES)], alone, chance)) is None:
+            pass
+        yield told
+
+
+def _drawn(
+    stage: _Stage, names: Sequence[str], size: int, alone: dict[tuple[int, str], Broken], chance: random.Random
+) -> Stack | None:
+    """A stack of that size; None if one of its operators cannot read what another has left."""
+    drawn: dict[str, Broken] = {}
+    for name in chance.sample(sorted(names), len(names)):
+        if len(drawn) == size:
+            break
+        if (stage.level, name) not in alone:
+            alone[stage.level, name] = stage.broken([OPERATORS[name]])
+        mine = alone[stage.level, name]
+        if all(_apart(mine, other) for other in (frozenset(), *drawn.values())):
+            drawn[name] = mine
+    try:
+        result = stage.judged([OPERATORS[name] for name in drawn])
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+        return None
+    return _told(stage.level, tuple(drawn), tuple(drawn.values()), mistakes(result))
 
 
 def _apart(some: Broken, other: Broken) -> bool:
@@ -115,7 +128,7 @@ def _told(level: int, names: Sequence[str], alone: Sequence[Broken], found: Iter
     for mistake in found:
         share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
         best = max(range(len(names)), key=lambda number: share[number])
-        if share[best] >= OWN and mistake.traits:
+        if share[best] >= OWN and not mistake.sentence.startswith(_VAGUE):
             named[best].append(mistake.sentence)
         else:
             false.append(mistake.sentence)
