@@ -93,8 +93,6 @@ def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
 
 def test_what_a_jvm_says_before_pythons_traceback_is_shown():
     log = ChildLog()
-    os.write(
-        log.writing, b"Initial heap size is too large\nTraceback (most recent call last):\n" + b"  File\n" * 20 + b"Error: no\n"
-    )
+    os.write(log.writing, b"Heap size is too large\nTraceback (most recent call last):\n" + b"  File\n" * 20 + b"Error: no\n")
     log.started()
     assert (log.tail(words=True), log.tail()[-9:]) == ("Heap size is too large", "Error: no")
