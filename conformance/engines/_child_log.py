@@ -27,10 +27,12 @@ class ChildLog:
         """Closes this process's end for writing, once the child has it."""
         os.close(self.writing)
 
-    def tail(self) -> str:
-        """The last lines."""
+    def tail(self, *, words: bool = False) -> str:
+        """The last lines; with `words` those before Python's traceback, where a JVM that did not start has said why."""
         self._thread.join(PATIENCE_S)
-        return "\n".join(bytes(self._held).decode("utf-8", "replace").splitlines()[-LINES:])
+        text = bytes(self._held).decode("utf-8", "replace")
+        before = text.partition("Traceback (most recent call last):")[0].strip() if words else ""
+        return "\n".join((before or text).splitlines()[-LINES:])
 
     def _read(self, pipe: int) -> None:
         while chunk := os.read(pipe, 1 << 16):

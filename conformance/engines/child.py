@@ -367,7 +367,7 @@ class ChildEngine(Asking):
 
     def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
         """The error of a request whose child ended or does not answer; a verdict only for decode calls."""
-        tail = self._log.tail()
+        tail = self._log.tail(words=request["op"] == "start")
         match request["op"]:
             case "start":
                 where = f" on {self._place}" if self._place else ""

@@ -18,6 +18,7 @@ MASTER: Final = "spark.master"
 REMOTE: Final = "spark.remote"
 ADDRESS: Final = ("spark.driver.host", "spark.driver.bindAddress")
 """Where the driver listens."""
+MEMORY: Final = "spark.driver.memory"
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 """Options of a JVM, which are added to the harness's."""
 
@@ -51,7 +52,10 @@ def checked(name: str, value: str) -> tuple[str, str]:
 
 
 def merged(conf: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """A session's settings with the user's, which win; a JVM gets both options, the user's last."""
+    """A session's settings with the user's, which win; a JVM gets both options, the user's last. The harness's sizes of the
+    driver's heap go where the user sets its memory: they may not fit in it."""
+    if MEMORY in given and OPTIONS[0] in conf:
+        conf = {**conf, OPTIONS[0]: re.sub(r" ?-Xm[sn]\S+", "", conf[OPTIONS[0]])}
     joined = {name: f"{conf.get(name, '')} {given[name]}".strip() for name in OPTIONS if name in given}
     return {**conf, **given, **joined}
 

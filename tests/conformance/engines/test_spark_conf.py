@@ -1,9 +1,12 @@
 """Settings of Spark that a user gives: those of the harness are refused, the others win."""
 
+import os
 import re
 
 import pytest
 
+from conformance.engines._child_log import ChildLog
+from conformance.engines.child import QUICK
 from conformance.engines.spark_conf import NAMES, OWNED, away, checked, joined, merged, packages
 from generators.errors import UsageError
 
@@ -80,3 +83,16 @@ def test_a_session_is_away_or_here():
     assert away({}) == away({"spark.master": "local[4]"}) == ""
     assert away({"spark.master": "yarn"}) == "yarn"
     assert away({"spark.remote": "sc://h"}) == "sc://h"
+
+
+def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
+    given = merged(QUICK, {"spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-Xms64m"})
+    assert given["spark.driver.extraJavaOptions"] == "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms64m"
+    assert "-Xms1g -Xmn512m" in merged(QUICK, {})["spark.driver.extraJavaOptions"]
+
+
+def test_what_a_jvm_says_before_pythons_traceback_is_shown():
+    log = ChildLog()
+    os.write(log.writing, b"Heap size is too large\nTraceback (most recent call last):\n" + b"  File\n" * 20 + b"Error: no\n")
+    log.started()
+    assert (log.tail(words=True), log.tail()[-9:]) == ("Heap size is too large", "Error: no")
