@@ -250,7 +250,7 @@ def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path
 
 def _performed(cls: type[DecoderSuite], request: pytest.FixtureRequest) -> Outcomes | str:
     try:
-        return outcomes(cls, perform(cls, request.config, request.getfixturevalue(cls.spark) if cls.spark else None))
+        return outcomes(cls, perform(cls, request.config, request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None))
     except HarnessError as error:
         return str(error)
 
