@@ -250,7 +250,9 @@ def shared(cls: type[DecoderSuite], request: pytest.FixtureRequest, folder: Path
 
 def _performed(cls: type[DecoderSuite], request: pytest.FixtureRequest) -> Outcomes | str:
     try:
-        return outcomes(cls, perform(cls, request.config, request.getfixturevalue(cls.spark) if cls.spark else None))
+        # A suite may have a fixture of its own that is named spark.
+        spark = request.getfixturevalue(cls.spark) if isinstance(cls.spark, str) else None
+        return outcomes(cls, perform(cls, request.config, spark))
     except HarnessError as error:
         return str(error)
 

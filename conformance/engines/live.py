@@ -26,6 +26,8 @@ from generators.errors import UsageError
 
 DEFAULTS: Final[Mapping[str, str]] = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
 """Settings during a call, as in a session of the harness's own."""
+AT_ONCE_S: Final = 0.5
+"""Time in which an idle thread ends."""
 PATIENCE_S: Final = 5.0
 """Time limit of the last call's end."""
 _SIDE: Final = "spark_checks.services.live"
@@ -86,8 +88,10 @@ class LiveEngine(Asking):
         """Interrupts what runs, and leaves the session as it was."""
         self._closed = True
         self._jobs.put(None)
-        self._side.interrupt()
-        self._thread.join(PATIENCE_S)
+        self._thread.join(AT_ONCE_S)
+        if self._thread.is_alive():
+            self._side.interrupt()
+            self._thread.join(PATIENCE_S)
         self._side.restore()
         shutil.rmtree(self.directory, ignore_errors=True)
 
