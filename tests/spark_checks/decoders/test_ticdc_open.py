@@ -11,7 +11,7 @@ from spark_checks.decoders import ticdc_open_protocol as reference
 
 pytestmark = pytest.mark.spark
 
-TABLE = Table("test", "t", (Column("id", mysql.integer("int")), Column("val", mysql.sized("varbinary", 8))), ("id",))
+TABLE = Table("test", "t", (Column("id", mysql.integer("int")), Column("val", mysql.binary("varbinary", 8))), ("id",))
 ROW = '{"ts":1,"scm":"test","tbl":"t","t":1}'
 CELLS = '{"id":{"t":3,"h":true,"f":11,"v":1},"val":{"t":15,"f":65,"v":"a\\\\x00é"}}'
 DDL = ('{"ts":2,"scm":"test","tbl":"t","t":2}', '{"q":"CREATE TABLE t","t":3}')
