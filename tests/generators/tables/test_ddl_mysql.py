@@ -299,3 +299,10 @@ def test_what_is_not_understood_is_noted(reads, told):
         "a.sql:2:1: RENAME TABLE t TO u: statement left out: not understood",
         "a.sql:3:1: CALL p(): statement left out: not understood",
     ]
+
+
+def test_a_line_of_dashes_swallows_no_statement(reads):
+    told = reads(
+        "-- Server version\t8.0.36\n-----------\nCREATE TABLE a (id INT PRIMARY KEY);\n  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
+    )
+    assert [user.table.name for user in told.tables] == ["a", "b"]
