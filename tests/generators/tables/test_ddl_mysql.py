@@ -303,6 +303,7 @@ def test_what_is_not_understood_is_noted(reads, told):
 
 def test_a_line_of_dashes_swallows_no_statement(reads):
     told = reads(
-        "-- Server version\t8.0.36\n-----------\nCREATE TABLE a (id INT PRIMARY KEY);\n  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
+        "-- Server version\t8.0.36\n-----------\nCREATE TABLE a (id INT PRIMARY KEY);\n"
+        "  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
     )
     assert [user.table.name for user in told.tables] == ["a", "b"]
