@@ -23,6 +23,7 @@ from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
     from generators.tables.load import TableLoad
+    from generators.tables.schema import Note
     from generators.tables.user_values import Values
     from generators.wire_format import Profile
 
@@ -279,10 +280,19 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
     from conformance.cases.tables import read_tables
 
     values = read_tables(sources, options["dialect"], options["database"], options["values_file"], seed)
-    tables, told = values.schema.tables, list(map(str, values.schema.notes))
-    click.echo(f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect}); {len(told)} notes", err=True)
-    print_notes(told, options["verbose"])
+    tables, notes = values.schema.tables, values.schema.notes
+    click.echo(f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect}); {len(notes)} notes", err=True)
+    print_notes(list(map(str, notes)) if options["verbose"] else of_each_kind(notes), options["verbose"])
     return values
+
+
+def of_each_kind(notes: Iterable[Note]) -> list[str]:
+    """The first of the notes on which the same is done, with how many more there are."""
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.action, []).append(note)
+    more = {action: f" (and {len(some) - 1} more of this kind)" if len(some) > 1 else "" for action, some in kinds.items()}
+    return [f"{some[0]}{more[action]}" for action, some in kinds.items()]
 
 
 def print_left_out(told: Sequence[str], verbose: bool, of: str = "") -> None:

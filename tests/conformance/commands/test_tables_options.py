@@ -32,7 +32,7 @@ def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
     ]
     short = said(*arguments, "--count", "3")
     assert "tables: customers, orders (mysql); 9 notes" in short
-    assert "... 4 more; --verbose prints all" in short
+    assert short.count("CREATE VIEW") == 1 and "(and 7 more of this kind)" in short
     assert said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
     ids = (tmp_path / "ticdc-canal-json" / "v7.1.6" / "tables.json").read_text("utf-8")
     assert "tables/histories/drawn/1/0" in ids

@@ -314,3 +314,11 @@ def test_clauses_of_tidb_that_change_no_column_are_left_out(reads, told):
     schema = reads(f"CREATE TABLE t (id bigint PRIMARY KEY, KEY k (id));\n{altered}", dialect="tidb", database="app")
     assert [user.table.name for user in schema.tables] == ["t"]
     assert [note.partition(": left out: ")[2] for note in told(schema)] == ["it changes no column"] * len(clauses)
+
+
+def test_a_line_of_dashes_swallows_no_statement(reads):
+    told = reads(
+        "-- Server version\t8.0.36\n-----------\nCREATE TABLE a (id INT PRIMARY KEY);\n"
+        "  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
+    )
+    assert [user.table.name for user in told.tables] == ["a", "b"]
