@@ -15,7 +15,7 @@ from typing import Any, Final
 from generators.families.canal import scaled_text
 from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text
 from generators.families.mysql_texts import BASE64, TextForms
-from generators.garbage.faults import CELL_FAULTS
+from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
     Cell,
     Change,
@@ -36,7 +36,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, slug
+from generators.sources.boundaries import ID, START, change, insert, named, neutral
 from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
@@ -192,13 +192,13 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: TRUNCATE, keys, and the documentation's table."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
     row: Row = {"id": 1, "a": "x", "n": None}
-    emptied = Table(database, slug("op/truncate"), columns, ("id",))
+    emptied = Table(database, neutral("op/truncate"), columns, ("id",))
     statement = SchemaChange(START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied)
     yield named("op/truncate", insert(emptied, row), statement)
-    keyed = Table(database, slug("keys/two"), columns, ("a", "id"))
+    keyed = Table(database, neutral("keys/two"), columns, ("a", "id"))
     yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=slug("keys/none"), primary_key=()), row), tags={"keys:none"})
-    several = Table(database, slug("position/rows"), columns, ("id",))
+    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    several = Table(database, neutral("position/rows"), columns, ("id",))
     yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
 
 
@@ -218,4 +218,9 @@ FORMAT: Final = Format(
     build=profile,
     supports=supports,
     cell_faults=lambda _profile: tuple(fault for fault in CELL_FAULTS if fault.column not in _UNTYPED),
+    fits={
+        f"{logical}/{way}": "no documented form"
+        for logical in (Logical.BIT, Logical.YEAR, Logical.ENUM, Logical.SET, Logical.JSON)
+        for way in Way
+    },
 )

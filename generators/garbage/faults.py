@@ -415,8 +415,9 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
     good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
     if isinstance(fault.good, str) and (not good or good not in value):
         good, bad = (text.encode() for text in _as_written(written, fault))
-        member = f'"{fault.column}":'.encode()
-        good, bad = (member + good, member + bad) if value.count(member + good) == 1 else (good, bad)
+        # A cell is the member of its column, or the member v of an object there.
+        members = re.findall(rb'"%b":(?:\{[^{}]*"v":)?(?=%b)' % (re.escape(fault.column.encode()), re.escape(good)), value)
+        good, bad = (members[0] + good, members[0] + bad) if len(members) == 1 else (good, bad)
     if value.count(good) != 1:
         raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))

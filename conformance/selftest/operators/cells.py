@@ -490,7 +490,8 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
     "booleans-as-numbers": _deep(lambda v: int(v) if isinstance(v, bool) else v),
     "numbers-as-texts": _deep(lambda v: str(v) if isinstance(v, int | Decimal) and not isinstance(v, bool) else v),
     "nested-as-text": _document(
-        lambda v: {k: json.dumps(i, default=float) if isinstance(i, dict | list) else i for k, i in v.items()} if isinstance(v, dict) else v
+        lambda v: {k: json.dumps(i, default=float) if isinstance(i, dict | list) else i for k, i in v.items()}
+        if isinstance(v, dict) else v
     ),
     "texts-ascii-only": _deep(lambda v: v.encode("ascii", "replace").decode() if isinstance(v, str) else v),
     "texts-html-escaped": _deep(lambda v: html.escape(v, quote=False) if isinstance(v, str) else v),
