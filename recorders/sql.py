@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Final
 
 from generators.errors import Refused
-from generators.families.canal import type_text
 from generators.model import (
     Column,
     Event,
@@ -82,7 +81,7 @@ def storable(type: SourceType, *, real_mysql: bool = False) -> bool:
 
 
 def _mysql_declared(type: SourceType, _name: str) -> str:
-    return type_text(type).replace("\\", "\\\\")
+    return mysql.declared(type).replace("\\", "\\\\")
 
 
 def _mysql_literal(type: SourceType, value: Value) -> str:

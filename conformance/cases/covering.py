@@ -1,8 +1,9 @@
 """A selection of named cases that covers what all of them cover, for budget smoke.
 
-Profiles write most scenarios alike. Of each scenario (with its fault) `EACH` profiles of every deployment stay, in turns by the
-seed, and beside them the first case of every pair of a profile and a trait: a tag, a kind of change with its operation, a
-cell's logical type with its state, its class and its form. The self test tries its liars and operators on this selection.
+Profiles write most scenarios alike. Of each scenario (with its fault) `EACH` profiles of every deployment that owe the same
+kinds of changes and the same columns stay, in turns by the seed, and beside them the first case of every pair of a profile and
+a trait: a tag, a kind of change with its operation, a cell's logical type with its state, its class and its form. The self test
+tries its liars and operators on this selection.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from zlib import crc32
 
-from generators.model import Case, Cell, Logical
+from generators.model import Case, Cell, Image, Logical, State
 
 EACH: Final = 2
 """Profiles of a deployment that keep a scenario."""
@@ -24,9 +25,9 @@ def covering(cases: Iterable[Case], seed: int) -> list[Case]:
     """The cases that stay, in their order."""
     alike: dict[tuple[object, ...], list[Case]] = defaultdict(list)
     for case in cases:
-        alike[case.deployment, case.level, case.scenario, case.fault].append(case)
+        alike[case.deployment, case.level, case.scenario, case.fault, _shape(case)].append(case)
     kept: set[str] = set()
-    for (_, _, scenario, fault), some in alike.items():
+    for (_, _, scenario, fault, _), some in alike.items():
         first = crc32(f"{seed}/{scenario}/{fault}".encode()) % len(some)
         kept.update(case.id for case in (some * 2)[first : first + EACH])
     every = [case for some in alike.values() for case in some]
@@ -36,6 +37,18 @@ def covering(cases: Iterable[Case], seed: int) -> list[Case]:
             kept.add(case.id)
             seen |= of_case
     return [case for case in cases if case.id in kept]
+
+
+def _shape(case: Case) -> tuple[object, ...]:
+    """What a decoder owes for the case, without values: profiles that differ in it do not write it alike."""
+    changes = [change for written in case.written for change in written.changes]
+    return tuple(
+        (change.kind, change.op, *(_absent(change.image(side, case.level)) for side in ("before", "after"))) for change in changes
+    )
+
+
+def _absent(image: Image | None) -> tuple[str, ...] | None:
+    return None if image is None else tuple(name for name, cell in image.items() if cell.state is State.ABSENT)
 
 
 def _traits(case: Case) -> Iterator[tuple[str, int, object]]:

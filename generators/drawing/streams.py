@@ -160,7 +160,8 @@ class Story(ABC):
 
     def statement(self, what: str) -> None:
         """One of STATEMENTS."""
-        before, name, quote = self.table, self.table.name, sources.of_table(self.table).quote
+        before, name, source = self.table, self.table.name, sources.of_table(self.table)
+        quote = source.quote
         self.stated[what] = len(self.events)
         match what:
             case "add column" | "add column again":
@@ -169,7 +170,8 @@ class Story(ABC):
                 self.table = replace(before, columns=(*before.columns, column))
                 self.rows = {key: {**row, column.name: None} for key, row in self.rows.items()}
                 self.added_after[column.name] = len(self.events)
-                self.change("add column", f"ALTER TABLE {quote(name)} ADD COLUMN {quote(column.name)} {column.type.name}", before)
+                clause = f"ADD COLUMN {quote(column.name)} {source.declared(column.type)}"
+                self.change("add column", f"ALTER TABLE {quote(name)} {clause}", before)
             case "drop column":
                 assert self.dropped is not None
                 gone = self.dropped.name
@@ -182,7 +184,7 @@ class Story(ABC):
             case "drop table":
                 self.empty()
                 self.change("drop table", f"DROP TABLE {quote(before.database)}.{quote(name)}", before, there=False)
-                columns = ", ".join(f"{quote(c.name)} {c.type.name}" for c in before.columns)
+                columns = ", ".join(f"{quote(c.name)} {source.declared(c.type)}" for c in before.columns)
                 key = ", ".join(map(quote, before.primary_key))
                 self.change("create table", f"CREATE TABLE {quote(name)} ({columns}, PRIMARY KEY ({key}))", None)
                 self.events.append(Bootstrap(self.now(), self.table))

@@ -151,25 +151,6 @@ def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
     return codes.value
 
 
-def type_text(type: SourceType) -> str:
-    """The `mysqlType` text of a column known from MySQL 5.7's SHOW CREATE TABLE."""
-    suffix = (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
-    match type.logical:
-        case Logical.INT | Logical.BIT | Logical.YEAR:
-            return f"{type.name}({type.length}){suffix}"
-        case Logical.DECIMAL:
-            return f"decimal({type.precision},{type.scale}){suffix}"
-        case Logical.TEXT | Logical.BINARY if type.name in ("char", "varchar", "binary", "varbinary"):
-            return f"{type.name}({type.length})"
-        case Logical.ENUM | Logical.SET:
-            labels = ("'" + member.replace("'", "''") + "'" for member in type.members)
-            return f"{type.name}({','.join(labels)})"
-        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
-            return f"{type.name}({type.fsp})"
-        case _:
-            return type.name + suffix
-
-
 def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
     """A column's value on the wire. Raises KeyError for a type that no MySQL has."""
     code = sql_type(type, value, facts)

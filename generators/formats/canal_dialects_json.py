@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.families.canal import DDL_TYPES, SQL_TYPES, type_text
+from generators.families.canal import DDL_TYPES, SQL_TYPES
 from generators.families.flat import ABSENT, OLD, ROW, Flat, Member, json_text
 from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
 from generators.model import (
@@ -133,7 +133,7 @@ def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
     """The types of a row."""
     if not profile.described:
         return None
-    return {c.name: c.type.name if profile.bare_types else type_text(c.type) for c in table.columns}
+    return {c.name: c.type.name if profile.bare_types else mysql.declared(c.type) for c in table.columns}
 
 
 def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:

@@ -577,6 +577,25 @@ def time_text(value: int, fsp: int) -> str:
     return f"{text_}.{fraction:06d}"[: len(text_) + 1 + fsp] if fsp else text_
 
 
+def declared(type: SourceType) -> str:
+    """The type as MySQL 5.7's SHOW CREATE TABLE prints it: `int(10) unsigned`, `decimal(10,2)`, `varchar(64)`."""
+    suffix = (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
+    match type.logical:
+        case Logical.INT | Logical.BIT | Logical.YEAR:
+            return f"{type.name}({type.length}){suffix}"
+        case Logical.DECIMAL:
+            return f"decimal({type.precision},{type.scale}){suffix}"
+        case Logical.TEXT | Logical.BINARY if type.name in ("char", "varchar", "binary", "varbinary"):
+            return f"{type.name}({type.length})"
+        case Logical.ENUM | Logical.SET:
+            labels = ("'" + member.replace("'", "''") + "'" for member in type.members)
+            return f"{type.name}({','.join(labels)})"
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
+            return f"{type.name}({type.fsp})"
+        case _:
+            return type.name + suffix
+
+
 def quote(name: str) -> str:
     """A back-quoted identifier."""
     return "`" + name.replace("`", "``") + "`"

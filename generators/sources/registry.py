@@ -24,8 +24,8 @@ class Source:
     `types`, `boundary_values`, `candidates` (the named boundary values of any type) and `fits` are its module's. `families` are
     all types that are drawn, in groups of like types, and `keyable` those of them that make keys; `bulk_keys` are names of
     `types`. `as_stored` is a text as a column of the type returns it (CHAR's padding, characters that it cannot hold left out),
-    `identifier` a name within the database's limit. `ddl_actions` are statements with quoted names in their places, `drawn_ddl`
-    the ones that drawn histories take.
+    `identifier` a name within the database's limit, `declared` a type as SQL spells it. `ddl_actions` are statements with
+    quoted names in their places, `drawn_ddl` the ones that drawn histories take.
 
     `schema` is that of every table, None where the database has none; `pool_database` holds the pool of level two, another one
     for each source, so that a table's database tells the sources apart. `key`, `number`, `string`, `moment` and `long_text` are
@@ -43,6 +43,7 @@ class Source:
     as_stored: Callable[[SourceType, str], str]
     identifier: Callable[[str], str]
     quote: Callable[[str], str]
+    declared: Callable[[SourceType], str]
     ddl_actions: Mapping[str, DdlAction]
     drawn_ddl: tuple[str, ...]
     schema: str | None
@@ -86,6 +87,7 @@ MYSQL: Final = Source(
     as_stored=_mysql_text,
     identifier=_mysql_name,
     quote=mysql.quote,
+    declared=mysql.declared,
     ddl_actions=mysql.DDL_ACTIONS,
     drawn_ddl=("truncate table", "add column", "rename table", "table comment", "table charset"),
     schema=None,
@@ -109,6 +111,7 @@ POSTGRESQL: Final = Source(
     as_stored=_postgresql_text,
     identifier=_postgresql_name,
     quote=postgresql.quote,
+    declared=postgresql.declared,
     ddl_actions=postgresql.DDL_ACTIONS,
     drawn_ddl=("truncate table", "add column", "rename table", "table comment"),
     schema=postgresql.SCHEMA,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar, Final, TypeAlias
 
-from generators.families.canal import SQL_TYPES, type_text
+from generators.families.canal import SQL_TYPES
 from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
 from generators.families.mysql_texts import BASE64, HEX, TextForms, image
 from generators.garbage.faults import CELL_FAULTS, CellFault
@@ -37,6 +37,7 @@ from generators.model import (
     TransactionMark,
     Written,
 )
+from generators.sources import mysql
 from generators.wire_format import Profile
 
 SEND_LAG_MS: Final = 1377
@@ -179,7 +180,7 @@ _WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
 
 def type_of(type: SourceType, profile: CloudCanalProfile) -> str:
     """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of tinyint(1) alone."""
-    text = type_text(type)
+    text = mysql.declared(type)
     return _WIDTH.sub("", text) if profile.bare_integers and not text.startswith("tinyint(1)") else text
 
 

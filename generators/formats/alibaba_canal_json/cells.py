@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final, Protocol
 
-from generators.families.canal import SQL_TYPES, CanalCell, ValueFacts, type_text, wire
+from generators.families.canal import SQL_TYPES, CanalCell, ValueFacts, wire
 from generators.model import Cell, Column, Json, Logical, SourceType, State, Value
 from generators.sources import mysql
 
@@ -58,7 +58,7 @@ def column_type(column: Column, facts: ColumnFacts) -> str:
     plain = type.logical in (Logical.INT, Logical.YEAR) and not type.zerofill and type.length != 1
     if plain and not facts.display_widths:
         return type.key
-    return type_text(type)
+    return mysql.declared(type)
 
 
 def _spelled(declared: str) -> str:

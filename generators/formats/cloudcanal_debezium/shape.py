@@ -12,7 +12,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.families.canal import type_text
 from generators.families.cloudcanal.messages import jdbc_type
 from generators.families.connect import Schema
 from generators.garbage.faults import CellFault
@@ -81,7 +80,7 @@ def ddl_schema(with_op: bool) -> Schema:
 def own_schema(table: Table) -> dict[str, Any]:
     """CloudCanal's own schema of a table's rows, as far as the article prints it: the columns of both images."""
     columns = [
-        {"field": c.name, "isPK": c.name in table.primary_key, "jdbType": jdbc_type(c.type), "type": type_text(c.type)}
+        {"field": c.name, "isPK": c.name in table.primary_key, "jdbType": jdbc_type(c.type), "type": mysql.declared(c.type)}
         for c in table.columns
     ]
     return {"fields": [{"field": side, "fields": columns, "type": "struct"} for side in ("after", "before")], "type": "struct"}
@@ -99,7 +98,7 @@ def described(table: Table, action: str) -> dict[str, Any]:
             "jdbcType": jdbc_type(c.type),
             "name": c.name,
             "position": i,
-            "typeExpression": type_text(c.type),
+            "typeExpression": mysql.declared(c.type),
             "typeName": c.type.name,
         }
         for i, c in enumerate(table.columns)

@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from generators.families.canal import type_text
 from generators.families.java_text import Escapes, json_string
 from generators.families.mysql_texts import image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, RowImages, SourceType, Table
+from generators.sources import mysql
 
 Texts: TypeAlias = tuple[str | None, ...]
 
@@ -57,7 +57,7 @@ def columns_of(table: Table, binlog_codes: bool) -> str:
     """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
     found = [
         f'{{"name":{quoted(c.name)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
-        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(type_text(c.type))}}}'
+        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(mysql.declared(c.type))}}}'
         for c in table.columns
     ]
     return f"[{','.join(found)}]"
@@ -71,7 +71,7 @@ def type_number(type: SourceType, binlog_codes: bool) -> int:
 
 def types_of(table: Table) -> dict[str, str]:
     """`originalType` by column."""
-    return {column.name: type_text(column.type) for column in table.columns}
+    return {column.name: mysql.declared(column.type) for column in table.columns}
 
 
 def images_of(

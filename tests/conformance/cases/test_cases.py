@@ -200,6 +200,7 @@ MIXED = Format(
     position="none",
     scenarios=lambda _profile, _database: (),
     cell_faults=lambda _profile: (),
+    unfit=lambda _profile, _fits: (),
 )
 
 

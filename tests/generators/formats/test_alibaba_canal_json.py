@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tables import keyed
 
-from generators.families.canal import json_text, sql_type, type_text, wire
+from generators.families.canal import json_text, sql_type, wire
 from generators.formats.alibaba_canal_json import PROFILES, CanalProfile, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
@@ -404,7 +404,7 @@ def test_texts_of_json(value: Any, text: str) -> None:
 )
 def test_texts_of_types(type: SourceType, text: str) -> None:
     """canal#mysql-type."""
-    assert type_text(type) == text
+    assert mysql.declared(type) == text
 
 
 def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
@@ -607,7 +607,7 @@ def test_mysql_8_has_no_display_widths() -> None:
         "int unsigned",
         "tinyint(1)",
         "year",
-        type_text(mysql.integer("int", zerofill=True)),
+        mysql.declared(mysql.integer("int", zerofill=True)),
     ]
 
 

@@ -258,7 +258,8 @@ def simple(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
         assert body["type"] in STATEMENTS
         yield Told((Kind.DDL,), fields | {"sql": body["sql"]} | schema_of(body.get("tableSchema")))
     else:
-        assert ("checksum" in body) is ("checksum" in profile.options)
+        held = any(value is not None for name in ("data", "old") for value in (body.get(name) or {}).values())
+        assert ("checksum" in body) is (held and "checksum" in profile.options)
         assert ("claimCheckLocation" in body) <= ("handleKeyOnly" in body)
         for name in {"data", "old"} & set(body):
             assert list(body[name]) == sorted(body[name], key=str.encode)
@@ -318,7 +319,8 @@ def simple_avro(profile: Any, _raw: bytes, told: Any) -> Iterator[Told]:
         return
     assert body["handleKeyOnly"] in (("null", None), ("boolean", True))
     assert (body["claimCheckLocation"][0] == "string") <= (body["handleKeyOnly"][0] == "boolean")
-    assert (body["checksum"][0] == "Checksum") is ("checksum" in profile.options)
+    held = any(value[0] != "null" for name in ("data", "old") for value in (body[name][1] or {}).values())
+    assert (body["checksum"][0] == "Checksum") is (held and "checksum" in profile.options)
     assert {name for name in ("data", "old") if body[name][0] == "map"} == IMAGES[body["type"]]
     fields |= {name: body[name] for name in ("database", "table")}
     fields |= {"op": body["type"], "schema_version": str(body["schemaVersion"]), "keys": None}
