@@ -28,7 +28,7 @@ def covering(cases: Iterable[Case], seed: int) -> list[Case]:
         alike[case.deployment, case.level, case.scenario, case.fault, _shape(case)].append(case)
     kept: set[str] = set()
     for (_, _, scenario, fault, _), some in alike.items():
-        first = crc32(f"{seed}/{scenario}/{fault}".encode()) % len(some)
+        first = (seed + crc32(f"{scenario}/{fault}".encode())) % len(some)
         kept.update(case.id for case in (some * 2)[first : first + EACH])
     every = [case for some in alike.values() for case in some]
     seen = {pair for case in every if case.id in kept for pair in _traits(case)}

@@ -55,7 +55,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, one_column, slug
+from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral, one_column
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 __all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
@@ -329,18 +329,18 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     for label, count in (("full", BATCH), ("beyond", 2 * BATCH + 3)):
         rows = [(None, {**bare, "a": i}) for i in range(count)]
-        bag = replace(KEYLESS, database=database, name=slug(f"batch/{label}"))
+        bag = replace(KEYLESS, database=database, name=neutral(f"batch/{label}"))
         yield named(f"batch/{label}", change(bag, Op.INSERT, *rows), tags=("batch",))
         yield named(f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2)
     name = "batch/split"
-    table = Table(database, slug(name), (ID, Column("a", mysql.text("varchar", 64))), ("id",))
+    table = Table(database, neutral(name), (ID, Column("a", mysql.text("varchar", 64))), ("id",))
     pairs: tuple[tuple[Row | None, Row | None], ...] = tuple(
         ({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)
     )
     yield named(name, change(table, Op.UPDATE, *pairs), tags=("batch", "key-update"))
     name = "batch/awkward"
     rows = [(None, {"id": i, "a": one}) for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
-    yield named(name, change(replace(table, name=slug(name)), Op.INSERT, *rows), tags=("batch",))
+    yield named(name, change(replace(table, name=neutral(name)), Op.INSERT, *rows), tags=("batch",))
     quoted = mysql.binary("varbinary", 64)
     for label, raw in (
         ("document", b"\x89PNG\r\n\x1a\n"),
@@ -355,7 +355,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     name = "values/declared"
     columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
     row: dict[str, Value] = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield named(name, insert(Table(database, slug(name), columns, ("id",)), row), tags=("virtual",))
+    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
     everything = every_type(lambda _type: True)
     zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)

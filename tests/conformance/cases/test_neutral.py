@@ -27,7 +27,7 @@ SQL = words(
     " modify not partition primary recover rename replica rollback sequence truncate view virtual"
 )
 """Words of statements, which stand in the message as it is."""
-PROTOCOL = words("checkpoint ddl delete heartbeat insert message null update watermark")
+PROTOCOL = words("bootstrap checkpoint ddl delete heartbeat init insert message null update watermark")
 """Words by which formats call their messages, and what stands for no value."""
 TYPES = words("ascii big decimal euckr geometry infinity koi latin nan none point sjis ucs unheard")
 """Words of column types, of character sets, of what a vendor prints for a number or no value."""
