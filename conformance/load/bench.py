@@ -104,7 +104,7 @@ def baseline(name: str, sample: Message) -> str:
     """The specification of a format's baseline, which stands beside its decoder; `bare` reads messages without Connect's schema,
     which are JSON without a `payload`, like `sample`."""
     spec = f"{DECODERS}.{module_name(name)}:BASELINE"
-    return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
+    return spec if get(name).container != "json" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:

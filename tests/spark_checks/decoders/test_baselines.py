@@ -48,7 +48,8 @@ def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(spark: Spar
     table = Table("db", "t", columns, ("id",), schema=origin.schema)
     change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": "was"}, {"id": 7, "s": "is"}))
     (one,) = (w for w in fmt.write(History((change,)), profile, Layout()) if any(c.kind is Kind.ROW for c in w.changes))
-    frame = spark.createDataFrame([(one.message.value, "cdc", 0, 0)], "value binary, topic string, partition int, offset bigint")
+    shape = "key binary, value binary, topic string, partition int, offset bigint"
+    frame = spark.createDataFrame([(one.message.key, one.message.value, "cdc", 0, 0)], shape)
     decoder = load(baseline(name, one.message))
     for level in (1, 2):
         (row,) = decoder(level, frame, table, Deployment()).collect()
