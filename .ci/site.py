@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<!`)(!?\[[^\]]*\])\(([^()\s:#]+)(#[^()\s]*)?\)")
-GROUPS = {"Formats": "formats", "Sources": "sources"}
+GROUPS = {"Formats": "formats", "Sources": "sources", "Faults of readers": "scoreboard"}
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
 
 
