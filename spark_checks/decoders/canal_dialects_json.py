@@ -22,7 +22,8 @@ from spark_checks.decoders.families.mysql import typed as of_mysql
 _FULL_LOAD: Final = "INIT"
 _SECONDS: Final = 100_000_000_000
 _OFFSET: Final = " +00:00"
-_BYTES: Final = r"^\[((25[0-5]|2[0-4]\d|1?\d?\d)(, ?|(?=\])))*\]$"
+# Possessive: a greedy group calls itself for each byte, and a long value ends the JVM by its stack.
+_BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]$"
 
 
 def _kind(m: Column) -> Column:
