@@ -96,7 +96,7 @@ def test_a_value_fault_convicts_its_rule(engine, decoder, tmp_path):
         """
         def decode_rows(records, table, *, deployment=None):
             rows = reference.decode_rows(records, table, deployment=deployment)
-            if table.name != "keyless":
+            if table.name != "visits":
                 return rows
             return rows.withColumn("after", F.col("after").withField("a", F.col("after.a") + 1))
     """,

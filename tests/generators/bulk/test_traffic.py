@@ -160,6 +160,10 @@ UNLEARNED = {
     # A checksum follows every value of the row.
     "ticdc-simple-json/v8.5.7+tz+checksum",
     "ticdc-simple-avro/v8.5.7+tz+checksum",
+    # A position counts the bytes before it.
+    "ogg-json/19.1",
+    # Lengths stand before keys and values.
+    "ticdc-open-protocol/v8.5.7",
 }
 
 
