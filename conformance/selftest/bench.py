@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -39,7 +39,9 @@ class Answered:
 
 def _differ(right: Rows, other: Rows) -> bool:
     pairs = zip(right, other, strict=False)
-    return right is not other and (len(right) != len(other) or any(a is not b and repr(a) != repr(b) for a, b in pairs))
+    return right is not other and (
+        len(right) != len(other) or any(a is not b and (a != b or repr(a) != repr(b)) for a, b in pairs)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,13 @@ class Bench:
         chosen |= dict.fromkeys(first.values())
         return [one for case, one in self.cases.items() if case in chosen]
 
+    def fresh(self) -> Judge:
+        """A judge that has counted nothing and remembers nothing, but knows which rule owns what."""
+        return replace(self.judge.empty(), remembers=False)
+
     def judged(self, one: Answered, rows: Iterable[Rows]) -> CaseResult:
         """The verdict of a case whose messages have these rows."""
-        return judged(Judge(self.judge.rules), one.case, rows)
+        return judged(self.fresh(), one.case, rows)
 
 
 def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:

@@ -16,6 +16,7 @@ from conformance.cases.catalogue import Call, calls
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
 from conformance.engines.specs import LIAR, decoder_of
+from conformance.judging.blame import blamed
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.rules.order import order_of
@@ -28,6 +29,7 @@ from conformance.selftest.liars.table import Liar, liars
 from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
+from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge
@@ -40,6 +42,8 @@ from generators.wire_format import FORMATS, Format, get
 CONVICTED: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
 _NOWHERE: Final[Place] = ("", -1, -1)
+BLAMED: Final = 50
+"""Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the others."""
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
 STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
@@ -61,7 +65,7 @@ STREAM_NEMESES: Final = (
 class Check:
     """A check, passed or not.
 
-    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), spark (a liar in Spark), stream,
+    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame, spark (a liar in Spark), stream,
     writer, operator (what becomes of one of the catalogue), rate (of all operators) or stacks (how several at once are named)."""
 
     kind: str
@@ -84,7 +88,7 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         tried = bench(fmt, seed)
         checks += [*reference(tried), *altered(tried)]
         note(f"{name}: liars")
-        checks += told(tried, seed)
+        checks += [*told(tried, seed), *blame(tried)]
         note(f"{name}: operators")
         checks += operators(tried, seed)
         note(f"{name}: liars in Spark")
@@ -103,7 +107,7 @@ def without_spark(formats: Sequence[str], seed: int, note: Callable[[str], None]
     for name in formats:
         note(f"{name}: operators")
         tried = bench(get(name), seed)
-        checks += [*reference(tried), *altered(tried), *told(tried, seed), *operators(tried, seed)]
+        checks += [*reference(tried), *altered(tried), *told(tried, seed), *blame(tried), *operators(tried, seed)]
     return checks
 
 
@@ -154,7 +158,7 @@ def told(tried: Bench, seed: int) -> Iterator[Check]:
     placed = staging.staged(tried, staging.samples(tried), seed, "")
     memory = Memory(staging.truth(tried, placed))
     for liar in liars(tried.fmt.name):
-        found = Judge(tried.judge.rules)
+        found = tried.fresh()
         if liar.breach:
             breaking = replace(placed, decoder=liar.breach)
             results = staging.results(memory, breaking, liar.convicts, liar.level, seed, found, ())
@@ -195,6 +199,26 @@ def conviction(
     return Check(kind, fmt, name, False, problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}")
 
 
+def blame(tried: Bench) -> Iterator[Check]:
+    """Blame, which names the rule behind a finding, gives no case of a liar or an operator a weaker verdict."""
+    weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
+    weaker, number = Counter[str](), 0
+    for level in (1, 2):
+        cover = tried.cover(level)
+        cover = cover[:: len(cover) // BLAMED + 1]
+        right = [tried.judged(one, one.rows) for one in cover]
+        lies_told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
+        for operator in (*lies_told, *(one for one in OPERATORS.values() if level in one.levels)):
+            judge, number = tried.fresh(), number + 1
+            rows = [one.altered(operator) for one in cover]
+            tried_on = zip(cover, right, rows, strict=True)
+            before = [fine if some is None else judged(judge, one.case, some) for one, fine, some in tried_on]
+            pairs = zip(before, blamed(judge, before), strict=True)
+            weaker[operator.name] += sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+    text = f"{number} liars and operators, {weaker.total()} weaker verdicts"
+    yield Check("blame", tried.fmt.name, "no weaker verdict", not +weaker, text + "".join(f"; {name}" for name in +weaker))
+
+
 def operators(tried: Bench, seed: int) -> Iterator[Check]:
     """What becomes of every operator of the catalogue, and how many are convicted: they were written without a look at rules."""
     measured = list(measuring.measure(tried))
@@ -223,9 +247,9 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
     level_two = [one.case for one in tried.cover(2)[: staging.CASES]]
     cases = {case.id: case for some in (staging.samples(tried), level_two, *mine.values()) for case in some}
     placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_of(name, None)))
-    yield _reference_in_spark(engine, placed, Judge(tried.judge.rules))
+    yield _reference_in_spark(engine, placed, tried.fresh())
     for liar in known:
-        lying, found = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), Judge(tried.judge.rules)
+        lying, found = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), tried.fresh()
         results: list[CaseResult] = []
         problem = ""
         try:

@@ -100,7 +100,7 @@ class Measured:
 
 def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())) -> Iterator[Measured]:
     """Every operator at its levels, on the cases that cover a format."""
-    found = Judge(tried.judge.rules)
+    found = tried.fresh()
     obligations = {rule.id: rule.obligation for rule in found.rules}
     for level in (1, 2):
         cover = tried.cover(level)

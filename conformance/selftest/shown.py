@@ -17,6 +17,7 @@ WHAT: Final = {
     "altered": "altered outputs answered by exactly their rule",
     "liar": "liars convicted by the rule they name",
     "non-strict": "liars convicted by a SHOULD rule: only with --strict",
+    "blame": "liars and operators that blame lets off no more lightly",
     "spark": "liars in Spark convicted by the rule they name",
     "writer": "lying writers seen",
     "stream": "streams converge, and their liars are convicted",

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from conformance.judging.blame import blamed
-from conformance.judging.judge import Judge
 from conformance.judging.mistakes import Mistake, Place, mistakes, place
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Obligation
@@ -64,7 +63,7 @@ class _Stage:
 
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
-        judge = Judge(self.tried.judge.rules)
+        judge = self.tried.fresh()
         results = blamed(judge, [judged(judge, one.case, _rows(one, operators)) for one in self.cover])
         rules = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
         return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})

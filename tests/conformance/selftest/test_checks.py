@@ -137,6 +137,15 @@ def altered(tried):
     return {check.name: check for check in checks.altered(tried)}
 
 
+def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
+    monkeypatch.setattr(checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")})
+    (check,) = checks.blame(tried)
+    assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
+    monkeypatch.setattr(checks, "blamed", lambda _judge, results: [replace(one, verdict=Verdict.PASS) for one in results])
+    (check,) = checks.blame(tried)
+    assert not check.ok and "; keys-null; " in f"{check.detail}; "
+
+
 def test_every_altered_output_is_answered_by_its_rule_alone(tried):
     found, shown = altered(tried), {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule}
     assert {name for name, check in found.items() if check.ok} == shown >= {NAMES, f"{NAME}/fault/unreadable"}
@@ -354,6 +363,7 @@ PARTS = {
     "reference": "reference",
     "altered": "altered",
     "told": "liar",
+    "blame": "blame",
     "operators": "operator",
     "in_spark": "spark",
     "writers": "writer",
@@ -377,7 +387,7 @@ def test_the_self_test_shows_all_of_it_and_streams_where_their_liars_are_tried(p
     shown = [c.kind for c in checks.selftest(Spark({}, ()), ["huawei-cdl-json"], 1, lambda _text: None)]
     assert shown == [kind for kind in PARTS.values() if kind != "stream"]
     shown = [c.kind for c in checks.without_spark([NAME], 1, lambda _text: None)]
-    assert shown == ["reference", "altered", "liar", "operator"]
+    assert shown == ["reference", "altered", "liar", "blame", "operator"]
 
 
 @pytest.mark.parametrize("style", ["json", "pretty"])
