@@ -126,10 +126,11 @@ class _Seen:
                 if (number, change.row) in lost:
                     continue
                 held = tokens(result.case, result.case.written[number].changes, change)
+                exact = {_exact(cell) for _, _, cell in cells(change, level)}
                 seen.came.update(held)
                 for profile in ("", result.case.profile):
                     seen.cleared[level, profile] |= held
-                    seen.exact[level, profile].update(_exact(cell) for _, _, cell in cells(change, level))
+                    seen.exact[level, profile] |= exact
                 for side, column, cell in cells(change, level):
                     if (number, change.row) not in uncompared and (number, change.row, side, column) not in wrong:
                         right = seen.right[level, side, cell.state is State.NULL]

@@ -12,6 +12,7 @@ import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Final
 
 from conformance.judging.hints import hint
@@ -249,11 +250,16 @@ def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
 
 def cell_tokens(cell: Cell) -> tuple[str, ...]:
     """The subjects of a cell, from narrow to wide."""
-    name = cell.type.key.replace(" ", "-")
-    if cell.state in (State.NULL, State.ABSENT):
-        return (f"cell {name} {cell.state.lower()}",)
+    return _subjects(cell.type.key, cell.state, cell.cls)
+
+
+@cache
+def _subjects(key: str, state: State, cls: str) -> tuple[str, ...]:
+    name = key.replace(" ", "-")
+    if state in (State.NULL, State.ABSENT):
+        return (f"cell {name} {state.lower()}",)
     wide = f"cell {name} value"
-    return (f"{wide} {cell.cls}", wide) if cell.cls else (wide,)
+    return (f"{wide} {cls}", wide) if cls else (wide,)
 
 
 def ranked(subjects: Iterable[str]) -> list[str]:
