@@ -37,7 +37,7 @@ def consume(bootstrap, topic, count, timeout_s=30):
     """`count` records of a topic by (partition, offset)."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
     try:
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=60).topics[topic].partitions
         consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
         found = {}
         deadline = time.monotonic() + timeout_s
@@ -54,7 +54,7 @@ def consume(bootstrap, topic, count, timeout_s=30):
 
 
 def topics(bootstrap):
-    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}).list_topics(timeout=10).topics
+    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}).list_topics(timeout=60).topics
 
 
 def gone(bootstrap, name):
@@ -130,7 +130,7 @@ def test_refused_by_the_broker(kafka):
     """Messages that the client takes and the broker refuses keep the alignment of those around them."""
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
     name = run_topic_name()
-    admin.create_topics([NewTopic(name, 1, 1, config={"max.message.bytes": "1000"})])[name].result(10)
+    admin.create_topics([NewTopic(name, 1, 1, config={"max.message.bytes": "1000"})])[name].result(60)
     incompressible = random.Random(1).randbytes(20_000)
 
     def spaced():
@@ -251,7 +251,7 @@ def test_run_topics_are_unique_and_removed(kafka):
         assert len(topics(kafka.bootstrap)[name].partitions) == 2
         resource = ConfigResource(ConfigResource.Type.TOPIC, name)
         admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
-        settings = admin.describe_configs([resource])[resource].result(10)
+        settings = admin.describe_configs([resource])[resource].result(60)
         assert {key: settings[key].value for key in publishing.TOPIC_CONFIG} == dict(publishing.TOPIC_CONFIG)
     assert gone(kafka.bootstrap, name)
 
