@@ -134,7 +134,9 @@ class CommandEngine:
         self._memory_mb = memory_mb
         self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
-        self._guardian, self._say = Guarded(None, remove=self.directory), note
+        self._guardian = Guarded(None, remove=self.directory)
+        # A note on what was left behind stays, where the notes of a command give way to each other.
+        self._say: Note = getattr(note, "line", note)
         path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
         self._trace = path.open("ab") if path else None
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
