@@ -21,6 +21,8 @@ from generators.model import Case, Message, Origin, Written
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
+AGAIN: Final = "#again"
+"""The end of the id of a message that comes again."""
 ALIKE: Final = 6
 """Cases that are tried alone before a call that raises is divided."""
 COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
@@ -45,7 +47,7 @@ def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
     owner = prepared.owners[id(message)]
     if call.table is None:
         changes = next(written.changes for written in owner.written if written.message == message)
-        return replace(owner, id=f"{owner.id}#again", written=(Written(message, changes),))
+        return replace(owner, id=f"{owner.id}{AGAIN}", written=(Written(message, changes),))
     name = f"{owner.id}#in-{call.table.name}"
     return replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
 
