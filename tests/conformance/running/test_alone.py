@@ -124,7 +124,9 @@ def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, 
     if wrong in NEEDED:
         assert needed and needed <= set(NEEDED[wrong]) and ReplayOutcome.FAILED in outcomes
         with engine_for(decoder("never"), (NAME,), timeout_s=60) as engine:
-            assert {replay.replay(crash, engine, decoder("never"))[0] for crash in saved} == {ReplayOutcome.FIXED}
+            assert {replay.replay(crash, engine, decoder("never"))[0] for crash in saved if crash.neighbours} == {
+                ReplayOutcome.FIXED
+            }
 
 
 def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_path):
