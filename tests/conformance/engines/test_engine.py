@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
+from conformance.engines import child
 from conformance.engines.child import FIRST_OFFSET, ChildEngine
 from conformance.engines.engine import (
     ChildDied,
@@ -70,6 +71,17 @@ def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     first, second = sorted({pid for pid, *_ in asked()}, key=[pid for pid, *_ in asked()].index)
     assert [op for pid, op, *_ in asked() if pid == first] == ["start", "open", "open", "release", "decode"]
     assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
+
+
+def test_the_start_of_a_child_is_not_the_decoder_s_time(fake, monkeypatch):
+    make, _ = fake
+    engine, began = make(), time.monotonic()
+    monkeypatch.setattr(child, "WORKER", "slow_worker")
+    Path(os.environ["PYTHONPATH"], "slow_worker.py").write_text("import time\ntime.sleep(3)\nimport fake_worker\n", "utf-8")
+    engine.renew().result(60)
+    with pytest.raises(ChildDied) as caught:
+        engine.decode(asking("fake.exit")).result(60)
+    assert time.monotonic() - began > 3 and caught.value.lost_s < 2
 
 
 def test_a_call_that_does_not_end_is_a_timeout_and_its_child_is_gone(fake, session_processes):
