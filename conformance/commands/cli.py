@@ -55,6 +55,7 @@ from conformance.commands.shell import (
 from conformance.commands.spark_options import spark_options
 from conformance.commands.watching import refused as refuse_watching
 from conformance.commands.watching import watch
+from conformance.engines.spark_conf import BOUND
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES, check
 from conformance.text import printable
@@ -215,7 +216,7 @@ def run(**options: Any) -> None:
     )
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
-    if is_command(settings.decoder) and options["spark_conf"]:
+    if is_command(settings.decoder) and options["spark_conf"].keys() - {BOUND}:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
     spark_conf, asked = options["spark_conf"], options["asked"]

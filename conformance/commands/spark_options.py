@@ -10,6 +10,7 @@ import click
 
 from conformance.commands.shell import Assignment, ParamType
 from conformance.engines import spark_conf as conf
+from conformance.engines.memory import DEFAULT_MB
 from generators.errors import UsageError
 
 
@@ -68,6 +69,14 @@ _OPTIONS: Final = (
         type=SparkSetting(),
         help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
     ),
+    click.option(
+        "--memory",
+        type=click.IntRange(0),
+        default=DEFAULT_MB,
+        show_default=True,
+        metavar="MB",
+        help="Memory that each process of a decoder may have, beside the heap of Spark's JVM; 0: no bound. Linux.",
+    ),
 )
 
 
@@ -87,10 +96,12 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's names."""
 
     @functools.wraps(command)
-    def placed(*, master: str | None, remote: str | None, spark_packages: tuple[str, ...], **given: Any) -> Any:
+    def placed(*, master: str | None, remote: str | None, spark_packages: tuple[str, ...], memory: int, **given: Any) -> Any:
         given["spark_conf"] = conf.joined(
             dict(given["spark_conf"]), master=master or "", remote=remote or "", added=spark_packages
         )
+        if memory != DEFAULT_MB:
+            given["spark_conf"][conf.BOUND] = str(memory)
         return command(**given)
 
     for option in reversed(_OPTIONS):

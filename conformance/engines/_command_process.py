@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.memory import bounded, remark
 from generators.errors import HarnessError, UsageError
 
 TAIL: Final = 1 << 14
@@ -55,12 +56,14 @@ class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
     `variables` are added to the environment, with `home` as the temporary folder; `woken` is a file descriptor that becomes
-    readable when all work must stop.
+    readable when all work must stop; `memory_mb` bounds the memory of each of its processes, if not 0.
     """
 
-    def __init__(self, command: str, variables: Mapping[str, str], woken: int, line_limit: int, home: Path) -> None:
+    def __init__(
+        self, command: str, variables: Mapping[str, str], woken: int, line_limit: int, home: Path, memory_mb: int = 0
+    ) -> None:
         words = arguments(command)
-        self.variables, self.home = dict(variables), home
+        self.variables, self.home, self._memory_mb = dict(variables), home, memory_mb
         try:
             self._child = subprocess.Popen(
                 words,
@@ -74,6 +77,7 @@ class Process:
         except (OSError, ValueError) as error:
             raise UsageError(_not_started(words, error)) from None
         child = self._child
+        bounded(child.pid, memory_mb)
         assert child.stdin is not None and child.stdout is not None and child.stderr is not None
         self._stdin, self._stdout = child.stdin, child.stdout
         os.set_blocking(self._stdin.fileno(), False)
@@ -177,7 +181,9 @@ class Process:
         code = self._child.wait()
         self._reader.join(GRACE_S)
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        return ChildDied(self.explain(f"{how}; it {otherwise}"))
+        words = bytes(self._errors).decode("utf-8", "replace").split("\n")
+        last = next((f", its last words {word.strip()[:200]!r}" for word in reversed(words) if word.strip()), "")
+        return ChildDied(self.explain(f"{how}{last}; it {otherwise}"))
 
     def _gone(self, within_s: float) -> bool:
         """Whether the process ends in that time. It is not reaped, so that its group's id is not reused."""
@@ -192,7 +198,8 @@ class Process:
     def explain(self, what: str) -> str:
         """What the decoder did, and the tail of its standard error."""
         lines = bytes(self._errors).decode("utf-8", "replace").splitlines()[-SHOWN:]
-        return "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
+        told = "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
+        return told + remark(told, self._memory_mb)
 
     def end(self, *, gently: bool = False) -> None:
         """Ends the process and its group: at once, or after a grace period to end by itself."""

@@ -35,8 +35,9 @@ from conformance.brokers.jars import Note
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog
 from conformance.engines.asking import Asking, failed, then
-from conformance.engines.engine import ChildDied, DecodeTimeout
-from conformance.engines.spark_conf import JARS, PACKAGES, away
+from conformance.engines.engine import ChildDied, DecodeTimeout, Lost
+from conformance.engines.memory import bounded, of_session, remark
+from conformance.engines.spark_conf import BOUND, JARS, PACKAGES, away
 from conformance.engines.specs import DECODERS, LIAR
 from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
@@ -101,6 +102,7 @@ class ChildEngine(Asking):
     `packages` names what Spark needs beside pyspark (`needed`), fetched before the child starts; `note` receives progress.
     `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs. `given`
     are pickled decoders by the name that stands for their specification (`conformance.engines.live.pickled`).
+    A bound of memory (`conf`'s BOUND, in MB, else a default) holds for each process here, beside the JVM's heap.
     `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
     `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
     Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
@@ -120,8 +122,8 @@ class ChildEngine(Asking):
         note: Note = lambda _line: None,
         given: Mapping[str, str] = {},
     ) -> None:
-        settings = {name: value for name, value in conf.items() if name not in (JARS, PACKAGES)} | cluster.settings(conf)
-        self._place = away(conf)
+        settings = {name: value for name, value in conf.items() if name not in (JARS, PACKAGES, BOUND)} | cluster.settings(conf)
+        self._place, self._memory_mb = away(conf), of_session(conf)
         jars = cluster.jars(packages, conf, note)
         self._again = partial(
             ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note, given=given
@@ -289,6 +291,7 @@ class ChildEngine(Asking):
             pass_fds=(write_end,),
             start_new_session=True,
         )
+        bounded(self._child.pid, self._memory_mb)
         self._log.started()
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
@@ -361,6 +364,8 @@ class ChildEngine(Asking):
                 self._fail(asked, self._ended(asked.request, what))
 
     def _fail(self, asked: _Asked, error: BaseException) -> None:
+        if isinstance(error, Lost):
+            error.lost_s = time.monotonic() - (asked.deadline - asked.limit_s)
         if asked.request["op"] in ("start", "open"):
             self._unopened[asked.request.get("handle", "")] = error
         asked.future.set_exception(error)
@@ -376,7 +381,7 @@ class ChildEngine(Asking):
             case "load":
                 return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
             case op if op == "decode" or op in SERVICES:
-                return ChildDied(f"{what}:\n{tail}")
+                return ChildDied(f"{what}:\n{tail}{remark(tail, self._memory_mb)}")
             case op:
                 return HarnessError(f"Spark, {op}: {what}:\n{tail}")
 

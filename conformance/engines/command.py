@@ -40,6 +40,7 @@ from conformance.engines._command_process import Process, ProtocolBreak
 from conformance.engines.child import QUICK, ChildEngine, needed
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.live import LiveEngine, pickled
+from conformance.engines.memory import DEFAULT_MB, bound_mb
 from conformance.engines.spark_conf import away
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
@@ -95,7 +96,9 @@ def engine_for(
     if is_command(decoder):
         if place := away(conf):
             raise UsageError(f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark")
-        return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s, note=note)
+        return CommandEngine(
+            fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s, note=note, memory_mb=bound_mb(conf)
+        )
     return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note, given=pickled(decoder))
 
 
@@ -112,7 +115,7 @@ class CommandEngine:
     records. One process serves all calls, in order. It is replaced after it ends, exceeds a time limit or breaks the
     protocol, and for a call in another environment: in `Request.conf`, `spark.sql.session.timeZone` becomes the variable TZ,
     other Spark settings are ignored, and any other name is an environment variable. `repartition` is the number of batches of
-    a call. `trace` is a file for every line of both directions.
+    a call. `trace` is a file for every line of both directions. `memory_mb` bounds the memory of each of the decoder's processes.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -126,10 +129,14 @@ class CommandEngine:
         line_limit: int = LINE_LIMIT,
         trace: Path | None = None,
         note: Note = lambda _line: None,
+        memory_mb: int = DEFAULT_MB,
     ) -> None:
+        self._memory_mb = memory_mb
         self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
-        self._guardian, self._say = Guarded(None, remove=self.directory), note
+        self._guardian = Guarded(None, remove=self.directory)
+        # A note on what was left behind stays, where the notes of a command give way to each other.
+        self._say: Note = getattr(note, "line", note)
         path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
         self._trace = path.open("ab") if path else None
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
@@ -248,6 +255,7 @@ class CommandEngine:
             self._woken,
             self._line_limit,
             Path(tempfile.mkdtemp(prefix="command-", dir=self.directory)),
+            self._memory_mb,
         )
         levels = self._levels.get(decoder, (1, 2))
         answers: list[Started] = []

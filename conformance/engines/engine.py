@@ -30,11 +30,17 @@ class PlanFailed(DecodeRaised):
     """Spark refused the decoder's plan before it read a message."""
 
 
-class DecodeTimeout(Exception):
+class Lost(Exception):
+    """The decoder's process is lost. `lost_s` is the time of the call, without starts of the process, if the engine knows it."""
+
+    lost_s: float | None = None
+
+
+class DecodeTimeout(Lost):
     """The decoder exceeded its time limit; the child was killed."""
 
 
-class ChildDied(Exception):
+class ChildDied(Lost):
     """The child process ended during decoding."""
 
 

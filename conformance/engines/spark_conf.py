@@ -19,6 +19,8 @@ REMOTE: Final = "spark.remote"
 ADDRESS: Final = ("spark.driver.host", "spark.driver.bindAddress")
 """Where the driver listens."""
 MEMORY: Final = "spark.driver.memory"
+BOUND: Final = "spark.cdc.memory"
+"""The MB of memory that each process of a decoder may have, of `--memory`; not known to Spark."""
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 """Options of a JVM, which are added to the harness's."""
 

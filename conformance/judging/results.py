@@ -16,7 +16,7 @@ from conformance.judging.judge import BAD, CaseResult, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
 from conformance.rules.rules import Obligation, Rule
-from generators.model import State
+from generators.model import Case, State
 from generators.tables.schema import Note, Schema, place
 
 INTERRUPTED: Final = "interrupted"
@@ -113,7 +113,8 @@ class Failure:
     `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
     describes the case before reduction. `keys` are the findings' keys that the cause
     stands for, and `others` counts the rule's further causes that are not failures of their own. `alone`: its case was seen to
-    fail without any other message. `profiles` are those that fail, of `judged`, `faults` the kinds of faults.
+    fail without any other message; `neighbours` are cases behind which it was seen to fail. `profiles` are those that fail, of
+    `judged`, `faults` the kinds of faults.
     """
 
     rule: Rule
@@ -130,6 +131,7 @@ class Failure:
     keys: tuple[str, ...] = ("",)
     others: int = 0
     alone: bool = False
+    neighbours: tuple[Case, ...] = ()
     profiles: tuple[str, ...] = ()
     judged: int = 0
     faults: tuple[str, ...] = ()

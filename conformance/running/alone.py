@@ -21,7 +21,7 @@ from conformance.judging.output import Place, read
 from conformance.judging.results import Failure, FormatResult
 from conformance.rules.rules import Aspect, Rule
 from conformance.running import laws
-from conformance.running.isolating import stray_finding
+from conformance.running.isolating import AGAIN, stray_finding
 from conformance.running.prepared import Prepared
 from generators.errors import HarnessError
 from generators.model import Case, Origin
@@ -30,6 +30,10 @@ LIMIT_S: Final = 30.0
 """Limit of the time in which failures are judged alone."""
 SAMPLED: Final = 12
 """Failures that are judged alone first: if all of them fail alone, the others are taken to do so."""
+SEARCH_S: Final = 10.0
+"""Limit of the time in which the neighbours that failures need are searched for."""
+NEIGHBOURS: Final = 1000
+"""Neighbours that are saved with a failure at most."""
 TURNS: Final = 3
 """How often a failure must fail alone once another has passed alone: it may have failed by chance."""
 _NUMBERS: Final = itertools.count(1)
@@ -37,31 +41,42 @@ _NUMBERS: Final = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A case that is decoded alone, with its pending answer; `own`: no other case uses its handle."""
+    """A case that is decoded alone, or behind `beside`, with its pending answer; `own`: no other case uses its handle."""
 
     case: Case
     request: Request
     places: tuple[Place, ...]
     future: Future[pa.Table]
     own: bool = False
+    beside: tuple[Place, ...] = ()
 
     @classmethod
     def ask(
-        cls, engine: Engine, handle: str, case: Case, places: tuple[Place, ...], decoder: str, mapping: Mapping[str, str]
+        cls,
+        engine: Engine,
+        handle: str,
+        case: Case,
+        places: tuple[Place, ...],
+        decoder: str,
+        mapping: Mapping[str, str],
+        beside: tuple[Place, ...] = (),
     ) -> Alone:
         """Asks for a case whose messages are at these places of an open handle."""
         table = case.tables[0] if case.level == 2 else None
-        request = Request(handle, to_ranges(places), decoder, case.level, case.deployment, table, mapping=mapping)
+        request = Request(handle, to_ranges((*beside, *places)), decoder, case.level, case.deployment, table, mapping=mapping)
         request = replace(request, tables=case.tables)
-        return cls(case, request, places, engine.decode(request))
+        return cls(case, request, places, engine.decode(request), beside=beside)
 
     @classmethod
-    def laid_out(cls, engine: Engine, case: Case, decoder: str, mapping: Mapping[str, str]) -> Alone:
-        """Asks for a case whose messages are the only ones of a table."""
+    def laid_out(
+        cls, engine: Engine, case: Case, decoder: str, mapping: Mapping[str, str], neighbours: Sequence[Case] = ()
+    ) -> Alone:
+        """Asks for a case whose messages are the only ones of a table, but for those of its neighbours, which are before them."""
         handle = f"alone-{next(_NUMBERS)}"
-        places, source = lay_out(engine.directory, handle, [w.message for w in case.written])
+        laid, source = lay_out(engine.directory, handle, [w.message for one in (*neighbours, case) for w in one.written])
         engine.open(handle, source)
-        return replace(cls.ask(engine, handle, case, tuple(places), decoder, mapping), own=True)
+        beside, places = tuple(laid[: -len(case.written)]), tuple(laid[-len(case.written) :])
+        return replace(cls.ask(engine, handle, case, places, decoder, mapping, beside), own=True)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
         """The case's findings; of a law that concerns surroundings, with those of other ones. Raises DecodeRaised,
@@ -76,9 +91,9 @@ class Alone:
         outputs = read(self.future.result(), self.case.level)
         table = self.request.table.name if self.request.table else None
         found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places], table).findings)
-        if (stray := stray_finding(judge, self.case.id, outputs, self.places)) is not None:
+        if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
             found.append(stray)
-        if rule.law in ("batch", "environment"):
+        if rule.law in ("batch", "environment") and not self.beside:
             found += laws.again(engine, self.request, {place: (self.case, i) for i, place in enumerate(self.places)}, judge)
         return found
 
@@ -106,7 +121,7 @@ def move(engine: Engine, one: Prepared, result: FormatResult, failures: Sequence
 
 def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
     """The failures, each with whether its case was seen to fail alone; in place of a reduced one that passes alone its `whole`
-    one."""
+    one, with the neighbours that it needs, if they were found."""
     judge = Judge(one.rules, one.loaded.capabilities)
 
     def laid_out(case: Case) -> Alone:
@@ -119,7 +134,44 @@ def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequen
     chosen = [f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)]
     again = [failure for failure in chosen if id(failure) not in tried]
     tried |= _tried(engine, asked(again), laid_out, judge, one.decoder)
-    return [replace(failure, alone=tried.get(id(failure), False)) for failure in chosen]
+    until = time.monotonic() + SEARCH_S
+
+    def told(failure: Failure, origin: Failure) -> Failure:
+        seen = tried.get(id(failure), False)
+        among = failure.rule.law == "batch" or (id(failure) in tried and not seen)
+        needed = _needed(engine, one, origin, judge, until) if among and not origin.known else ()
+        why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
+        return replace(origin, neighbours=needed, reduced=why) if needed else replace(failure, alone=seen)
+
+    return [told(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
+
+
+def _needed(engine: Engine, one: Prepared, failure: Failure, judge: Judge, until: float) -> tuple[Case, ...]:
+    """Cases of its call behind which the failure's case always fails, as few as are found until then; none if there are none."""
+    case = failure.result.case
+    first = case.id.removesuffix(AGAIN)
+    call = next((call for call in one.calls if any(other.id == first for other in call.cases)), None)
+    others = [other for other in call.cases if other.id != case.id] if call else []
+
+    def fails(some: Sequence[Case]) -> bool:
+        if is_command(one.decoder):
+            engine.renew()
+        asked = Alone.laid_out(engine, case, one.decoder, one.settings.mapping, some)
+        return _fails(engine, asked, failure, judge.empty())
+
+    try:
+        if not others or time.monotonic() > until or not fails(others):
+            return ()
+        size = -(-len(others) // 2)
+        while size and time.monotonic() < until:
+            for start in range(len(others) - size, -1, -size):
+                left = [*others[:start], *others[start + size :]]
+                if left and time.monotonic() < until and fails(left):
+                    others = left
+            size //= 2
+        return tuple(others) if len(others) <= NEIGHBOURS and all(fails(others) for _ in range(TURNS)) else ()
+    except HarnessError:
+        return ()
 
 
 def _tried(

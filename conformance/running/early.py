@@ -20,6 +20,7 @@ from conformance.judging.judge import CaseResult, Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.selection import claimed
 from conformance.rules.rules import rules
+from conformance.running.isolating import always
 from conformance.running.mixing import ACQUITTING
 from conformance.running.prepared import Prepared, Settings, request
 from generators.errors import HarnessError
@@ -42,6 +43,7 @@ class Early:
     places: dict[int, Place]
     asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
     findings: tuple[tuple[Finding, CaseResult], ...] = ()
+    always: Exception | None = None
 
     def ask(self, loaded: Loaded) -> None:
         """Asks for the largest call of the cases, if the decoder claims any."""
@@ -62,7 +64,10 @@ class Early:
         one, call, future = self.asked
         try:
             outputs = read(future.result(), call.level)
-        except (CancelledError, ChildDied, DecodeRaised, DecodeTimeout, HarnessError):
+        except (ChildDied, DecodeTimeout) as error:
+            self.always = always(self.engine, one, call, error)
+            return True
+        except (CancelledError, DecodeRaised, HarnessError):
             return True
         finally:
             self.engine.release(one.handle)

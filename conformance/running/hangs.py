@@ -9,16 +9,23 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Lost
 
 HANGS: Final = 3.0
 """Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of a call."""
 PROBE_S: Final = 10.0
 """Least time limit of a part of a call that hung; an item alone has the whole time limit."""
+DEATHS: Final = 16
+"""Limit of the calls that end their process: each costs a start, which is not the decoder's time."""
 PARTS: Final = 8
 """Parts of a call that hung or ended the process."""
 
 T = TypeVar("T")
+
+
+def lost(error: Lost, began: float) -> float:
+    """The decoder's time in a call that began then and lost its process."""
+    return time.monotonic() - began if error.lost_s is None else error.lost_s
 
 
 def parts(items: Sequence[T], number: int = PARTS) -> list[Sequence[T]]:
@@ -65,8 +72,8 @@ def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], time
     `ask` is given items and their time limit, 0 for the engine's own.
     """
     convicted: dict[T, Exception] = {}
-    search, lost_s = Search(parts(items), cold=True), 0.0
-    while search and lost_s < HANGS * timeout_s:
+    search, lost_s, deaths = Search(parts(items), cold=True), 0.0, 0
+    while search and lost_s < HANGS * timeout_s and deaths < DEATHS:
         some, began = search.pop(), time.monotonic()
         try:
             ask(some, probe_s(timeout_s) if len(some) > 1 else 0.0)
@@ -74,7 +81,7 @@ def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], time
         except DecodeRaised:
             search.cold = False
         except (DecodeTimeout, ChildDied) as error:
-            lost_s += time.monotonic() - began
+            lost_s, deaths = lost_s + lost(error, began), deaths + isinstance(error, ChildDied)
             if len(some) > 1:
                 search.waiting += parts(some)
             elif search.convicts(some[0], error):

@@ -9,18 +9,20 @@ from typing import Final
 
 from conformance.cases.catalogue import Call
 from conformance.engines.command import RecordsRaised
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Lost
 from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws
-from conformance.running.hangs import HANGS, PARTS, Search, parts, probe_s
+from conformance.running.hangs import DEATHS, HANGS, PARTS, PROBE_S, Search, lost, parts, probe_s
 from conformance.running.prepared import Prepared, request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
+AGAIN: Final = "#again"
+"""The end of the id of a message that comes again."""
 ALIKE: Final = 6
 """Cases that are tried alone before a call that raises is divided."""
 COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
@@ -45,9 +47,47 @@ def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
     owner = prepared.owners[id(message)]
     if call.table is None:
         changes = next(written.changes for written in owner.written if written.message == message)
-        return replace(owner, id=f"{owner.id}#again", written=(Written(message, changes),))
+        return replace(owner, id=f"{owner.id}{AGAIN}", written=(Written(message, changes),))
     name = f"{owner.id}#in-{call.table.name}"
     return replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
+
+
+class EveryCall(Lost):
+    """Every call hangs or ends its process; `tried` are the cases that did so alone, `verdict` is that of all."""
+
+    def __init__(self, error: Exception, tried: Sequence[Case]) -> None:
+        super().__init__(f"{error}\nSo ends every call: one of many messages, and {len(tried)} of one case each.")
+        self.tried, self.verdict = {case.id for case in tried}, verdict_of(error)
+
+
+def always(engine: Engine, prepared: Prepared, call: Call, first: Exception) -> EveryCall | None:
+    """What every call ends with, if two cases of this call, which ended with `first`, end alone as it did. Both together have
+    its time limit, or `PROBE_S` each."""
+    limit_s = prepared.settings.timeout_s
+    tried = call.cases[:: max(1, len(call.cases) - 1)] if len(call.cases) > 2 else ()
+    for case in tried:
+        asked = request(prepared, replace(call, foreign=()), [case])
+        if isinstance(first, DecodeTimeout):
+            asked = replace(asked, limit_s=min(limit_s, max(PROBE_S, limit_s / 2)))
+        try:
+            engine.decode(asked).result()
+        except (DecodeTimeout, ChildDied) as error:
+            if type(error) is not type(first):
+                return None
+            first = error
+        except (DecodeRaised, HarnessError):
+            return None
+        else:
+            return None
+    return EveryCall(first, tried) if tried else None
+
+
+def _withdrawn(prepared: Prepared) -> list[int]:
+    """Withdraws what waits for the decoder; the numbers of the calls that must be asked for again. Groups and laws see to
+    themselves."""
+    for future in (*(mixed.future for mixed in prepared.mixed.values()), *laws.pending(prepared.laws)):
+        future.cancel()
+    return [number for number, future in enumerate(prepared.futures) if number not in prepared.mixed and future.cancel()]
 
 
 def isolate(
@@ -62,8 +102,15 @@ def isolate(
     if divisible and (alike := _alike(engine, prepared, bare, cases)):
         return {}, alike
     killed = isinstance(first, DecodeTimeout | ChildDied)
-    search, performed, lost_s = Search([cases] if first is None else _split(cases, first), killed), 0, 0.0
-    while search and performed < CALLS and lost_s < HANGS * limit_s:
+    if killed and first is not None and prepared.always is None:
+        waiting, prepared.always = _withdrawn(prepared), always(engine, prepared, bare, first)
+        for number in waiting if prepared.always is None else ():
+            again = prepared.calls[number]
+            prepared.futures[number] = engine.decode(request(prepared, again, again.cases))
+    if isinstance(every := prepared.always, EveryCall):
+        return {}, [Blamed(case, every.verdict, str(every), alone=case.id in every.tried) for case in cases]
+    search, performed, lost_s, deaths = Search([cases] if first is None else _split(cases, first), killed), 0, 0.0, 0
+    while search and performed < CALLS and lost_s < HANGS * limit_s and deaths < DEATHS:
         some = search.pop()
         asked = request(prepared, bare, some)
         if isinstance(first, DecodeTimeout) and len(some) > 1:
@@ -79,15 +126,15 @@ def isolate(
             outputs |= read(error.table, call.level)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if not isinstance(error, DecodeRaised):
-                first, lost_s = error, lost_s + time.monotonic() - began
+                first, lost_s, deaths = error, lost_s + lost(error, began), deaths + isinstance(error, ChildDied)
             if len(some) > 1:
                 search.waiting += _split(some, error)
             elif search.convicts(some[0], error):
-                blamed.append(Blamed(some[0], _verdict(error), str(error)))
+                blamed.append(Blamed(some[0], verdict_of(error), str(error)))
             search.cold = not isinstance(error, DecodeRaised)
     blamed += [Blamed(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted]
-    verdict = Verdict.ERRORED if first is None else _verdict(first)
-    why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}"
+    verdict = Verdict.ERRORED if first is None else verdict_of(first)
+    why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}: {first}"
     return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some]
 
 
@@ -118,7 +165,8 @@ def _first_line(text: str) -> str:
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
 
 
-def _verdict(error: Exception) -> Verdict:
+def verdict_of(error: Exception) -> Verdict:
+    """The verdict of a case whose decoding ends so."""
     return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
 
 

@@ -7,7 +7,7 @@ call on the sample.
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
@@ -86,6 +86,11 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
         future.add_done_callback(partial(_withdraw, trials, _FAILURES))
         _ended_by_one(trials)
     return samples
+
+
+def pending(samples: Sequence[Sample]) -> Iterator[Future[Any]]:
+    """All calls of the samples, some of which may wait."""
+    return (future for sample in samples for trial in sample.trials for future in trial.futures)
 
 
 def _corrupt(case: Case, number: int) -> bool:

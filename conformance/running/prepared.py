@@ -93,6 +93,11 @@ class Sample:
 class First(Protocol):
     """The cases that are judged before all others."""
 
+    @property
+    def always(self) -> Exception | None:
+        """What every call ends with, if that is known."""
+        ...
+
     def breaks(self) -> bool:
         """Whether they break a rule."""
         ...
@@ -107,7 +112,7 @@ class Prepared:
     """A format of a run with published messages and submitted calls.
 
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the results and rows of calls that
-    their group's rows acquitted.
+    their group's rows acquitted. `always` is what every call ends with, once that is known: no other is asked.
     """
 
     settings: Settings
@@ -126,6 +131,7 @@ class Prepared:
     owners: dict[int, Case] = field(default_factory=dict)
     mixed: dict[int, Mixed] = field(default_factory=dict)
     acquitted: dict[int, tuple[list[CaseResult], Outputs]] = field(default_factory=dict)
+    always: Exception | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:

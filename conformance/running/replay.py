@@ -34,6 +34,7 @@ from generators.storage import codec
 
 VERSION: Final = 1
 TOGETHER: Final = "the run saw this failure only among other messages, which the file does not hold; run it again"
+BEHIND: Final = "the case fails behind the messages of {} other cases, which the file holds"
 UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
 
 
@@ -64,7 +65,8 @@ def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without other messages; `instead`
+    """A saved failure; `versions` are those of its run. `alone`: its case was seen to fail without other messages, or behind
+    its `neighbours`; `instead`
     is the rule on a trait that the judge blames in place of `rule`."""
 
     id: str
@@ -76,6 +78,7 @@ class Crash:
     versions: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     instead: str = ""
+    neighbours: tuple[Case, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mappin
         "mapping": dict(mapping),
         "versions": dict(seen),
         "case": codec.dump_case(failure.result.case),
+        **({"neighbours": [codec.dump_case(case) for case in failure.neighbours]} if failure.neighbours else {}),
     }
     return put(
         path, lambda: [json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"), b"\n"], "the failure"
@@ -172,6 +176,7 @@ def load(path: Path) -> Crash:
         case = codec.load_case(data["case"], str(path))
         crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
         crash = replace(crash, alone=data.get("shown_alone", False), instead=data.get("instead", ""))
+        crash = replace(crash, neighbours=tuple(codec.load_case(one, str(path)) for one in data.get("neighbours", ())))
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
         if not all(isinstance(text, str) for text in (*texts, crash.instead)):
             raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
@@ -254,12 +259,15 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
-        findings = Alone.laid_out(engine, crash.case, spec, crash.mapping).findings(engine, judge, rule)
+        asked = Alone.laid_out(engine, crash.case, spec, crash.mapping, crash.neighbours)
+        findings = asked.findings(engine, judge, rule)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     if convicts(judge, crash.case, findings, *owners):
-        return ReplayOutcome.FAILED, findings, ""
+        return ReplayOutcome.FAILED, findings, BEHIND.format(len(crash.neighbours)) if crash.neighbours else ""
+    if crash.neighbours:
+        return ReplayOutcome.FIXED, findings, ""
     if not crash.alone:
         return ReplayOutcome.NOT_ALONE, findings, TOGETHER
     if rule.law != "returns" and not any(judge.compared[owner] for owner in owners):

@@ -29,11 +29,10 @@ from conformance.cases.catalogue import (
 )
 from conformance.cases.covering import covering
 from conformance.engines.engine import (
-    ChildDied,
     DecodeRaised,
-    DecodeTimeout,
     Engine,
     Loaded,
+    Lost,
     PlanFailed,
     RecordSource,
     lay_out,
@@ -51,7 +50,7 @@ from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
-from conformance.running.isolating import foreign_case, isolate, strays
+from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
 from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
@@ -223,6 +222,10 @@ def prepare(
     listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
     mixing = not (first and first.breaks()) and settings.budget.mixed
+    one.always = first.always if first else None
+    if one.always is not None:
+        one.futures = [Future() for _ in grouped]
+        return one
     one.mixed = _mixed(engine, one, groups(grouped, sampled, settings.seed) if mixing else [])
     for number, call in enumerate(grouped):
         one.futures.append(Future() if number in one.mixed else engine.decode(request(one, call, call.cases)))
@@ -324,6 +327,10 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: E
         tell(finding, result)
     for number, call in enumerate(one.calls):
         began = time.monotonic()
+        if one.always is not None:
+            one.mixed.pop(number, None)
+            one.futures[number] = Future()
+            one.futures[number].set_exception(one.always)
         if number in one.mixed:
             _settle(engine, one, one.mixed[number], judge)
         if number in one.acquitted:
@@ -412,12 +419,14 @@ def _judge_call(
         return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
     except PlanFailed as failed:
         return [_failed(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases], {}, str(failed)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as failed:
-        what = "did not end" if isinstance(failed, DecodeTimeout) else "raised" if isinstance(failed, DecodeRaised) else "ended"
-        note(f"{call.name}: the decoder {what}; looking for the messages that make it")
+    except (DecodeRaised, Lost) as failed:
+        late = (failed.verdict if isinstance(failed, EveryCall) else verdict_of(failed)) is Verdict.TIMEOUT
+        what = "did not end" if late else "raised" if isinstance(failed, DecodeRaised) else "ended"
+        if prepared.always is None:
+            note(f"{call.name}: the decoder {what}; looking for the messages that make it")
         outputs, guilty = isolate(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
-        certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
+        certain = isinstance(failed, DecodeRaised) or prepared.always is not None or not any(one.alone for one in guilty)
         may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
         bad = [
             CaseResult(one.case, Verdict.REJECTED, note=one.why)

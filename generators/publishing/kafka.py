@@ -10,6 +10,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from generators.errors import HarnessError
@@ -28,6 +29,7 @@ from generators.publishing.topics import (
     run_topic,
     run_topic_name,
     run_topics,
+    sized,
     unreachable,
 )
 
@@ -296,4 +298,5 @@ def publish(
         raise
     if progress is not None:
         progress(deliveries.acknowledged)
-    return deliveries.result(time.monotonic() - began)
+    result = deliveries.result(time.monotonic() - began)
+    return replace(result, errors=tuple(sized(bootstrap, topic, text) for text in result.errors))

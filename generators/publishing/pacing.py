@@ -17,7 +17,7 @@ from generators.errors import UsageError
 from generators.model import Message
 from generators.publishing.cluster import Target, client
 from generators.publishing.kafka import PublishError, Publishing
-from generators.publishing.topics import denied
+from generators.publishing.topics import denied, sized
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -331,7 +331,7 @@ class _Paced(Publishing):
             p50_ms=ledger.latencies.quantile_ms(0.5),
             p99_ms=ledger.latencies.quantile_ms(0.99),
             max_ms=ledger.latencies.max_ms,
-            errors=tuple(ledger.errors),
+            errors=tuple(sized(self.bootstrap, self.topic, text) for text in ledger.errors),
             latencies=ledger.latencies,
         )
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Any
 
 from generators.errors import HarnessError, UnknownName, UsageError
+from generators.publishing._certificates import distrust
 from generators.publishing.cluster import PREFIX, Target, client, of, settings
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> st
     telling = [text for text in said if "brokers are down" not in text] or said
     because = f" ({of(bootstrap).masked(max(telling, key=len))})" if telling else ""
     if re.search("SSL|SASL|authentication", because):
-        remedy = (
+        remedy = distrust(of(bootstrap)) if "certificate" in because else ""
+        remedy = remedy or (
             "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
         )
         return f"the broker at {bootstrap} does not let this client in within {timeout_s:g} s{because}. {remedy}"
@@ -194,6 +196,17 @@ def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float 
     _wide_enough(bootstrap, topics[name], partitions)
     if "compact" in _setting(bootstrap, name, "cleanup.policy", timeout_s):
         raise UsageError(f"topic {name!r} at {bootstrap} is compacted: of messages with one key only the last would remain")
+
+
+def sized(bootstrap: Target, topic: str | None, text: str) -> str:
+    """A refusal of a message; of one that is too large with the limit."""
+    if "size too large" not in text:
+        return text
+    limit, whose = str(settings(bootstrap).get("message.max.bytes", LARGEST_MESSAGE)), "message.max.bytes of this client"
+    if text.startswith("Broker") and topic:
+        with contextlib.suppress(HarnessError):
+            limit, whose = _setting(bootstrap, topic, "max.message.bytes", 10), f"max.message.bytes of topic {topic!r}"
+    return f"{text} ({whose} is {limit})" if limit else text
 
 
 def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:

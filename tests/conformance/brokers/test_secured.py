@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
-from generators.publishing.topics import check_topic
+from generators.publishing.topics import check_topic, visible
 
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
@@ -37,6 +38,8 @@ ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = 'pa"ss\\w3ird;correct-horse'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+AUDITED = ("-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=debug",)
+"""The broker's log says who was let do what, and by which rule."""
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +80,32 @@ def scram(certificates):
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS;User:alice;User:bob",
     }
-    with EmbeddedKafka(lambda _line: None, protocol="SASL_SSL", properties=properties) as started:
+    with EmbeddedKafka(lambda _line: None, classes=AUDITED, protocol="SASL_SSL", properties=properties) as started:
         admin = AdminClient({"bootstrap.servers": started.bootstrap, "log_level": 0})
         kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
         users = [UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
         for done in admin.alter_user_scram_credentials(users).values():
-            done.result(20)
+            done.result(60)
         publishing.create_topic(started.bootstrap, "theirs", 3)
+        publishing.create_topic(started.bootstrap, "of-others", 1)
         allowed = AclBinding(
             ResourceType.TOPIC, "theirs", ResourcePatternType.LITERAL, "User:eve", "*", AclOperation.ALL, AclPermissionType.ALLOW
         )
         for done in admin.create_acls([allowed]).values():
-            done.result(20)
+            done.result(60)
+        # The controller answers before the broker has read of users and rights.
+        eve, deadline = cluster(started, user("eve", certificates)), time.monotonic() + 60
+        while set(seen(eve)) != {"theirs"}:
+            assert time.monotonic() < deadline, f"eve sees {sorted(seen(eve))}\n{started.log_tail()}"
+            time.sleep(0.1)
         yield started
+
+
+def seen(client):
+    """The topics that a client may see; none before it is let in."""
+    with contextlib.suppress(HarnessError):
+        return visible(client, 5)
+    return ()
 
 
 @pytest.fixture(scope="module")
@@ -226,16 +242,19 @@ def test_a_client_without_tls_is_told_so(scram):
 
 def test_a_topic_that_may_not_be_created_is_told(scram, certificates):
     eve = cluster(scram, user("eve", certificates), prefix="team-")
-    with pytest.raises(HarnessError) as caught, publishing.run_topic(eve, 3):
-        pass
-    text = str(caught.value)
+    text = "it was created: '"
+    try:
+        with publishing.run_topic(eve, 3) as name:
+            text += name
+    except HarnessError as error:
+        text = str(error)
     name = text.partition("'")[2].partition("'")[0]
     assert name.startswith("team-")
     assert text == (
         f"the broker at {scram.secured} does not let User:eve create topic '{name}' (Authorization failed). Name a "
         "topic that is there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, "
         "READ and DELETE on topics that begin with 'team-'."
-    )
+    ), scram.log_tail()
 
 
 def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
@@ -243,7 +262,7 @@ def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
     with publishing.run_topic(eve, 3) as name:
         assert name == "theirs"
         assert publishing.publish(eve, name, [Message("cdc", 2, None, b"x")]).acknowledged == 1
-    assert "theirs" in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0}).list_topics(timeout=10).topics
+    assert "theirs" in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0}).list_topics(timeout=60).topics
     with (
         pytest.raises(UsageError, match=f"topic 'theirs' at {scram.secured} has 3 partitions; at least 4 are needed"),
         publishing.run_topic(eve, 4),
@@ -262,7 +281,7 @@ def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
 def test_a_topic_that_keeps_only_the_last_of_a_key_is_refused(scram):
     topic = NewTopic("compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"})
     admin = AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0})
-    admin.create_topics([topic])["compacted"].result(20)
+    admin.create_topics([topic])["compacted"].result(60)
     with pytest.raises(UsageError, match="is compacted: of messages with one key only the last would remain"):
         check_topic(scram.bootstrap, "compacted", 1)
 

@@ -105,7 +105,7 @@ def test_a_topic_is_read_without_a_group(kafka):
         assert failed(topic, "--broker", kafka.bootstrap)[0] == 4
         publish(kafka.bootstrap, topic, messages)
         found = told(topic, "--broker", kafka.bootstrap)
-        groups = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_consumer_groups().result(10).valid
+        groups = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_consumer_groups(request_timeout=60).result(61).valid
     assert found["messages"] == 40
     assert found["writers"][0]["formats"][0]["format"] == "ticdc-canal-json"
     assert found["writers"][0]["formats"][0]["evidence"][0]["place"].startswith(f"{topic}-")

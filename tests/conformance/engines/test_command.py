@@ -50,7 +50,7 @@ def put(engine, values=VALUES, handle="h"):
     headers = ((), (("h", b"\xfe"),))
     messages = [Message("cdc", 0, b"k", value, headers[i % 2], 1_700_000_000_123) for i, value in enumerate(values)]
     write_records(path, messages, range(len(messages)))
-    return engine.open(handle, RecordSource(EVERYTHING, parquet=str(path))).result(20)
+    return engine.open(handle, RecordSource(EVERYTHING, parquet=str(path))).result(60)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ HONEST = {0: ["a"], 1: ["lie"], 2: ["\xff\x00"], 3: [""], 4: [None], 5: ["\u2028
 
 
 def test_an_honest_decoder_gives_the_level_one_columns(engine):
-    table = engine().decode(asking(liar("honest"))).result(20)
+    table = engine().decode(asking(liar("honest"))).result(60)
     check_columns(table.schema, 1, "honest")
     assert seen(table) == HONEST
     assert read(table, 1)["cdc", 0, 0] == [
@@ -86,7 +86,7 @@ def test_an_honest_decoder_gives_the_level_one_columns(engine):
 
 
 def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine):
-    assert seen(engine().decode(asking(liar("lone-surrogate"))).result(20))[1] == ["a\ufffdb"]
+    assert seen(engine().decode(asking(liar("lone-surrogate"))).result(60))[1] == ["a\ufffdb"]
 
 
 BREACHES = {
@@ -131,23 +131,23 @@ SHOWN += ("negative-row", "no-list", "unknown-op")
 def test_a_breach_is_told_and_the_next_call_has_a_fresh_process(engine, session_processes, lie, tmp_path):
     kind, text = BREACHES[lie]
     started = engine(timeout_s=3 if lie == "hang" else 20, line_limit=1_000_000, trace=tmp_path / "trace")
-    assert started.load(liar(lie), "auto").result(20) == Loaded((1,), Capabilities())
+    assert started.load(liar(lie), "auto").result(60) == Loaded((1,), Capabilities())
     first = started.pid
     with pytest.raises(kind, match=text) as raised:
-        started.decode(asking(liar(lie))).result(20)
+        started.decode(asking(liar(lie))).result(60)
     assert type(raised.value) is kind
     assert session_processes(first) == []
     if lie in (*SHOWN, "repeated", "wrong-sequence"):
         said = [line for mark, line in traffic(tmp_path / "trace") if mark == "<"]
         assert all(map(schema_of("decoder").is_valid, said)) is (lie not in SHOWN), "the schema sees what one line shows"
-    assert seen(started.decode(asking(liar(lie), WITHOUT_LIE)).result(20)) == {n: v for n, v in HONEST.items() if n != 1}
+    assert seen(started.decode(asking(liar(lie), WITHOUT_LIE)).result(60)) == {n: v for n, v in HONEST.items() if n != 1}
     assert started.pid not in (None, first)
 
 
 def test_an_end_before_the_end_is_a_breach_while_records_are_still_sent(engine):
     started = engine([b"lie", *[b"x" * 100_000] * 100])
     with pytest.raises(ProtocolBreak, match=r"type: 'ended' came before the batch's end was sent"):
-        started.decode(asking(liar("ended-early"))).result(20)
+        started.decode(asking(liar("ended-early"))).result(60)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_an_end_before_the_end_is_a_breach_while_records_are_still_sent(engine):
 )
 def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(engine, lie, told):
     started = engine()
-    started.load(liar(lie), "auto").result(20)
+    started.load(liar(lie), "auto").result(60)
     first = started.pid
     with pytest.raises(RecordsRaised) as raised:
-        started.decode(asking(liar(lie))).result(20)
+        started.decode(asking(liar(lie))).result(60)
     assert isinstance(raised.value, DecodeRaised)
     assert str(raised.value) == f"the decoder gave an error, or no answer, for 1 of 7 records: {told}"
     assert raised.value.errors == {("cdc", 0, 1): told.partition(": ")[2]}
@@ -168,7 +168,7 @@ def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(en
 
 def test_an_error_without_end_is_cut(engine):
     with pytest.raises(RecordsRaised, match=r"for 30 of 30 records: (seq \d+ [^;]*; ){8}and 22 more$"):
-        engine([b"lie"] * 30).decode(asking(liar("error"))).result(20)
+        engine([b"lie"] * 30).decode(asking(liar("error"))).result(60)
 
 
 NOISE = r"a line that is no JSON .*'Starting up \.\.\.'.*Expected is a line of type started"
@@ -191,18 +191,18 @@ REFUSALS = {
 def test_a_decoder_that_does_not_shake_hands_cannot_be_loaded(engine, lie):
     started = engine(timeout_s=1 if lie == "silent" else 20)
     with pytest.raises(UsageError, match=REFUSALS[lie]):
-        started.load(liar(lie), "auto").result(20)
+        started.load(liar(lie), "auto").result(60)
     assert started.pid is None
 
 
 def test_levels_are_what_is_asked_for_and_there(engine):
     started = engine()
-    assert started.load(liar("level-two-only"), "auto").result(20).levels == (2,)
-    assert started.load(liar("honest"), "changes").result(20).levels == (1,)
+    assert started.load(liar("level-two-only"), "auto").result(60).levels == (2,)
+    assert started.load(liar("honest"), "changes").result(60).levels == (1,)
     with pytest.raises(UsageError, match="the decoder has level 2, asked for is level 1"):
-        started.load(liar("level-two-only"), "changes").result(20)
+        started.load(liar("level-two-only"), "changes").result(60)
     with pytest.raises(UsageError, match="the decoder has level 1, asked for is level 2"):
-        started.load(liar("honest"), "rows").result(20)
+        started.load(liar("honest"), "rows").result(60)
 
 
 @pytest.mark.parametrize(
@@ -222,18 +222,18 @@ def test_a_command_that_cannot_start_is_told_with_what_was_tried(engine, tmp_pat
     (tmp_path / "bare").write_text("x", "utf-8")
     (tmp_path / "bare").chmod(0o755)
     with pytest.raises(UsageError, match=told):
-        engine().load(spec.format(tmp=tmp_path), "auto").result(20)
+        engine().load(spec.format(tmp=tmp_path), "auto").result(60)
 
 
 def test_no_shell_sees_the_command(engine, tmp_path):
     spec = f"{liar('honest')} ; touch {tmp_path}/made"
-    engine().load(spec, "auto").result(20)
+    engine().load(spec, "auto").result(60)
     assert not (tmp_path / "made").exists()
 
 
 def test_a_mapping_is_refused(engine):
     with pytest.raises(UsageError, match="--map renames columns of a Spark decoder"):
-        engine().decode(asking(liar("honest"), mapping={"after": "x"})).result(20)
+        engine().decode(asking(liar("honest"), mapping={"after": "x"})).result(60)
 
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
@@ -244,10 +244,10 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     ]
     for future in asked:
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
-            future.result(20)
+            future.result(60)
     started.release("h")
     with pytest.raises(HarnessError, match="no records are open under the name 'h'"):
-        started.decode(asking(liar("honest"))).result(20)
+        started.decode(asking(liar("honest"))).result(60)
 
 
 def test_many_and_large_messages_do_not_block(engine):
@@ -259,22 +259,22 @@ def test_many_and_large_messages_do_not_block(engine):
 
 def test_a_process_that_dies_between_calls_is_told_once_and_replaced(engine, eventually, session_processes):
     started = engine()
-    started.load(liar("honest"), "auto").result(20)
+    started.load(liar("honest"), "auto").result(60)
     first = started.pid
     os.killpg(first, signal.SIGKILL)
     eventually(lambda: session_processes(first) == [])
     with pytest.raises(ProtocolBreak, match="the decoder was killed by SIGKILL; it closed its standard output between two calls"):
-        started.decode(asking(liar("honest"))).result(20)
-    assert seen(started.decode(asking(liar("honest"))).result(20)) == HONEST
+        started.decode(asking(liar("honest"))).result(60)
+    assert seen(started.decode(asking(liar("honest"))).result(60)) == HONEST
 
 
 def test_what_is_said_between_calls_is_told_once(engine):
     started = engine()
-    assert seen(started.decode(asking(liar("afterthought"))).result(20)) == HONEST
+    assert seen(started.decode(asking(liar("afterthought"))).result(60)) == HONEST
     time.sleep(0.6)
     with pytest.raises(ProtocolBreak, match="the decoder spoke between two calls: 'by the way"):
-        started.decode(asking(liar("afterthought"))).result(20)
-    assert seen(started.decode(asking(liar("afterthought"))).result(20)) == HONEST
+        started.decode(asking(liar("afterthought"))).result(60)
+    assert seen(started.decode(asking(liar("afterthought"))).result(60)) == HONEST
 
 
 def test_the_environment_of_a_call_is_a_process_with_other_variables(engine, monkeypatch):
@@ -282,7 +282,7 @@ def test_the_environment_of_a_call_is_a_process_with_other_variables(engine, mon
     started = engine([b"x"])
 
     def zone(**conf):
-        return read(started.decode(asking(liar("zone"), conf=conf)).result(20), 1)["cdc", 0, 0][0].after["zone"]
+        return read(started.decode(asking(liar("zone"), conf=conf)).result(60), 1)["cdc", 0, 0][0].after["zone"]
 
     assert zone() == "Europe/Berlin"
     assert zone(**{"spark.sql.session.timeZone": "Asia/Kolkata", "spark.sql.ansi.enabled": "true"}) == "Asia/Kolkata"
@@ -304,7 +304,7 @@ def valid(path):
 
 def test_a_repartition_deals_the_records_out_to_batches(engine, tmp_path):
     started = engine(trace=tmp_path / "trace")
-    assert seen(started.decode(asking(liar("honest"), repartition=3)).result(20)) == HONEST
+    assert seen(started.decode(asking(liar("honest"), repartition=3)).result(60)) == HONEST
     batches = []
     for _, line in traffic(tmp_path / "trace"):
         if line["type"] == "begin":
@@ -317,10 +317,10 @@ def test_a_repartition_deals_the_records_out_to_batches(engine, tmp_path):
 @pytest.mark.parametrize("way", ["honest", "base64", "error", "claims", "backwards", "late", "loud", "stubborn"])
 def test_what_the_protocol_allows_changes_nothing_and_every_line_is_as_the_schema_says(engine, tmp_path, way):
     started = engine(trace=tmp_path / "trace")
-    capabilities = started.load(liar(way), "auto").result(20).capabilities
+    capabilities = started.load(liar(way), "auto").result(60).capabilities
     assert capabilities == (Capabilities(profiles=("v7*",), kinds=("ROW",)) if way == "claims" else Capabilities())
     decoded = started.decode(asking(liar(way), deployment=Deployment("Asia/Shanghai", compression="lz4")))
-    assert decoded.exception(20) if way == "error" else seen(decoded.result(20)) == HONEST
+    assert decoded.exception(20) if way == "error" else seen(decoded.result(60)) == HONEST
     lines = valid(tmp_path / "trace")
     assert {mark for mark, _ in lines} == {"<", ">"}
     assert {line["type"] for _, line in lines} >= {"start", "started", "begin", "record", "changes", "end", "ended"}
@@ -344,14 +344,14 @@ def test_the_conversation_of_the_documentation_is_as_the_schema_says():
 def test_the_trace_can_be_asked_for_by_a_variable(monkeypatch, tmp_path):
     monkeypatch.setenv("CDC_CONFORMANCE_TRACE", str(tmp_path / "trace"))
     with CommandEngine(fmt="any") as started:
-        started.load(liar("honest"), "auto").result(20)
+        started.load(liar("honest"), "auto").result(60)
     assert traffic(tmp_path / "trace")[0] == (">", {"cdc": 1, "type": "start", "format": "any", "levels": [1, 2]})
 
 
 def test_closing_ends_everything_even_what_ignores_sigterm(session_processes):
     started = CommandEngine(timeout_s=60)
     put(started)
-    started.decode(asking(liar("stubborn"))).result(20)
+    started.decode(asking(liar("stubborn"))).result(60)
     pid, directory, began = started.pid, started.directory, time.monotonic()
     assert session_processes(pid) == [pid]
     started.close()
@@ -382,7 +382,7 @@ def test_what_the_decoder_started_is_ended_with_it(tmp_path, session_processes):
     script.write_text(f"#!/bin/sh\nsleep 600 &\n{shlex.quote(sys.executable)} {shlex.quote(str(LIAR))} honest\n", "utf-8")
     script.chmod(0o755)
     started = CommandEngine()
-    started.load(f"cmd:{script}", "auto").result(20)
+    started.load(f"cmd:{script}", "auto").result(60)
     pid = started.pid
     assert len(session_processes(pid)) == 3
     started.close()
@@ -392,7 +392,7 @@ def test_what_the_decoder_started_is_ended_with_it(tmp_path, session_processes):
 def test_no_thread_is_left_behind():
     before = threading.active_count()
     with CommandEngine() as started:
-        started.load(liar("honest"), "auto").result(20)
+        started.load(liar("honest"), "auto").result(60)
     assert threading.active_count() == before
 
 
@@ -433,8 +433,8 @@ def test_level_two_has_typed_cells(engine, tmp_path):
     spec = f"cmd:{sys.executable} {tmp_path}/typed.py"
     value = json.dumps({name: cell for name, (_, cell, _) in TYPED.items() if name != "left_out"})
     started = engine([value.encode(), b'{"tiny": 128}'], trace=tmp_path / "trace")
-    assert started.load(spec, "auto").result(20).levels == (1, 2)
-    table = started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE)).result(20)
+    assert started.load(spec, "auto").result(60).levels == (1, 2)
+    table = started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE)).result(60)
     check_columns(table.schema, 2, "typed")
     assert {field.name: field.type for field in table.schema.field("after").type} == {n: kind for n, (*_, kind) in TYPED.items()}
     row = read(table, 2)["cdc", 0, 0][0]
@@ -463,7 +463,7 @@ def test_level_one_has_the_tables_of_its_rows_for_a_decoder_that_asks(engine, tm
     started = engine(trace=tmp_path / "trace")
     wider = Table("db", "t", (*TYPED_TABLE.columns, Column("more", TYPES["int"])), ("tiny",))
     asked = asking(liar("tables"), tables=(TYPED_TABLE, wider, TYPED_TABLE))
-    assert seen(started.decode(asked).result(20)) == HONEST
+    assert seen(started.decode(asked).result(60)) == HONEST
     first, last = begun(tmp_path / "trace")
     assert [(one["name"], len(one["columns"])) for one in first["tables"]] == [("t", 11), ("t", 12)]
     assert first["tables"][1]["primary_key"] == ["tiny"]
@@ -475,7 +475,7 @@ def test_level_one_has_the_tables_of_its_rows_for_a_decoder_that_asks(engine, tm
 
 def test_a_decoder_that_does_not_ask_gets_no_tables(engine, tmp_path):
     started = engine(trace=tmp_path / "trace")
-    assert seen(started.decode(asking(liar("honest"), tables=(TYPED_TABLE,))).result(20)) == HONEST
+    assert seen(started.decode(asking(liar("honest"), tables=(TYPED_TABLE,))).result(60)) == HONEST
     assert [sorted(line) for line in begun(tmp_path / "trace")] == [["batch", "deployment", "level", "type"]] * 2
 
 
@@ -483,7 +483,7 @@ def test_level_two_has_its_table_alone(engine, tmp_path):
     (tmp_path / "typed.py").write_text(TYPED_DECODER.replace('"cdc": 1', '"cdc": 1, "tables": True'), "utf-8")
     spec = f"cmd:{sys.executable} {tmp_path}/typed.py"
     started = engine([b"{}"], trace=tmp_path / "trace")
-    started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE, tables=(TYPED_TABLE,))).result(20)
+    started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE, tables=(TYPED_TABLE,))).result(60)
     assert all("tables" not in line and line["table"]["name"] == "t" for line in begun(tmp_path / "trace"))
 
 
@@ -502,7 +502,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
         assert started.open("k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
         found = {
             place[1:]: rows[0].after["v"]
-            for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(20), 1).items()
+            for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1).items()
         }
         assert found == {(one.partition, one.offset): HONEST[n][0] for n, one in enumerate(placed)}
         opened = started._opened["k"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
+from conformance.engines import child
 from conformance.engines.child import FIRST_OFFSET, ChildEngine
 from conformance.engines.engine import (
     ChildDied,
@@ -60,35 +61,46 @@ def asking(decoder, handle="h"):
 def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     make, asked = fake
     engine = make()
-    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
-    engine.open("gone", RecordSource(RANGES, parquet="q")).result(20)
+    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
+    engine.open("gone", RecordSource(RANGES, parquet="q")).result(60)
     engine.release("gone")
     with pytest.raises(ChildDied, match=r"exit code 7(.|\n)*last words"):
-        engine.decode(asking("exit")).result(20)
+        engine.decode(asking("exit")).result(60)
     with pytest.raises(DecodeRaised, match="told so"):
-        engine.decode(asking("raised")).result(20)
+        engine.decode(asking("raised")).result(60)
     first, second = sorted({pid for pid, *_ in asked()}, key=[pid for pid, *_ in asked()].index)
     assert [op for pid, op, *_ in asked() if pid == first] == ["start", "open", "open", "release", "decode"]
     assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
+
+
+def test_the_start_of_a_child_is_not_the_decoder_s_time(fake, monkeypatch):
+    make, _ = fake
+    engine, began = make(), time.monotonic()
+    monkeypatch.setattr(child, "WORKER", "slow_worker")
+    Path(os.environ["PYTHONPATH"], "slow_worker.py").write_text("import time\ntime.sleep(3)\nimport fake_worker\n", "utf-8")
+    engine.renew().result(60)
+    with pytest.raises(ChildDied) as caught:
+        engine.decode(asking("fake.exit")).result(60)
+    assert time.monotonic() - began > 3 and caught.value.lost_s < 2
 
 
 def test_a_call_that_does_not_end_is_a_timeout_and_its_child_is_gone(fake, session_processes):
     make, asked = fake
     engine, began = make(timeout_s=0.3), time.monotonic()
     with pytest.raises(DecodeTimeout, match=r"hang did not end within 0\.3 s"):
-        engine.decode(asking("hang")).result(20)
+        engine.decode(asking("hang")).result(60)
     assert time.monotonic() - began < 15
     assert session_processes(asked()[0][0]) == []
     with pytest.raises(DecodeRaised):
-        engine.decode(asking("raised")).result(20)
+        engine.decode(asking("raised")).result(60)
 
 
 @pytest.mark.parametrize(("word", "said"), [("exit", "exit code 7"), ("hang", "did not end"), ("usage", "told so")])
 def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word, said):
     engine = fake[0](timeout_s=0.3)
     with pytest.raises(UsageError, match=said):
-        engine.load(word, "auto").result(20)
-    assert engine.load("fine", "auto").result(20) == Loaded((1,), Capabilities(kinds=("ROW",)))
+        engine.load(word, "auto").result(60)
+    assert engine.load("fine", "auto").result(60) == Loaded((1,), Capabilities(kinds=("ROW",)))
 
 
 @pytest.mark.parametrize("word", ["exit", "hang", "harness"])
@@ -98,19 +110,19 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fa
     requests = (engine.load("fine", "auto"), engine.open("h", RecordSource(RANGES)), engine.decode(asking("fine")))
     for future in (engine.started, *requests):
         with pytest.raises(HarnessError, match=r"Spark did not start: .*Try `cdc-conformance doctor`"):
-            future.result(20)
+            future.result(60)
 
 
 @pytest.mark.parametrize("word", ["exit", "hang", "harness"])
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
     engine = fake[0](start_s=0.5)
-    engine.started.result(20)
+    engine.started.result(60)
     engine.open("h", RecordSource(RANGES, parquet=word))
     for _ in range(2):
         with pytest.raises(HarnessError, match="Spark"):
-            engine.decode(asking("fine")).result(20)
+            engine.decode(asking("fine")).result(60)
     with pytest.raises(DecodeRaised):
-        engine.decode(asking("raised", "other")).result(20)
+        engine.decode(asking("raised", "other")).result(60)
 
 
 def test_a_session_starts_with_the_given_settings_jars_and_decoders(fake, tmp_path):
@@ -120,7 +132,7 @@ def test_a_session_starts_with_the_given_settings_jars_and_decoders(fake, tmp_pa
     jars = [str(tmp_path / "a.jar"), str(tmp_path / "b.jar")]
     given = {"mine:decode": "pickled"}
     engine = make(conf={"spark.driver.memory": "4g", "spark.jars": ",".join(jars)}, given=given)
-    engine.started.result(20)
+    engine.started.result(60)
     started = json.loads((tmp_path / "log-start").read_text("utf-8"))
     assert (started["conf"], started["jars"], started["given"]) == ({"spark.driver.memory": "4g"}, jars, given)
     with pytest.raises(UsageError, match=r"none\.jar is neither a jar nor a folder with jars"):
@@ -130,7 +142,7 @@ def test_a_session_starts_with_the_given_settings_jars_and_decoders(fake, tmp_pa
 def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):
     engine = fake[0]()
     with pytest.raises(ChildDied) as died:
-        engine.decode(asking("flood")).result(20)
+        engine.decode(asking("flood")).result(60)
     assert str(died.value).splitlines()[-1] == "last words"
     assert len(str(died.value)) < 100 * 15 * 10
     assert sum(path.stat().st_size for path in engine.directory.rglob("*") if path.is_file()) < 1_000_000
@@ -139,8 +151,8 @@ def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):
 def test_garbage_in_place_of_an_answer_is_the_decoders_fault_and_leaves_nothing(fake):
     engine = fake[0]()
     with pytest.raises(ChildDied, match="wrote to the descriptor of the harness's answers"):
-        engine.decode(asking("garbage")).result(20)
-    assert engine.load("fine", "auto").result(20).levels == (1,)
+        engine.decode(asking("garbage")).result(60)
+    assert engine.load("fine", "auto").result(60).levels == (1,)
     engine.close()
     assert not engine.directory.exists()
 
@@ -148,7 +160,7 @@ def test_garbage_in_place_of_an_answer_is_the_decoders_fault_and_leaves_nothing(
 def test_a_process_in_a_session_of_its_own_ends_with_its_child(fake, eventually, tmp_path):
     engine = fake[0]()
     with pytest.raises(ChildDied):
-        engine.decode(asking("daemon")).result(20)
+        engine.decode(asking("daemon")).result(60)
     (pid,) = (tmp_path / "daemon").read_text("utf-8").split()
     eventually(lambda: not Path("/proc", pid).exists() or "Z" in Path("/proc", pid, "stat").read_text("utf-8").split()[2])
     home = engine.directory

@@ -49,7 +49,7 @@ def test_calls_go_together_under_settings_that_are_equal(fake):
 def test_other_records_are_read_beside_a_call(fake):
     engine = fake[0]()
     first = engine.decode(asking(LATE))
-    assert engine.open("other", RecordSource(RANGES, parquet="p")).result(20) == 3
+    assert engine.open("other", RecordSource(RANGES, parquet="p")).result(60) == 3
     assert outcome(first) == SAID_LATE
 
 
@@ -63,9 +63,9 @@ def test_what_does_not_go_together_waits(fake, second):
             other = engine.decode(second)
             assert (outcome(first)[0], outcome(other)) == (DecodeTimeout, SAID_SO)
         case "open the same":
-            assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
+            assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
         case "load":
-            assert engine.load("fine", "auto").result(20).levels == (1,)
+            assert engine.load("fine", "auto").result(60).levels == (1,)
         case "release":
             engine.release("h")
             assert outcome(engine.decode(asking("mine.raised"))) == SAID_SO
@@ -90,7 +90,7 @@ def test_no_more_calls_than_lanes_are_under_way(fake):
 def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, session_processes, word, error, first):
     make, asked = fake
     engine = make(timeout_s=0.5)
-    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
+    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(60) == 3
     guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
     futures = {name: engine.decode(asking(name)) for name in ((guilty, other) if first else (other, guilty))}
     assert outcome(futures[guilty])[0] is error
@@ -111,7 +111,7 @@ def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, 
 def test_closing_ends_both_calls(fake, eventually):
     make, asked = fake
     engine = make(timeout_s=600)
-    engine.started.result(20)
+    engine.started.result(60)
     futures = [engine.decode(asking(LATE)) for _ in range(2)]
     eventually(lambda: len(asked()) == 3)
     engine.close()

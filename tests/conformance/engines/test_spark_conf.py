@@ -7,7 +7,8 @@ import pytest
 
 from conformance.engines._child_log import ChildLog
 from conformance.engines.child import QUICK
-from conformance.engines.spark_conf import NAMES, OWNED, away, checked, joined, merged, packages
+from conformance.engines.memory import DEFAULT_MB, bound_mb, of_session, remark
+from conformance.engines.spark_conf import BOUND, NAMES, OWNED, away, checked, joined, merged, packages
 from generators.errors import UsageError
 
 
@@ -96,3 +97,29 @@ def test_what_a_jvm_says_before_pythons_traceback_is_shown():
     os.write(log.writing, b"Heap size is too large\nTraceback (most recent call last):\n" + b"  File\n" * 20 + b"Error: no\n")
     log.started()
     assert (log.tail(words=True), log.tail()[-9:]) == ("Heap size is too large", "Error: no")
+
+
+@pytest.mark.parametrize(
+    ("given", "mb"),
+    [({}, DEFAULT_MB + 1024), ({BOUND: "100"}, 1124), ({BOUND: "100", "spark.driver.memory": "8g"}, 8292), ({BOUND: "0"}, 0)],
+)
+def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
+    assert (of_session(given), bound_mb(given)) == (mb, int(given.get(BOUND, DEFAULT_MB)))
+    assert of_session({**given, "spark.remote": "sc://h"}) == bound_mb(given)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "MemoryError",
+        "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+        "There is insufficient memory for the Java Runtime Environment to continue.",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "memory allocation of 1048576 bytes failed",
+        "fatal error: runtime: cannot allocate memory",
+    ],
+)
+def test_last_words_of_memory_are_followed_by_the_bound(words):
+    assert remark(words, 4096) == "\nEach process of the decoder may have 4,096 MB (--memory)."
+    assert (remark(words, 0), remark("KeyError: 'memories'", 4096)) == ("", "")

@@ -583,7 +583,7 @@ def under_load(kafka, engine, tmp_path_factory):
 def topics(kafka):
     from confluent_kafka.admin import AdminClient
 
-    found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=10).topics
+    found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=60).topics
     return [name for name in found if name.startswith("cdc-conformance")]
 
 

@@ -22,6 +22,8 @@ from tests.shared.right import owed, row
 
 NAME = "ticdc-canal-json"
 BATCH = f"{NAME}/law/batch-independence"
+NEEDED = {"duplicates": range(1, 100), "limit": range(400, 1001), "after": range(500, 1001)}
+"""How many neighbours a failure needs, by messages of several cases; the search for fewer has a time limit."""
 SETTINGS = Settings(
     (NAME,), Budget("tiny", 0, 12), 7, level="changes", writer_profile="v7.1.6", exclude=("*fault*", "*megabyte*")
 )
@@ -117,6 +119,14 @@ def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, 
     assert (first.rules[0], result.exit_code) == (BATCH, 1), first
     assert first.sentence.startswith("not kept: A message decodes alike alone, in any batch")
     assert outcomes and outcomes <= {ReplayOutcome.FAILED, ReplayOutcome.NOT_ALONE}
+    saved = [replay.load(path) for path in sorted(tmp_path.glob("*.json"))]
+    needed = {len(crash.neighbours) for crash in saved if crash.rule == BATCH}
+    if wrong in NEEDED:
+        assert needed and needed <= set(NEEDED[wrong]) and ReplayOutcome.FAILED in outcomes
+        with engine_for(decoder("never"), (NAME,), timeout_s=60) as engine:
+            assert {replay.replay(crash, engine, decoder("never"))[0] for crash in saved if crash.neighbours} == {
+                ReplayOutcome.FIXED
+            }
 
 
 def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_path):

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -56,6 +57,33 @@ def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_pa
     assert failure.result.case.id == GUILTY and len(failure.result.case.written) == 1
     compared = {rule.rule.law: rule.compared for rule in fmt.rules if rule.rule.law}
     assert compared["batch"] and compared["environment"], "the laws are judged on the other messages"
+
+
+class Counting(CommandEngine):
+    """Counts the decode calls."""
+
+    calls = 0
+
+    def decode(self, request):
+        self.calls += 1
+        return super().decode(request)
+
+
+@pytest.mark.parametrize(("fail", "verdict", "limit_s"), [("time.sleep(600)", "timeout", 3), ("os._exit(3)", "errored", 60)])
+def test_a_command_that_fails_on_every_message_is_asked_three_times_before_the_verdict(tmp_path, fail, verdict, limit_s):
+    always = COMMAND.replace("""if '"c":"2147483647"' in asked["value"]["text"]""", "if True").replace("FAIL", fail)
+    (tmp_path / "mine.py").write_text(always, "utf-8")
+    spec = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py"
+    settings = Settings((NAME,), Budget("tiny", 0, 300), 7, decoder=spec, level="changes", writer_profile="v7.1.6")
+    settings = replace(settings, timeout_s=limit_s, reduce=False)
+    with Counting(fmt=NAME, timeout_s=limit_s) as started:
+        result = run(settings, started)
+        assert started.calls == 3
+    (fmt,) = result.formats
+    assert {case.verdict.value for case in fmt.cases} == {verdict}
+    why = {case.note for case in fmt.cases}.pop()
+    assert why.endswith("So ends every call: one of many messages, and 2 of one case each.")
+    assert ("ended with exit code 3" if verdict == "errored" else "did not end within 3 s") in why
 
 
 DECODER = """

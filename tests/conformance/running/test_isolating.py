@@ -1,5 +1,6 @@
 """Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
@@ -57,7 +58,7 @@ def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict)
     engine = memory(lambda offsets: error if 37 in offsets else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
     assert [(one.case.id, one.verdict, one.why, one.alone) for one in blamed] == [("c37", verdict, str(error), True)]
-    assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 16)
+    assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 1 + 16)
 
 
 @pytest.mark.parametrize("guilty", [37, 32, None])
@@ -86,18 +87,44 @@ def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
     late = DecodeTimeout("late")
     engine = memory(lambda offsets: late if 37 in offsets else None)
     isolating.isolate(engine, prepared(), CALL, late)
-    assert set(limits(engine)) == {(8, 15.0), (1, 0.0)}
+    assert limits(engine)[0] == (1, 60.0), "whether every call ends so"
+    assert set(limits(engine)[1:]) == {(8, 15.0), (1, 0.0)}
 
 
 def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     clock = iter(range(0, 100_000, 100))
     monkeypatch.setattr(isolating.time, "monotonic", lambda: next(clock))
     late = DecodeTimeout("late")
-    engine = memory(lambda _offsets: late)
+    engine = memory(lambda offsets: None if offsets == [COUNT - 1] else late)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
-    assert (outputs, len(limits(engine)), [one.case.id for one in blamed if one.alone]) == ({}, 4, ["c0", "c1", "c2"])
+    assert (outputs, len(limits(engine)), [one.case.id for one in blamed if one.alone]) == ({}, 2 + 4, ["c0", "c1", "c2"])
     assert ({one.why for one in blamed if one.alone}, len(blamed)) == ({f"late, {isolating.COLD}"}, COUNT)
     assert all("not isolated within 4 calls" in one.why for one in blamed if not one.alone)
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
+def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_again(error, verdict):
+    engine, one, waits = memory(lambda _offsets: error), prepared(), Future()
+    one.futures = [Future(), waits]
+    one.futures[0].set_exception(error)
+    outputs, blamed = isolating.isolate(engine, one, CALL, error)
+    within = 60.0 if verdict is Verdict.TIMEOUT else 0.0
+    assert (outputs, limits(engine), waits.cancelled()) == ({}, [(1, within)] * 2, True)
+    assert {(blame.verdict, blame.why) for blame in blamed} == {
+        (verdict, f"{error}\nSo ends every call: one of many messages, and 2 of one case each.")
+    }
+    assert [blame.case.id for blame in blamed if blame.alone] == ["c0", f"c{COUNT - 1}"]
+    assert isolating.isolate(engine, one, CALL, one.always)[1] == blamed and len(limits(engine)) == 2
+
+
+def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
+    gone = ChildDied("gone")
+    engine, one = memory(lambda offsets: gone if 37 in offsets else None), prepared()
+    one.calls = [CALL, replace(CALL, cases=CASES[:5])]
+    one.futures = [Future(), Future()]
+    one.futures[0].set_exception(gone)
+    isolating.isolate(engine, one, CALL, gone)
+    assert len(one.futures[1].result()) == 5
 
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():

@@ -1,0 +1,38 @@
+"""Why a client does not trust a broker's certificate: librdkafka has one text for all reasons, OpenSSL has one for each."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from pathlib import Path
+from typing import Final
+
+from generators.publishing.cluster import Cluster
+
+_PATIENCE_S: Final = 5.0
+_REMEDIES: Final = (
+    ("expired", "Renew the broker's certificate"),
+    ("not yet valid", "Compare the clocks of this machine and of the broker"),
+    ("mismatch", "Name the broker by a name of its certificate"),
+    ("", "ssl.ca.location names the authorities that are trusted, none of which issued this one"),
+)
+
+
+def distrust(cluster: Cluster) -> str:
+    """What OpenSSL has against the certificate of the first address, with a remedy; "" if it is trusted, or was not seen."""
+    host, _, port = cluster.bootstrap.partition(",")[0].rpartition(":")
+    trusted, given = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cluster.properties
+    trusted.check_hostname = given.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    try:
+        if place := given.get("ssl.ca.location"):
+            trusted.load_verify_locations(**{"capath" if Path(place).is_dir() else "cafile": place})
+        else:
+            trusted.load_default_certs()
+        with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_S) as plain:
+            trusted.wrap_socket(plain, server_hostname=host.strip("[]")).close()
+    except ssl.SSLCertVerificationError as error:
+        said = error.verify_message.rstrip(".")
+        return f"Its certificate: {said}. {next(remedy for word, remedy in _REMEDIES if word in said)}."
+    except (OSError, ValueError):
+        pass
+    return ""
