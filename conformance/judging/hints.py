@@ -18,7 +18,21 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
+_CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
+WITHOUT: Final = "equal but for lost"
+WITH: Final = "equal but for added"
+_CHARACTERS: Final = (
+    ("blanks", r"[ \t]+"),
+    ("line ends", r"[\r\n]+"),
+    ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
+    ("backslashes", r"\\+"),
+    ("quotes", r"[\"'`]+"),
+    ("replacement characters", "\ufffd+"),
+    ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
+    ("characters beyond ASCII", r"[^\x00-\x7f]+"),
+)
+"""The sorts of characters that decoders lose, narrow ones first."""
 FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
@@ -119,9 +133,27 @@ def _texts(expected: str, actual: str) -> str:
         return "equal but for upper and lower case"
     if expected.strip() == actual.strip():
         return "equal but for blanks at the ends"
+    longer, shorter = _CLIPPED.fullmatch(expected), _CLIPPED.fullmatch(actual)
+    if longer and shorter and longer[1] == shorter[1] and int(shorter[2]) < int(longer[2]):
+        return f"cut after {int(shorter[2]):,} of {int(longer[2]):,} characters"
     if actual and expected.startswith(actual):
         return f"cut after {len(actual):,} of {len(expected):,} characters"
+    for said, some in ((WITHOUT, _lost(expected, actual)), (WITH, _lost(actual, expected))):
+        for sort, pattern in _CHARACTERS if some else ():
+            if re.fullmatch(pattern, some):
+                return f"{said} {sort}"
     return ""
+
+
+def _lost(text: str, rest: str) -> str:
+    """The characters that were left out of the text, if nothing else was done to it."""
+    lost, at = [], 0
+    for character in text:
+        if at < len(rest) and rest[at] == character:
+            at += 1
+        else:
+            lost.append(character)
+    return "".join(lost) if at == len(rest) else ""
 
 
 def _numbers(expected: str, actual: str) -> str:
