@@ -31,7 +31,7 @@ from generators.families.cloudcanal.messages import (
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
-from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
 
@@ -141,5 +141,4 @@ FORMAT: Final = Format(
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
     supports=supports,
-    fits=BYTES,
 )
