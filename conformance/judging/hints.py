@@ -20,6 +20,7 @@ _MOMENT: Final = re.compile(
 )
 _CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
+SIGN: Final = "equal but for the sign"
 WITHOUT: Final = "equal but for lost"
 WITH: Final = "equal but for added"
 _CHARACTERS: Final = (
@@ -93,7 +94,7 @@ def _clock(expected: int | None, actual: int | None) -> str:
     if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == -(-expected // _SECOND) * _SECOND):
         return FRACTION
     if expected == -actual:
-        return "equal but for the sign"
+        return SIGN
     difference = abs(actual - expected)
     for name, size in _UNITS:
         whole, rest = divmod(difference, size)
@@ -134,10 +135,9 @@ def _texts(expected: str, actual: str) -> str:
     if expected.strip() == actual.strip():
         return "equal but for blanks at the ends"
     longer, shorter = _CLIPPED.fullmatch(expected), _CLIPPED.fullmatch(actual)
-    if longer and shorter and longer[1] == shorter[1] and int(shorter[2]) < int(longer[2]):
-        return f"cut after {int(shorter[2]):,} of {int(longer[2]):,} characters"
-    if actual and expected.startswith(actual):
-        return f"cut after {len(actual):,} of {len(expected):,} characters"
+    size, of = (int(some[2]) if some else len(text) for some, text in ((shorter, actual), (longer, expected)))
+    if 0 < size < of and (longer[1] if longer else expected).startswith(shorter[1] if shorter else actual):
+        return f"cut after {size:,} of {of:,} characters"
     for said, some in ((WITHOUT, _lost(expected, actual)), (WITH, _lost(actual, expected))):
         for sort, pattern in _CHARACTERS if some else ():
             if re.fullmatch(pattern, some):
@@ -164,7 +164,7 @@ def _numbers(expected: str, actual: str) -> str:
         if abs(want - got) in _WRAPS:
             return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
         if want == -got:
-            return "equal but for the sign"
+            return SIGN
         if want.to_integral_value() != want and got in (int(want), round(want)):
             return FRACTION
         return "equal as a double" if float(want) == float(got) else ""

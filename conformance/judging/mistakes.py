@@ -19,7 +19,7 @@ from itertools import combinations, islice
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import cell_of, cells, change_of, declared
-from conformance.judging.hints import WITH, WITHOUT, hint
+from conformance.judging.hints import SIGN, WITH, WITHOUT, hint
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect, Obligation, Rule
@@ -52,7 +52,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "equal": "{unit} that equals an earlier row of its message",
     "same": "{unit} of an UPDATE that changes nothing",
     "rekeyed": "{unit} of an UPDATE that changes the key",
-    "bare": "{unit} with an image of NULLs alone",
+    "bare": "{unit} with nothing but NULLs in the {0} image",
     "op": "{unit} of {0}",
     "kind": "{0} message",
     "null": "{unit} of a document whose `{0}` is null",
@@ -66,7 +66,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "negative": "negative {unit} of the {0} types",
     "family": "{unit} of the {0} types",
     "kin": "{unit} of the {0} types in the class {1}",
-    "like": "{unit} in the class {0}",
+    "like": "{unit} of any type with a date, in the class {0}",
     "type": "{unit} of {0}",
     "void": "{unit} that is NULL",
     "nothing": "NULL of {0}",
@@ -83,8 +83,6 @@ _SORTS: Final[Mapping[str, str]] = {
 }
 """How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
 _RANK: Final = {sort: number for number, sort in enumerate(_SORTS)}
-_BARE: Final = (("bare",),)
-"""The traits of rows of which either image may be taken for none."""
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _SOME: Final = "some"
@@ -196,11 +194,15 @@ _NO_COLUMNS: Final = "an image of no columns where it has none"
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
 _WRONG: Final[Trait] = ("value", "is wrong")
+_WORDS: Final = f" {_WRONG[1]}"
 _OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
 """How far an instant is off, which an actual value tells where no hint does."""
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+_CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
+_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "unchanged"})
+"""Sorts of traits that say nothing of a row as a whole."""
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
@@ -222,11 +224,11 @@ def _of_the_other_image(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dic
     """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes with values that are the other
     image's, if the run has such values on that side of that op."""
     found = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(_IMAGES)}
-    sides = {_side(one): symptom for symptom, some in found.items() for one in some.values()}
+    sides = {_side(one): symptom for symptom, some in found.items() for one in some.values() if _SHUFFLED not in by_symptom}
     out: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
     for symptom, some in by_symptom.items():
         for unit, one in some.items():
-            other = sides.get(_side(one)) if symptom[0] in _OF_CELLS and symptom not in found else None
+            other = sides.get(_side(one)) if symptom[0] in _OF_CELLS and not _wrong(symptom) else None
             out[other if other and _as_in_the_other_image(one) else symptom][unit] = one
     return out
 
@@ -237,7 +239,7 @@ def _side(one: _Failing) -> tuple[str, Op | None]:
 
 
 def _as_in_the_other_image(one: _Failing) -> bool:
-    """Whether the actual cell is NULL, or not there, as that of the other image is."""
+    """Whether the actual cell is NULL, a value, or not there, as that of the other image is."""
     finding, case = one.finding, one.result.case
     change = change_of(finding, case)
     cell = ((change and change.image("before" if finding.side == "after" else "after", case.level)) or {}).get(
@@ -245,9 +247,7 @@ def _as_in_the_other_image(one: _Failing) -> bool:
     )
     if finding.aspect is Aspect.PRESENCE:
         return (cell is None or cell.state is State.ABSENT) == (finding.expected == "present")
-    if finding.actual != "NULL":
-        return hint(finding, case, change, cell_of(finding, case)).endswith(_IMAGES)
-    return cell is not None and cell.state is State.NULL
+    return cell is not None and (cell.state is State.NULL) == (finding.actual == "NULL")
 
 
 def _differing(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
@@ -277,7 +277,7 @@ def _wrong(symptom: Trait) -> bool:
 def _tells(symptom: Trait) -> bool:
     """Whether a hint on wrong values leaves nothing to explain."""
     said = symptom[-1].partition(": ")[2]
-    return said.endswith(_IMAGES) or said.startswith((WITHOUT, WITH, _CUT))
+    return said.endswith(_IMAGES) or said.startswith((WITHOUT, WITH, SIGN, _CUT))
 
 
 def _family(one: _Failing) -> str:
@@ -383,7 +383,7 @@ class _Population:
     @staticmethod
     def which(symptom: Trait) -> str:
         """The population of a symptom."""
-        if symptom[0] == "value":
+        if symptom[0] == "value" and not symptom[1].endswith(_IMAGES):
             return "nulls" if symptom[1] == _NOT_NULL else "values"
         return "faults" if symptom[0] in _OF_FAULTS else "cells" if symptom[0] in _OF_CELLS else "rows"
 
@@ -402,8 +402,8 @@ class _Population:
             if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
-        if any(image and all(cell.state is State.NULL for cell in image.values()) for image in (before, after)):
-            traits.add(("bare",))
+        for side, image in (("before", before), ("after", after)):
+            traits.update([("bare", side)] if {cell.state for cell in image.values()} - {State.ABSENT} == {State.NULL} else [])
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if before == after else [])
             traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
@@ -442,7 +442,7 @@ def _of_cells(change: Change, level: int) -> frozenset[Trait]:
         trait
         for side, column, cell in cells(change, level)
         for trait in _of_cell(side, column, change, cell)
-        if trait[0] not in ("image", "side")
+        if trait[0] not in _OF_PLACES
     )
 
 
@@ -471,7 +471,8 @@ def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Tr
     if cell.state is State.ABSENT:
         return frozenset(traits)
     traits |= {("type", name), ("family", cell.type.logical.value)}
-    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls), ("like", cell.cls)] if cell.cls else [])
+    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
+    traits.update([("like", cell.cls)] if cell.cls and cell.type.logical in _CALENDARS else [])
     traits.update([("unsigned",)] if cell.type.unsigned else [])
     signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
     traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
@@ -620,7 +621,9 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             wide = not leads and len(other.cases) > _WIDE * len(one.cases)
             vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
-            member |= one.traits == other.traits == _BARE
+            member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
+            # Of the same values it is one mistake, whatever the hints.
+            member |= bool(one.traits) and one.traits == other.traits and _WORDS in one.sentence and _WORDS in other.sentence
             if vague or member or _alike(one.cases, other.cases):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
                 kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
