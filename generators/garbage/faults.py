@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -428,7 +429,7 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
 
 def cell_text(written: Written, fault: CellFault) -> Written:
     """The same message as level one sees it, without types: it owes the text that stands in the cell, whatever it is, or as well
-    one CORRUPT row. A JSON reader may give an object as any text.
+    one CORRUPT row. A JSON reader may give an object, or a number that no double holds, as any text.
 
     Raises Refused unless the form occurs exactly once.
     """
@@ -437,8 +438,9 @@ def cell_text(written: Written, fault: CellFault) -> Written:
     for change in written.changes:
         cells = dict(change.after or {})
         cell = cells[fault.column]
-        if isinstance(bad, dict):
-            cells[fault.column] = replace(cell, state=State.ANY, value=None, text=None, reason="an object in the place of a text")
+        if isinstance(bad, dict) or (isinstance(bad, float) and math.isinf(bad)):
+            why = "an object, or a number that no double holds, in the place of a text"
+            cells[fault.column] = replace(cell, state=State.ANY, value=None, text=None, reason=why)
         else:
             text = bad if isinstance(bad, str) else json.dumps(bad)
             cells[fault.column] = replace(cell, state=State.VALUE, text=text, json=not isinstance(bad, str), cls="")
