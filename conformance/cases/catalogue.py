@@ -186,7 +186,9 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
 
 
 def _first(fmt: Format[Any], source: str) -> Profile:
-    return next(profile for profile in fmt.profiles if profile.source == source)
+    """The first profile of a format with that source."""
+    found: Profile = next(profile for profile in fmt.profiles if profile.source == source)
+    return found
 
 
 def _of_three(

@@ -50,6 +50,7 @@ class CanalJsonProfile(CloudCanalProfile):
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
 
 OPTIONS: Final[Mapping[str, str]] = {
     "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
@@ -71,7 +72,7 @@ def profile(*options: str) -> CanalJsonProfile:
     return CanalJsonProfile(
         RELEASE,
         chosen,
-        _SHANGHAI if "null-old" in options else _NEW_YORK,
+        _SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
         ASSUMED,
         numbered="numbered" in options,
         partial_old="partial-old" in options,
