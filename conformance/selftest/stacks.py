@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, TypeAlias
 
 from conformance.judging.blame import blamed
@@ -25,6 +26,8 @@ from conformance.selftest.operators.operator import Operator, Rows
 
 STACKS: Final = 5
 """Stacks of a format."""
+TRIES: Final = 20
+"""Draws for one stack, most of which do not count where a format has few operators."""
 SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
 OWN: Final = 0.9
@@ -101,9 +104,9 @@ def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, numb
     alone: dict[tuple[int, str], Broken] = {}
     for index in range(number):
         level = 1 + index % 2
-        while (told := _drawn(stages[level], convicted[level], SIZES[index % len(SIZES)], alone, chance)) is None:
-            pass
-        yield told
+        size = SIZES[index % len(SIZES)]
+        tries = (_drawn(stages[level], convicted[level], size, alone, chance) for _ in range(TRIES))
+        yield from islice((told for told in tries if told), 1)
 
 
 def _drawn(
