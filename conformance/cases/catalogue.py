@@ -178,7 +178,17 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
             if asked(scenario):
                 cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable, asked)
+        for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
+            if fmt.container != "avro" and profile is _first(fmt, profile.source) and asked(scenario):
+                with suppress(Refused):  # a form of values that level one gives another text of
+                    cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_text, fault=cell), cell.name))
     return tuple(case for case in cases if case.written)
+
+
+def _first(fmt: Format[Any], source: str) -> Profile:
+    """The first profile of a format with that source."""
+    found: Profile = next(profile for profile in fmt.profiles if profile.source == source)
+    return found
 
 
 def _of_three(

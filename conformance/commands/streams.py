@@ -134,7 +134,7 @@ def stream(
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
-        note("starting Spark and Kafka")
+        note(f"starting Spark{' and Kafka' if asked.kafka else ''}")
         with _transport(asked, note, conf) as cluster:
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)

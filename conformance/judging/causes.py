@@ -286,7 +286,7 @@ def alike(known: Cause, finding: Finding, case: Case) -> bool:
         return any(one == subject or _typed(one) == _typed(subject) for subject in known.subjects for one in mine)
     rows = refused(finding, case)
     held = _possible(case, rows)
-    return not rows or any(subject in held or subject.startswith("row ") for subject in known.subjects)
+    return not rows or any(subject in held for subject in known.subjects)
 
 
 def _typed(subject: str) -> tuple[str, ...]:

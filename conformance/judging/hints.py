@@ -18,7 +18,22 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
+_CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
+SIGN: Final = "equal but for the sign"
+WITHOUT: Final = "equal but for lost"
+WITH: Final = "equal but for added"
+_CHARACTERS: Final = (
+    ("blanks", r"[ \t]+"),
+    ("line ends", r"[\r\n]+"),
+    ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
+    ("backslashes", r"\\+"),
+    ("quotes", r"[\"'`]+"),
+    ("replacement characters", "\ufffd+"),
+    ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
+    ("characters beyond ASCII", r"[^\x00-\x7f]+"),
+)
+"""The sorts of characters that decoders lose, narrow ones first."""
 FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
@@ -79,7 +94,7 @@ def _clock(expected: int | None, actual: int | None) -> str:
     if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == -(-expected // _SECOND) * _SECOND):
         return FRACTION
     if expected == -actual:
-        return "equal but for the sign"
+        return SIGN
     difference = abs(actual - expected)
     for name, size in _UNITS:
         whole, rest = divmod(difference, size)
@@ -119,9 +134,26 @@ def _texts(expected: str, actual: str) -> str:
         return "equal but for upper and lower case"
     if expected.strip() == actual.strip():
         return "equal but for blanks at the ends"
-    if actual and expected.startswith(actual):
-        return f"cut after {len(actual):,} of {len(expected):,} characters"
+    longer, shorter = _CLIPPED.fullmatch(expected), _CLIPPED.fullmatch(actual)
+    size, of = (int(some[2]) if some else len(text) for some, text in ((shorter, actual), (longer, expected)))
+    if 0 < size < of and (longer[1] if longer else expected).startswith(shorter[1] if shorter else actual):
+        return f"cut after {size:,} of {of:,} characters"
+    for said, some in ((WITHOUT, _lost(expected, actual)), (WITH, _lost(actual, expected))):
+        for sort, pattern in _CHARACTERS if some else ():
+            if re.fullmatch(pattern, some):
+                return f"{said} {sort}"
     return ""
+
+
+def _lost(text: str, rest: str) -> str:
+    """The characters that were left out of the text, if nothing else was done to it."""
+    lost, at = [], 0
+    for character in text:
+        if at < len(rest) and rest[at] == character:
+            at += 1
+        else:
+            lost.append(character)
+    return "".join(lost) if at == len(rest) else ""
 
 
 def _numbers(expected: str, actual: str) -> str:
@@ -132,7 +164,7 @@ def _numbers(expected: str, actual: str) -> str:
         if abs(want - got) in _WRAPS:
             return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
         if want == -got:
-            return "equal but for the sign"
+            return SIGN
         if want.to_integral_value() != want and got in (int(want), round(want)):
             return FRACTION
         return "equal as a double" if float(want) == float(got) else ""

@@ -19,7 +19,7 @@ from itertools import combinations, islice
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import cell_of, cells, change_of, declared
-from conformance.judging.hints import hint
+from conformance.judging.hints import SIGN, WITH, WITHOUT, hint
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import FormatResult
 from conformance.rules.rules import Aspect, Obligation, Rule
@@ -38,6 +38,10 @@ _NEARLY: Final = 0.75
 """Share of the units with a trait that must fail: some of them have nothing that the mistake can spoil."""
 _ALIKE: Final = 0.95
 """Share of the cases of two mistakes that they must have in common to be one."""
+_FAMILIES: Final = 3
+"""Families of types of which a hint is no chance."""
+_REST: Final = 0.1
+"""Share of a mistake's units that what no trait explains has at most, to be its rest."""
 _WIDE: Final = 3
 """How many times the cases of a vague mistake another may have to be its explanation."""
 _PAIRED: Final = 8
@@ -48,6 +52,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "equal": "{unit} that equals an earlier row of its message",
     "same": "{unit} of an UPDATE that changes nothing",
     "rekeyed": "{unit} of an UPDATE that changes the key",
+    "bare": "{unit} with nothing but NULLs in the {0} image",
     "op": "{unit} of {0}",
     "kind": "{0} message",
     "null": "{unit} of a document whose `{0}` is null",
@@ -55,13 +60,19 @@ _SORTS: Final[Mapping[str, str]] = {
     "several": "{unit} of a message with several rows",
     "image": "{unit} in the {0} image of {1}",
     "side": "{unit} in the {0} image",
+    "key": "{unit} of the key",
+    "unchanged": "{unit} that the UPDATE does not change",
     "unsigned": "{unit} of an unsigned type",
     "negative": "negative {unit} of the {0} types",
     "family": "{unit} of the {0} types",
     "kin": "{unit} of the {0} types in the class {1}",
+    "like": "{unit} of any type with a date, in the class {0}",
     "type": "{unit} of {0}",
+    "void": "{unit} that is NULL",
     "nothing": "NULL of {0}",
     "capital": "{unit} whose name has capital letters",
+    "small": "{unit} whose name has small letters",
+    "sign": "{unit} with {0} in its name",
     "quoted": "{unit} whose name needs quotes",
     "class": "{unit} of {0} in the class {1}",
     "fault": "message with the fault {0}",
@@ -125,7 +136,7 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
                 by_law[rule.id].append(failing)
             else:
                 by_symptom[symptom].setdefault(failing.unit, failing)
-    by_symptom = _differing(by_symptom)
+    by_symptom = _differing(_of_the_other_image(by_symptom))
     population.failing(by_symptom)
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
     named = [
@@ -140,11 +151,11 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
 def _symptom(finding: Finding, case: Case) -> Trait:
     """What is wrong, and where it matters how."""
     match finding.aspect:
-        case Aspect.ACCEPTED | Aspect.MISSING if case.fault:
+        case Aspect.ACCEPTED | Aspect.MISSING if _unreadable(finding, case):
             return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
         case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
             return (finding.aspect.value,)
-        case Aspect.KIND if case.fault:
+        case Aspect.KIND if _unreadable(finding, case):
             return ("accepted",)
         case Aspect.KIND | Aspect.OP:
             return ("op",)
@@ -152,34 +163,54 @@ def _symptom(finding: Finding, case: Case) -> Trait:
             return "field", finding.path
         case Aspect.IMAGE:
             article = "an" if finding.side == "after" else "a"
+            if finding.expected == "NULL" and finding.actual in _EMPTY:
+                return "image", _NO_COLUMNS, "with"
             return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
         case Aspect.PRESENCE:
             there = finding.expected == "present"
             return "presence", "is not there" if there else "comes out though the message does not have it"
         case Aspect.NULL:
             cell = cell_of(finding, case)
-            return ("value", "is not NULL") if cell is not None and cell.state is State.NULL else ("value", "is NULL")
+            return ("value", _NOT_NULL) if cell is not None and cell.state is State.NULL else ("value", "is NULL")
     said = hint(finding, case, change_of(finding, case), cell_of(finding, case))
     if not said and (off := _OFF.search(finding.actual)):
         said = off[1]
     if said.startswith("the actual value is row "):
         return _SHUFFLED
+    if said.startswith(_CUT):
+        said = _CUT
     return "value", f"is wrong: {said}" if said else "is wrong"
 
 
+def _unreadable(finding: Finding, case: Case) -> bool:
+    """Whether the message is one that cannot be read: what level one reads of an unfit cell can."""
+    change = change_of(finding, case)
+    return bool(case.fault) and (change is None or change.kind is Kind.CORRUPT)
+
+
+_CUT: Final = "cut"
+_EMPTY: Final = ("{}", "{...}")
+_NO_COLUMNS: Final = "an image of no columns where it has none"
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
 _WRONG: Final[Trait] = ("value", "is wrong")
+_WORDS: Final = f" {_WRONG[1]}"
 _OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
 """How far an instant is off, which an actual value tells where no hint does."""
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+_CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
+_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "unchanged"})
+"""Sorts of traits that say nothing of a row as a whole."""
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
 _HIDING: Final = frozenset({"missing", "corrupt"})
 """Symptoms of rows that did not come out: nothing else is known of them."""
+_NOT_NULL: Final = "is not NULL"
+_OWED: Final = {"nulls": True, "values": False}
+"""Whether the cells of a population are owed as NULL."""
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
 _UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "vanishes": "message", "accepted": "message"}
 
@@ -189,8 +220,40 @@ def _unit(symptom: Trait, finding: Finding) -> Unit:
     return (*row, finding.side, finding.column) if symptom[0] in _OF_CELLS else row
 
 
+def _of_the_other_image(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
+    """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes with values that are the other
+    image's, if the run has such values on that side of that op."""
+    found = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(_IMAGES)}
+    sides = {_side(one): symptom for symptom, some in found.items() for one in some.values() if _SHUFFLED not in by_symptom}
+    out: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
+    for symptom, some in by_symptom.items():
+        for unit, one in some.items():
+            other = sides.get(_side(one)) if symptom[0] in _OF_CELLS and not _wrong(symptom) else None
+            out[other if other and _as_in_the_other_image(one) else symptom][unit] = one
+    return out
+
+
+def _side(one: _Failing) -> tuple[str, Op | None]:
+    change = change_of(one.finding, one.result.case)
+    return one.finding.side, change.op if change else None
+
+
+def _as_in_the_other_image(one: _Failing) -> bool:
+    """Whether the actual cell is NULL, a value, or not there, as that of the other image is."""
+    finding, case = one.finding, one.result.case
+    change = change_of(finding, case)
+    cell = ((change and change.image("before" if finding.side == "after" else "after", case.level)) or {}).get(
+        finding.column or ""
+    )
+    if finding.aspect is Aspect.PRESENCE:
+        return (cell is None or cell.state is State.ABSENT) == (finding.expected == "present")
+    return cell is not None and (cell.state is State.NULL) == (finding.actual == "NULL")
+
+
 def _differing(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
-    """The symptoms, where wrong values of one family of types are one: with the hint that nearly all have, or with none."""
+    """The symptoms, where wrong values of one family of types are one: with the hint that nearly all have, or with none. What a
+    hint explains as a whole (characters that are lost, the other image's value) stays apart, unless it is said of few of them: of
+    values of the other image that are of several families it is no chance."""
     amounts: dict[str, Counter[Trait]] = defaultdict(Counter)
     for symptom, some in by_symptom.items():
         if _wrong(symptom):
@@ -201,12 +264,20 @@ def _differing(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, 
         for unit, one in some.items():
             counts = amounts[_family(one)] if _wrong(symptom) else Counter[Trait]()
             most = max(counts, key=counts.__getitem__, default=symptom)
-            out[most if counts[most] >= _NEARLY * counts.total() else _WRONG][unit] = one
+            several = sum(symptom in other for other in amounts.values()) >= _FAMILIES and symptom[-1].endswith(_IMAGES)
+            apart = _tells(symptom) and (several or counts[symptom] >= (1 - _NEARLY) * counts.total())
+            out[symptom if apart else most if counts[most] >= _NEARLY * counts.total() else _WRONG][unit] = one
     return out
 
 
 def _wrong(symptom: Trait) -> bool:
-    return symptom[0] == "value" and symptom[1].startswith(_WRONG[1]) and not symptom[1].endswith(_IMAGES)
+    return symptom[0] == "value" and symptom[1].startswith(_WRONG[1])
+
+
+def _tells(symptom: Trait) -> bool:
+    """Whether a hint on wrong values leaves nothing to explain."""
+    said = symptom[-1].partition(": ")[2]
+    return said.endswith(_IMAGES) or said.startswith((WITHOUT, WITH, SIGN, _CUT))
 
 
 def _family(one: _Failing) -> str:
@@ -255,7 +326,9 @@ class _Population:
                     elif (number, change.row) not in lost:
                         row = self._of_row(case, number, change)
                         for side, column, cell in cells(change, case.level):
-                            if cell.state is not State.ABSENT:
+                            if cell.state is not State.ABSENT and (
+                                which == "cells" or _OWED.get(which) is (cell.state is State.NULL)
+                            ):
                                 yield row | _of_cell(side, column, change, cell)
 
     def failing(self, by_symptom: Mapping[Trait, Mapping[Unit, _Failing]]) -> None:
@@ -265,7 +338,8 @@ class _Population:
             bad: dict[Unit, frozenset[Trait]] = {}
             for other, some in by_symptom.items():
                 hides = self.which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
-                if other == symptom or (hides and self.which(other) == self.which(symptom)):
+                alike = other[0] in _OF_CELLS and symptom[0] in _OF_CELLS
+                if other == symptom or (hides and (alike or self.which(other) == self.which(symptom))):
                     bad |= {unit: one.traits for unit, one in some.items()}
             self._bad[symptom] = tuple(bad.values())
 
@@ -309,6 +383,8 @@ class _Population:
     @staticmethod
     def which(symptom: Trait) -> str:
         """The population of a symptom."""
+        if symptom[0] == "value" and not symptom[1].endswith(_IMAGES):
+            return "nulls" if symptom[1] == _NOT_NULL else "values"
         return "faults" if symptom[0] in _OF_FAULTS else "cells" if symptom[0] in _OF_CELLS else "rows"
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
@@ -326,6 +402,8 @@ class _Population:
             if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
+        for side, image in (("before", before), ("after", after)):
+            traits.update([("bare", side)] if {cell.state for cell in image.values()} - {State.ABSENT} == {State.NULL} else [])
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if before == after else [])
             traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
@@ -364,25 +442,37 @@ def _of_cells(change: Change, level: int) -> frozenset[Trait]:
         trait
         for side, column, cell in cells(change, level)
         for trait in _of_cell(side, column, change, cell)
-        if trait[0] not in ("image", "side")
+        if trait[0] not in _OF_PLACES
     )
+
+
+_SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
+_BEYOND: Final = "characters beyond ASCII"
 
 
 def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
     traits.update([("capital",)] if column != column.lower() else [])
+    traits.update([("small",)] if column != column.upper() else [])
+    traits.update([("key",)] if column in (change.keys or ()) else [])
+    old, new = (change.before or {}).get(column), (change.after or {}).get(column)
+    traits.update([("unchanged",)] if old is not None and old == new else [])
     traits.update([("quoted",)] if not column.isidentifier() else [])
+    traits.update(
+        ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
+    )
     return traits
 
 
 def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
     name, traits = declared(cell.type), _of_name(side, column, change)
     if cell.state is State.NULL:
-        return frozenset({*traits, ("nothing", name)})
+        return frozenset({*traits, ("nothing", name), ("void",)})
     if cell.state is State.ABSENT:
         return frozenset(traits)
     traits |= {("type", name), ("family", cell.type.logical.value)}
     traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
+    traits.update([("like", cell.cls)] if cell.cls and cell.type.logical in _CALENDARS else [])
     traits.update([("unsigned",)] if cell.type.unsigned else [])
     signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
     traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
@@ -433,7 +523,8 @@ def _explained(
         if not traits and by_chance:
             yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
             return
-        named.append(_Named(traits, some, population.sure(symptom, traits)))
+        parts = _by_family(some) if symptom[0] in _OF_CELLS and not traits else {"": some}
+        named += [_Named(traits, part, population.sure(symptom, traits)) for part in parts.values()]
         left = [one for one in left if not one.traits.issuperset(traits)]
     for group in _together(symptom, named):
         whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
@@ -448,9 +539,21 @@ def _explained(
         yield traits, verb(told), [failing for one in group for failing in one.some]
 
 
+def _by_family(some: Iterable[_Failing]) -> dict[str, list[_Failing]]:
+    out: dict[str, list[_Failing]] = defaultdict(list)
+    for one in some:
+        out[_family(one)].append(one)
+    return out
+
+
 def _is_one(symptom: Trait) -> bool:
     """Whether all that has the symptom is one mistake: a field's, values of the other image, values for NULLs."""
-    return symptom[0] == "field" or symptom[1:] == ("is not NULL",) or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
+    return (
+        symptom[0] == "field"
+        or _NO_COLUMNS in symptom
+        or symptom[1:] == (_NOT_NULL,)
+        or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
+    )
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
@@ -460,7 +563,9 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     for one in named:
         mine = one.families if symptom[0] in _OF_CELLS else frozenset()
         for group in groups:
-            if _is_one(symptom) or (mine and mine == group[0].families) or (not one.traits and mine & group[0].families):
+            theirs = group[0].families
+            rest = not one.traits and (mine & theirs if symptom[0] in _OF_CELLS else len(one.some) <= _REST * len(group[0].some))
+            if _is_one(symptom) or (mine and (mine <= theirs or theirs <= mine)) or rest:
                 group.append(one)
                 break
         else:
@@ -516,6 +621,9 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             wide = not leads and len(other.cases) > _WIDE * len(one.cases)
             vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
+            member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
+            # Of the same values it is one mistake, whatever the hints.
+            member |= bool(one.traits) and one.traits == other.traits and _WORDS in one.sentence and _WORDS in other.sentence
             if vague or member or _alike(one.cases, other.cases):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
                 kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)

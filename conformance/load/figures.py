@@ -174,6 +174,12 @@ class Step:
         return acked / (self.sent - self.began) if self.sent > self.began else 0.0
 
     @property
+    def speed(self) -> float | None:
+        """Messages decoded in a second while a batch runs."""
+        busy = sum(batch.seconds for batch in self.batches)
+        return sum(batch.taken for batch in self.batches) / busy if busy else None
+
+    @property
     def short(self) -> bool:
         """Whether the producer sent less than 90 % of the rate."""
         return bool(self.published) and self.offered < 0.9 * self.rate

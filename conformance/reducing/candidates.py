@@ -160,6 +160,9 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
         for one in _and_of_three((scenario,), cell.column):
             if one.name == case.scenario:
                 return one, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
+    for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
+        if scenario.name == case.scenario:
+            return scenario, Recipe(fmt, profile, partial(faults.cell_text, fault=cell))
     return None
 
 

@@ -48,6 +48,8 @@ def headline(outcome: LoadResult) -> tuple[str, str]:
     word = "keeps up" if fine else "falls behind"
     if fine and step.short:
         word, said = "not offered", f"keeps up at {step.offered:,.0f}/s, all that the producer offered of {at}"
+    elif fine and (speed := step.speed) is not None and speed < step.rate:
+        said += f"; the run is too short to be sure, since a batch decodes {speed:,.0f}/s while it runs"
     if wrong := _wrong(outcome):
         return ("wrong" if fine else word), f"{said}, but {wrong}"
     return word, said
@@ -140,7 +142,6 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     """The figures of one step; None where nothing was measured."""
     lags, backlog, seconds = step.lags(), step.backlog(), [(batch.seconds, 1.0) for batch in step.batches]
     decoded, published = sum(batch.taken for batch in step.batches), step.published
-    busy = sum(batch.seconds for batch in step.batches)
     # Spark's tasks report at their end alone.
     known = bool(published) or not outcome.settings.producers
     until = (step.ticks[-1][1] if step.ticks else 0) if known else None
@@ -151,7 +152,7 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "offered_per_second": round(step.offered, 1) if known else None,
         "publish_ms": {"p50": published.get("p50_ms"), "p99": published.get("p99_ms"), "max": published.get("max_ms")},
         "decoded": decoded,
-        "decoded_per_busy_second": round(decoded / busy, 1) if busy else None,
+        "decoded_per_busy_second": None if step.speed is None else round(step.speed, 1),
         "publish_cpu_s": _rounded(published.get("cpu_s")),
         "lag_sample": len(lags) if outcome.settings.producers else None,
         "lag_s": {name: _rounded(quantile(lags, share)) for name, share in SHARES},

@@ -164,7 +164,9 @@ def find(name: str, home: Path = FAILURES) -> Path:
     by_id = home / f"{name}.json"
     if by_id.is_file():
         return by_id
-    raise UnknownName("failure", name, [p.stem for p in home.glob("*.json")])
+    if not (saved := [p.stem for p in home.glob("*.json")]):
+        raise UsageError(f"there is no file {name}, and no failure is saved in {home}")
+    raise UnknownName("failure", name, saved)
 
 
 def load(path: Path) -> Crash:

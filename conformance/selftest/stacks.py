@@ -1,14 +1,18 @@
 """Decoders with several mistakes at once: whether a verdict names each of them, once, and nothing else.
 
 A stack is a few operators of the catalogue, drawn by seed among those that a MUST rule convicts, one after the other on right
-rows. A named mistake is an operator's if nearly all that it explains is what the operator alone breaks, too.
+rows. It counts only if the verdict shows each of them: what an operator alone breaks, and none of the others does, is still
+broken in some cases of the stack. A decoder whose rows all lack their op, say, has no cell that is compared. Operators that
+answer by the message before are left out: a law tells these, and no law is judged here. A named mistake is an operator's if
+nearly all that it explains is what the operator alone breaks, too.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, TypeAlias
 
 from conformance.judging.blame import blamed
@@ -21,6 +25,8 @@ from conformance.selftest.operators.operator import Operator, Rows
 
 STACKS: Final = 5
 """Stacks of a format."""
+TRIES: Final = 20
+"""Draws for one stack, most of which do not count where a format has few operators."""
 SIZES: Final = (2, 2, 3, 3, 4)
 """Mistakes of each."""
 OWN: Final = 0.9
@@ -61,6 +67,14 @@ class _Stage:
     level: int
     cover: Sequence[Answered]
 
+    def of_neighbours(self, operator: Operator) -> bool:
+        """Whether what it does to a message depends on the one before it."""
+        return any(
+            operator.alter(rows, seen) != operator.alter(rows, replace(seen, before=()))
+            for one in self.cover
+            for rows, seen in zip(one.rows, one.seen, strict=True)
+        )
+
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
         judge = self.tried.fresh()
@@ -68,11 +82,11 @@ class _Stage:
         rules = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
         return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
 
-    def broken(self, operators: Iterable[Operator]) -> Broken:
-        """What binds and is broken."""
-        result = self.judged(operators)
-        must = {one.rule.id for one in result.rules if one.rule.obligation is Obligation.MUST}
-        return frozenset(place(finding) for case in result.cases for finding in case.findings if finding.rule in must)
+
+def _broken(result: FormatResult) -> Broken:
+    """What binds and is broken."""
+    must = {one.rule.id for one in result.rules if one.rule.obligation is Obligation.MUST}
+    return frozenset(place(finding) for case in result.cases for finding in case.findings if finding.rule in must)
 
 
 def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
@@ -89,21 +103,23 @@ def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, numb
     alone: dict[tuple[int, str], Broken] = {}
     for index in range(number):
         level = 1 + index % 2
-        while (told := _drawn(stages[level], convicted[level], SIZES[index % len(SIZES)], alone, chance)) is None:
-            pass
-        yield told
+        size = SIZES[index % len(SIZES)]
+        tries = (_drawn(stages[level], convicted[level], size, alone, chance) for _ in range(TRIES))
+        yield from islice((told for told in tries if told), 1)
 
 
 def _drawn(
     stage: _Stage, names: Sequence[str], size: int, alone: dict[tuple[int, str], Broken], chance: random.Random
 ) -> Stack | None:
-    """A stack of that size; None if one of its operators cannot read what another has left."""
+    """A stack of that size; None if an operator cannot read what another has left, or the verdict shows nothing of it."""
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(names), len(names)):
         if len(drawn) == size:
             break
+        if stage.of_neighbours(OPERATORS[name]):
+            continue
         if (stage.level, name) not in alone:
-            alone[stage.level, name] = stage.broken([OPERATORS[name]])
+            alone[stage.level, name] = _broken(stage.judged([OPERATORS[name]]))
         mine = alone[stage.level, name]
         if all(_apart(mine, other) for other in (frozenset(), *drawn.values())):
             drawn[name] = mine
@@ -111,7 +127,15 @@ def _drawn(
         result = stage.judged([OPERATORS[name] for name in drawn])
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
         return None
+    if not all(_shown(drawn, name, _broken(result)) for name in drawn):
+        return None
     return _told(stage.level, tuple(drawn), tuple(drawn.values()), mistakes(result))
+
+
+def _shown(alone: Mapping[str, Broken], name: str, together: Broken) -> bool:
+    """Whether a verdict on all shows what that operator alone breaks, and no other."""
+    others = frozenset[Place]().union(*(broken for other, broken in alone.items() if other != name))
+    return len({case for case, *_ in (alone[name] - others) & together}) >= _LEAST
 
 
 def _apart(some: Broken, other: Broken) -> bool:

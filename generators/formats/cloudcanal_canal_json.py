@@ -31,7 +31,7 @@ from generators.families.cloudcanal.messages import (
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
-from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
 
@@ -50,6 +50,7 @@ class CanalJsonProfile(CloudCanalProfile):
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
 
 OPTIONS: Final[Mapping[str, str]] = {
     "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
@@ -71,7 +72,7 @@ def profile(*options: str) -> CanalJsonProfile:
     return CanalJsonProfile(
         RELEASE,
         chosen,
-        _SHANGHAI if "null-old" in options else _NEW_YORK,
+        _SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
         ASSUMED,
         numbered="numbered" in options,
         partial_old="partial-old" in options,
@@ -141,5 +142,4 @@ FORMAT: Final = Format(
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
     supports=supports,
-    fits=BYTES,
 )

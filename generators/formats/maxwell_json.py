@@ -346,5 +346,6 @@ FORMAT: Final = Format(
     choices=CHOICES,
     build=profile,
     supports=lambda type: supports(type) and type.name not in mysql.SPATIAL,
+    fits={"json/letters": "a string is a document"},
     losses=losses,
 )

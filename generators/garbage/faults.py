@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,21 @@ from decimal import Decimal
 from typing import Any, Final
 
 from generators.errors import Refused
-from generators.model import Change, Column, Json, Kind, Logical, Op, Row, Scenario, SourceType, Table, Value, Written
+from generators.model import (
+    Change,
+    Column,
+    Json,
+    Kind,
+    Logical,
+    Op,
+    Row,
+    Scenario,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+)
 from generators.sources import boundaries, mysql
 from generators.sources import registry as sources
 from generators.sources.boundaries import BOUNDARY
@@ -355,7 +370,7 @@ FITS: Final[Mapping[str, str]] = {
     "binary/outside": "any bytes fit",
     "json/outside": "any document fits",
     "json/shape": "an object is a document",
-    "json/empty": "MySQL's value of a column that is NOT NULL and was added to a table with rows",
+    "json/empty": "MySQL may log a document of no bytes, and Canal writes the empty text of it (canal#json-empty)",
     "binary/empty": "the empty text is no bytes",
     "enum/empty": "the empty text is MySQL's value of invalid input",
     "set/empty": "the empty text is the empty set",
@@ -364,8 +379,6 @@ FITS: Final[Mapping[str, str]] = {
 
 LABELS: Final = {f"{logical}/{way}": "a decoder may pass labels on" for logical in ("enum", "set") for way in Way}
 """What fits in formats of labels."""
-BYTES: Final = {"binary/shape": "a JSON reader may give an object as its text, whose bytes fit"}
-"""What fits where a binary's bytes stand as characters."""
 _BAD: Final = {Way.LETTERS: '"?€"', Way.EMPTY: '""', Way.SHAPE: '{"x":"y"}'}
 _NO_NUMBER: Final = str(10**20)
 """What no integer of 64 bits is, in the place of a date or time that is a number."""
@@ -411,6 +424,31 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
     A text that the message does not have is taken for another spelling of the value: that of the cell is replaced instead.
     Raises Refused unless the form occurs exactly once.
     """
+    return Written(replace(written.message, value=_spoiled(written, fault)), (_CORRUPT,))
+
+
+def cell_text(written: Written, fault: CellFault) -> Written:
+    """The same message as level one sees it, without types: it owes the text that stands in the cell, whatever it is, or as well
+    one CORRUPT row. A JSON reader may give an object, or a number that no double holds, as any text.
+
+    Raises Refused unless the form occurs exactly once.
+    """
+    value, bad = _spoiled(written, fault), json.loads(_as_written(written, fault)[1])
+    changes = []
+    for change in written.changes:
+        cells = dict(change.after or {})
+        cell = cells[fault.column]
+        if isinstance(bad, dict) or (isinstance(bad, float) and math.isinf(bad)):
+            why = "an object, or a number that no double holds, in the place of a text"
+            cells[fault.column] = replace(cell, state=State.ANY, value=None, text=None, reason=why)
+        else:
+            text = bad if isinstance(bad, str) else json.dumps(bad)
+            cells[fault.column] = replace(cell, state=State.VALUE, text=text, json=not isinstance(bad, str), cls="")
+        changes.append(replace(change, after=cells, accept=(*change.accept, (Kind.CORRUPT, None))))
+    return Written(replace(written.message, value=value), tuple(changes))
+
+
+def _spoiled(written: Written, fault: CellFault) -> bytes:
     value = written.message.value or b""
     good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
     if isinstance(fault.good, str) and (not good or good not in value):
@@ -420,7 +458,7 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
         good, bad = (members[0] + good, members[0] + bad) if len(members) == 1 else (good, bad)
     if value.count(good) != 1:
         raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
-    return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
+    return value.replace(good, bad)
 
 
 def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
@@ -450,3 +488,17 @@ def cell_fault_scenarios(
             event = boundaries.insert(table, bare | {fault.column: fault.value})
             tags = BOUNDARY | {"fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"}
             yield fault, boundaries.scenario(f"fault/{fault.name}", event, level=2, tags=tags)
+
+
+def cell_text_scenarios(
+    database: str, supports: Callable[[SourceType], bool], source: str = "mysql"
+) -> Iterator[tuple[CellFault, Scenario]]:
+    """Each unfit cell of the matrix, with the level-one INSERT into a table of that column to which it applies."""
+    columns = {column.name: column for column in boundaries.every_type(supports, source).columns}
+    for fault in unfit_cells(source, {}):
+        if fault.column in columns:
+            name = f"fault/text/{fault.name}"
+            kinds = (boundaries.id_column(source), columns[fault.column])
+            table = Table(database, boundaries.neutral(name), kinds, ("id",), schema=sources.source(source).schema)
+            event = boundaries.insert(table, {"id": 1, fault.column: fault.value})
+            yield fault, boundaries.scenario(name, event, tags=BOUNDARY | {"unfit"})

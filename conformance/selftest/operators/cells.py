@@ -393,6 +393,7 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "eight-hours-late": _shifted(hours=8),
     "eight-hours-early": _shifted(hours=-8),
+    "half-an-hour-late": _shifted(minutes=30),
     "an-hour-late-in-summer": _wall(_summer),
     "an-hour-late-in-the-spring-gap": _wall(_spring),
     "an-hour-late-on-the-autumn-day": _wall(_autumn),

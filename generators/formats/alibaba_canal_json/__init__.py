@@ -27,7 +27,7 @@ from generators.formats.alibaba_canal_json.profiles import (
     profile,
 )
 from generators.formats.alibaba_canal_json.scenarios import scenarios
-from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL, CellFault, unfit_cells
+from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
     UNPAIRED,
     Cell,
@@ -482,7 +482,6 @@ FORMAT: Final = Format(
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
     scenarios=scenarios,
     supports=supports,
-    fits=BYTES,
     unfit=unfit,
     losses=losses,
 )

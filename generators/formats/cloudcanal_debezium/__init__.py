@@ -20,7 +20,7 @@ from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import HEX, TextForms, image, supports
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
-from generators.garbage.faults import LABELS, CellFault, unfit_cells
+from generators.garbage.faults import LABELS, CellFault
 from generators.model import (
     Change,
     Deployment,
@@ -255,11 +255,6 @@ def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 
-def unfit(profile: EnvelopeProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells; typed bits without bytes are 0."""
-    return unfit_cells(profile.source, {**fits, "bit/empty": "no bytes"} if profile.typed else fits)
-
-
 KINDS: Final = (
     KindRow("op c", "ROW", "INSERT", "snapshot rows too: op r is not listed"),
     KindRow("op u", "ROW", "UPDATE"),
@@ -281,5 +276,4 @@ FORMAT: Final = Format(
     supports=supports,
     cell_faults=cell_faults,
     fits=LABELS,
-    unfit=unfit,
 )

@@ -528,7 +528,6 @@ FORMAT: Final = Format(
     cell_faults=cell_faults,
     fits={
         **LABELS,
-        "bit/empty": "no bytes are 0, as PostgreSQL's connector writes it",
         "bit/outside": "cell-bit",
         "decimal/outside": "cell-decimal-digits",
     },

@@ -25,7 +25,7 @@ from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, moved, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
-from generators.garbage.faults import BYTES, FAULTS, NESTED_CELL, CellFault, unfit_cells
+from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
     Cell,
     Change,
@@ -395,7 +395,6 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     faults=(*FAULTS, NESTED_CELL),
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
-    fits=BYTES,
     unfit=unfit,
     losses=losses,
 )

@@ -5,8 +5,10 @@ They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, one of which has it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -21,6 +23,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    VariantType,
 )
 
 from generators.model import Column as ColumnOf
@@ -110,7 +113,8 @@ def decode_rows(records: DataFrame, table: Table, dialect: CanalDialect, deploym
     """Level two: typed rows of `table`, and CORRUPT rows."""
     deployment = deployment or Deployment()
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
-    binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
+    bytes_ = [c.name for c in table.columns if c.type.logical is Logical.BINARY]
+    binaries = bytes_ if dialect.binary_codes else []
     codes = StructType([StructField(column, IntegerType()) for column in binaries])
     sql = _RowSql(table, deployment, frozenset(binaries), dialect)
     names = dialect.names
@@ -121,13 +125,40 @@ def decode_rows(records: DataFrame, table: Table, dialect: CanalDialect, deploym
         if dialect.deletes_in_old:
             data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
         return F.struct(
-            F.when(kind == "CORRUPT", "CORRUPT").when(mine, dialect.op(m[names.op])).alias("op"),
+            F.when((kind == "CORRUPT") | (mine & _shaped(m, names, bytes_)), "CORRUPT")
+            .when(mine, dialect.op(m[names.op]))
+            .alias("op"),
             F.when(mine, data).alias("data"),
             F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
             *([m[names.codes].alias("codes")] if binaries else []),
         )
 
     return framing.rows(records, _message(dialect, told, images, codes=codes), sql.result, deployment)
+
+
+def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
+    """Whether an object or a list stands where the text of bytes should: from_json gives its JSON as the text, so that a message
+    with a text that begins like one is read again."""
+
+    def cells(row: Column) -> list[Column]:
+        return [F.try_element_at(row, F.lit(c)) for c in binaries]
+
+    def any_of(rows: Column, cells: Callable[[Column], list[Column]], test: Callable[[Column], Column]) -> Column:
+        return F.coalesce(F.exists(rows, lambda row: reduce(or_, map(test, cells(row)))), F.lit(False))
+
+    if not binaries:
+        return F.lit(False)
+    image = ArrayType(StructType([StructField(c, VariantType()) for c in binaries]))
+    sides = {names.data: lambda row: [row[c] for c in binaries], names.old: cells}
+    looks = (any_of(m[side], of, lambda text: F.left(text, F.lit(1)).isin("{", "[")) for side, of in sides.items())
+
+    def container(cell: Column) -> Column:
+        return F.schema_of_variant(cell).rlike("^(OBJECT|ARRAY)<")
+
+    text = F.col("value").cast("string")
+    again = F.from_json(text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS)
+    found = given(again, lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)))
+    return F.when(reduce(or_, looks), found).otherwise(False)
 
 
 def _structs(maps: Column, table: Table) -> Column:

@@ -35,6 +35,9 @@ def hinted(expected, actual, level=1, before=None, others=()):
     return cause(finding, case).hint
 
 
+LOST = "equal but for lost characters"
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "text", "actual", "hint"),
     [
@@ -52,6 +55,11 @@ def hinted(expected, actual, level=1, before=None, others=()):
         *(("int", 5, "5", "five", ""), ("varchar", "Ab", "Ab", "AB", "equal but for upper and lower case")),
         ("varchar", "a ", "a ", "a", "equal but for blanks at the ends"),
         *(("varchar", "abcd", "abcd", "ab", "cut after 2 of 4 characters"), ("varchar", "abcd", "abcd", "", "")),
+        ("varchar", "x" * 900, "x" * 900, "x" * 255, "cut after 255 of 900 characters"),
+        *(("varchar", "a b", "a b", "ab", "equal but for lost blanks"), ("varchar", "éa", "éa", "a", f"{LOST} beyond ASCII")),
+        *(("varchar", "\x01a", "\x01a", "a", "equal but for lost control characters"), ("varchar", "ab", "ab", "ca", "")),
+        ("varchar", "\\n", "\\n", "n", "equal but for lost backslashes"),
+        *(("varchar", "it's", "it's", "it''s", "equal but for added quotes"), ("varchar", "a b\\", "a b\\", "ab", "")),
     ],
 )
 def test_the_relation_of_texts(kind, value, text, actual, hint):

@@ -1,5 +1,6 @@
 """A format's findings as few mistakes: each says what its failing messages share and no other has."""
 
+import itertools
 import json
 from dataclasses import replace
 from functools import cache
@@ -7,33 +8,41 @@ from functools import cache
 import pytest
 
 from conformance.cases.catalogue import named_cases
-from conformance.judging.judge import Judge
+from conformance.judging.judge import Finding, Judge
 from conformance.judging.mistakes import mistakes
+from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
-from conformance.rules.rules import Obligation, rules
+from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import perfect
 from generators.model import Kind
 from generators.wire_format import get
 
 NAME = "alibaba-canal-json"
-FMT = get(NAME)
+
+
+PACKED = "ticdc-canal-json"
 
 
 @cache
-def cases(level):
+def cases(level, name=NAME):
     """The named cases of two profiles of one release."""
-    chosen = [profile for profile in FMT.profiles if profile.name in ("1.1.8", "1.1.8+minimal")]
-    return [case for case in named_cases(FMT, chosen) if case.level == level]
+    wanted = {NAME: ("1.1.8", "1.1.8+minimal"), PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy")}[name]
+    return [case for case in named_cases(get(name), [get(name).profile(one) for one in wanted]) if case.level == level]
 
 
-def judged(spoil, level=1):
-    """The mistakes of a decoder that `spoil` makes wrong: told the right rows of a message, and the message, it gives its own."""
-    judge, results = Judge(rules(NAME)), []
-    for case in cases(level):
+def judged(spoil, level=1, name=NAME, law=""):
+    """The mistakes of a decoder that `spoil` makes wrong: told the right rows of a message, and the message, it gives its own. It
+    breaks the law, too."""
+    judge, results = Judge(rules(name)), []
+    for case in cases(level, name):
         rows = [spoil([perfect.row(change, level) for change in perfect.owed(case, w)], w.message) for w in case.written]
         results.append(judge.judge(case, rows, case.tables[0].name if level == 2 else None))
     every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
-    return mistakes(FormatResult(NAME, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
+    for broken in (rule.id for rule in judge.rules if law and rule.law == law):
+        first = results[0]
+        finding = Finding(first.case.id, broken, 0, 0, Aspect.VALUE, "message", "the same rows", "other rows")
+        results[0] = replace(first, findings=(*first.findings, finding))
+    return mistakes(FormatResult(name, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
 
 
 def each(change):
@@ -62,6 +71,15 @@ def later(value):
     return replace(value, value=value.value + 8 * 3600 * 10**6) if getattr(value, "family", "") == "timestamp" else value
 
 
+def bare_as_none(image):
+    return image if any(value is not None for value in image.values()) else None
+
+
+def epoch(value):
+    """The beginning of 1970 for a zero date of any type."""
+    return value.replace("0000-00-00", "1970-01-01") if isinstance(value, str) else value
+
+
 def insert_with_before(row):
     return replace(row, before=row.after) if row.op == "INSERT" else row
 
@@ -76,10 +94,17 @@ def statement_or_row(row):
     return replace(row, kind=Kind.ROW, error=None) if row.kind == Kind.CORRUPT else row
 
 
+EVERY = 7
+WORDS = ("is lost", "not kept: ")
 BEFORE = "every row of INSERT comes out with a before image"
 FIRST = "every row after the first row of its message is lost"
 UPDATE = "every row of DELETE comes out as UPDATE"
 SHIFT = "every value of the timestamp types is wrong: 8 h later"
+BARE = "every row with nothing but NULLs in the after image comes out without its after image"
+AFTER = " is wrong: the actual value is the after image's"
+SMALL = "every value whose name has small letters is NULL"
+SLASH = "every column with / in its name is not there"
+ZERO = "every value of any type with a date, in the class zero is wrong"
 CAPITAL = "every column whose name has capital letters is not there"
 
 
@@ -98,12 +123,54 @@ CAPITAL = "every column whose name has capital letters is not there"
         (lambda rows, _message: [row for row in rows if row.kind != Kind.CORRUPT], 1, ["vanishes without a CORRUPT row"]),
         (each(statement_or_row), 1, ["every DDL message comes out as ALTER", "which cannot be read, is accepted"]),
         (lambda rows, _message: [insert_with_before(deleted_as_update(row)) for row in rows[:1]], 1, [BEFORE, UPDATE, FIRST]),
+        (each(lambda row: images(row, bare_as_none)), 1, [BARE]),
+        (each(lambda row: replace(row, before=row.after) if row.op == "UPDATE" else row), 2, [AFTER]),
+        (each(lambda row: images(row, lambda image: {n: v if n == n.upper() else None for n, v in image.items()})), 2, [SMALL]),
+        (each(lambda row: images(row, lambda image: {n.replace("/", ""): v for n, v in image.items()})), 1, [SLASH]),
+        (each(lambda row: images(row, lambda image: {n: epoch(v) for n, v in image.items()})), 1, [ZERO]),
     ],
 )
 def test_each_mistake_is_one_sentence(spoil, level, sentences):
     named = [one.sentence for one in judged(spoil, level) if len(one.cases) > 1]
     assert len(named) == len(sentences), named
     assert all(words in sentence for sentence, words in zip(named, sentences, strict=True)), named
+
+
+def packed_refused(rows, message):
+    """No value that is compressed can be read."""
+    try:
+        json.loads(message.value or b"")
+    except ValueError:
+        return [OutputRow(0, Kind.CORRUPT.value, None, error="no JSON")]
+    return rows
+
+
+def test_a_compression_that_is_not_read_is_told_as_such():
+    (one,) = judged(packed_refused, name=PACKED)
+    assert one.sentence == "every row of a message compressed with snappy is refused"
+
+
+def test_content_behind_the_document_is_told_as_such():
+    def read(rows, message):
+        try:
+            document = json.loads((message.value or b"")[:-1])
+        except ValueError:
+            return rows
+        return [replace(rows[0], kind=Kind.ROW, op="INSERT", after={}, error=None)] if isinstance(document, dict) else rows
+
+    (one,) = judged(read)
+    assert one.sentence == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+
+
+def test_rows_that_a_limit_loses_are_lost_among_others():
+    left = itertools.count()
+
+    def first_ones(rows, _message):
+        return rows if next(left) % EVERY else []
+
+    (chance, *_), *rest = ([one.sentence for one in judged(first_ones, law="batch") if words in one.sentence] for words in WORDS)
+    assert chance == "some row is lost only among certain other messages"
+    assert all(rest), rest
 
 
 def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():

@@ -373,6 +373,12 @@ def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, ve
     assert text.startswith(words) if verdict == "falls behind" else text == words
 
 
+def test_a_run_that_ends_before_it_falls_behind_says_so(outcome):
+    outcome.steps[0].batches = [replace(batch, ended=batch.began + batch.taken / 800) for batch in outcome.steps[0].batches]
+    said = "keeps up at 1,000/s; the run is too short to be sure, since a batch decodes 800/s while it runs"
+    assert report.headline(outcome) == ("keeps up", said)
+
+
 def test_what_executors_have_not_told_is_not_known(outcome):
     outcome.settings = replace(outcome.settings, producers=4)
     outcome.steps[0].ticks, outcome.steps[0].published, outcome.interrupted = [], {}, True

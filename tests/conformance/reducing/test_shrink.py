@@ -189,6 +189,18 @@ def test_a_smaller_case_keeps_what_the_failure_is_caused_by(fake, rule) -> None:
     assert other == replace(failure, cause=other.cause)
 
 
+@pytest.mark.parametrize("op", [Op.INSERT, Op.UPDATE, Op.DELETE])
+def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, op) -> None:
+    """A row of another operation is smaller, and lost, too."""
+    row, other = {"a": 1, "b": "y", "c": 7_000_000}, {"a": 2, "b": "z", "c": None}
+    images = {Op.INSERT: (None, row), Op.UPDATE: (row, other), Op.DELETE: (row, None)}
+    found = Scenario("shape/ops", History(tuple(change(KEYLESS, each, pair) for each, pair in images.items())))
+    number = list(images).index(op)
+    failure = replace(failed(found, message=number), cause=Cause(Symptom.LOST, (f"row {op}",)))
+    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: found)
+    assert [one.op for w in small.result.case.written for one in w.changes] == [op]
+
+
 def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fake) -> None:
     plain, first = next(r for r in rules(NAME) if r.id == f"{NAME}/change/corrupt"), failed()
     failure = replace(first, rule=plain, finding=replace(first.finding, rule=plain.id, instead=MISSING))

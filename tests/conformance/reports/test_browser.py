@@ -28,6 +28,8 @@ addEventListener("load", () => {{
       .filter(one => one.getBoundingClientRect().right > view.innerWidth + 1);
     const box = page.getElementById("search");
     const told = {{
+      cut: [...page.querySelectorAll(".formats th, .formats td")]
+        .filter(one => one.getBoundingClientRect().right > view.innerWidth + 1).length,
       width: view.innerWidth, needs: root.scrollWidth, wide: wide.map(one => one.outerHTML.slice(0, 80)),
       paper: view.getComputedStyle(page.body).backgroundColor, search: !box.parentElement.hidden, all: shown(),
     }};
@@ -66,5 +68,6 @@ def test_a_page_fits_its_frame_in_both_schemes_and_its_search_finds(full, look, 
     for frame, width in zip(look(page.html(replace(full, failures=(long, *full.failures[1:]))), scheme), WIDTHS, strict=True):
         assert (frame["width"], frame["wide"], frame["paper"]) == (width, [], PAPER[scheme])
         assert frame["needs"] <= width
+        assert frame["cut"] == 0
         # An article, and a line in the index, in the matrix and among the rules.
         assert (frame["search"], frame["all"], frame["found"], frame["opened"]) == (True, 12, 4, 1)

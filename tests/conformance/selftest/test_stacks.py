@@ -37,3 +37,18 @@ def test_what_is_not_named_twice_named_or_false_is_told() -> None:
         (replace(right, false=("some value is wrong",)), "FALSE: some value is wrong"),
     ):
         assert not wrong.right and words in str(wrong)
+
+
+def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(tried: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a row without its op no value is compared."""
+    monkeypatch.setattr("conformance.selftest.stacks.TRIES", 2)
+    assert list(stacks(tried, {1: ["op-null", "year-two-digits"], 2: []}, 1, 1)) == []
+    (shown,) = stacks(tried, {1: ["keys-null", "year-two-digits"], 2: []}, 1, 1)
+    assert set(shown.operators) == {"keys-null", "year-two-digits"}
+
+
+def test_an_operator_that_answers_by_the_message_before_is_in_no_stack(tried: Bench) -> None:
+    (one,) = stacks(
+        tried, {1: ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"], 2: []}, 1, 1
+    )
+    assert set(one.operators) == {"keys-null", "year-two-digits"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.cases.catalogue import made
 from generators.drawing.cases import as_case
 from generators.errors import Refused
 from generators.garbage import faults
@@ -291,3 +292,42 @@ def test_every_unfit_cell_finds_its_place(name: str) -> None:
             for fault, scenario in cases[-3:]:
                 sent = [w for w in as_case(fmt, profile, scenario).written if any(c.kind is Kind.ROW for c in w.changes)]
                 assert all(faults.cell_fault(w, fault).message.value != w.message.value for w in sent), fault.name
+
+
+@pytest.mark.parametrize(
+    ("way", "json_", "text", "bad", "state"),
+    [
+        (Way.LETTERS, False, "?€", '"?€"', State.VALUE),
+        (Way.EMPTY, False, "", '""', State.VALUE),
+        (Way.OUTSIDE, False, "2147483648", '"2147483648"', State.VALUE),
+        (Way.OUTSIDE, True, "2147483648", "2147483648", State.VALUE),
+        (Way.SHAPE, False, None, '{"x":"y"}', State.ANY),
+    ],
+)
+def test_level_one_owes_an_unfit_cell_as_it_stands(way: Way, json_: bool, text: str, bad: str, state: State) -> None:
+    fault = next(one for one in faults.unfit_cells("mysql", {}) if one.name == f"cell-int-{way}")
+    cell = Cell(State.VALUE, mysql.TYPES["int"], fault.value, str(fault.value), json=json_)
+    good = str(fault.value) if json_ else json.dumps(str(fault.value))
+    value = f'{{"data":{{"id":"1","c_int":{good}}}}}'.encode()
+    one = replace(written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),))
+    spoiled = faults.cell_text(one, fault)
+    (change,) = spoiled.changes
+    assert spoiled.message.value == value.replace(good.encode(), bad.encode())
+    assert (change.kind, change.accept) == (Kind.ROW, ((Kind.CORRUPT, None),))
+    assert change.after is not None
+    assert (change.after["c_int"].state, change.after["c_int"].text) == (state, text)
+    other = replace(one, changes=(replace(one.changes[0], after={"c_int": replace(cell, text="7", json=False)}),))
+    with pytest.raises(Refused, match="occurs 0 times"):
+        faults.cell_text(other, fault)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if get(name).container != "avro"])
+def test_level_one_has_every_kind_of_types_in_every_way(name: str) -> None:
+    fmt = get(name)
+    for source in {profile.source for profile in fmt.profiles}:
+        profile = next(profile for profile in fmt.profiles if profile.source == source)
+        kinds = {*_columns(fmt, profile).values()} - {Logical.TEXT}
+        wanted = {f"cell-{kind}-{way}" for kind in kinds for way in Way if f"{kind}/{way}" not in faults.FITS}
+        cases = made(fmt, profile, ("*/fault/text/*",))
+        assert {case.fault for case in cases} == wanted
+        assert {case.level for case in cases} == {1}

@@ -220,3 +220,16 @@ def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records: Records) -> None:
     new = message("INSERT", [{"v": "é", "b": "é"}], sqlType={"v": 2004, "b": 2004})
     out = rows_by_offset(TICDC.decode_rows(records(old, new), table))
     assert [tuple(map(bytes, rows[0].after)) for rows in out.values()] == [("é汉".encode(), b"\xe9"), (b"\xe9", b"\xe9")]
+
+
+@pytest.mark.parametrize("module", [TICDC, ALIBABA])
+def test_an_object_or_a_list_is_no_text_of_bytes(records: Records, module: Any) -> None:
+    table = Table("db", "t", (Column("data", mysql.binary("varbinary")), Column("s", mysql.text())))
+    plain, text = {"data": "x", "s": "{}"}, {"data": '{"x":"y"}', "s": None}
+    vectors = (
+        *(message("INSERT", [plain, {"data": {"x": "y"}, "s": "x"}]), message("INSERT", [text, {"data": "[1]", "s": "x"}])),
+        *(message("UPDATE", [plain], [{"data": [1]}]), message("UPDATE", [text], [text])),
+    )
+    out = rows_by_offset(module.decode_rows(records(*vectors), table))
+    assert [[row.kind for row in rows] for rows in out.values()] == [["CORRUPT"], ["ROW", "ROW"], ["CORRUPT"], ["ROW"]]
+    assert [bytes(row.after.data) for row in out[1]] == [b'{"x":"y"}', b"[1]"]

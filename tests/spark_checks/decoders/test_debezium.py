@@ -332,7 +332,7 @@ CELLS = cells(
     (PG.real("real"), PRECISE, (field("float"), "Infinity", float("inf")), (None, 1e39, MISFIT)),
     # Bits: MySQL padded, PostgreSQL trimmed.
     (mysql.bit(1), PRECISE, (None, True, True), (field("boolean"), False, False), (None, "yes", MISFIT)),
-    (mysql.bit(8), PRECISE, (None, "AA==", 0), (None, "AAE=", MISFIT), (None, "173", MISFIT)),
+    (mysql.bit(8), PRECISE, (None, "AA==", 0), (None, "AAE=", MISFIT), (None, "173", MISFIT), (None, "", MISFIT)),
     (mysql.bit(10), PRECISE, (field("bytes", DATA + "Bits", length="10"), "AgE=", 0b0100000010)),
     (mysql.bit(64), PRECISE, (None, "AQAAAAAAAAA=", Decimal(1))),
     (PG.bit(64), PRECISE, (None, "AQ==", Decimal(1)), (None, "AAAAAAAAAIA=", Decimal(2**63))),

@@ -210,9 +210,10 @@ def _unsigned(t: str) -> str:
 
 
 def _bits(t: str, type: SourceType) -> str:
-    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed zero."""
+    """Little-endian: the pairs of hex digits the other way round. No bytes are PostgreSQL's trimmed zero, no value of MySQL."""
     pairs = "reverse(regexp_replace(h, '(.)(.)', '$2$1'))"
-    number = f"CASE WHEN h = '' THEN '0' WHEN length(h) <= 16 THEN conv({pairs}, 16, 10) END"
+    none = "'0'" if type.source == _POSTGRESQL else "NULL"
+    number = f"CASE WHEN h = '' THEN {none} WHEN length(h) <= 16 THEN conv({pairs}, 16, 10) END"
     value = let(f"hex({base64_bytes(t)})", "h", number)
     return (
         f"CASE {value} WHEN '0' THEN false WHEN '1' THEN true END"
