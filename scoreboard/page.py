@@ -32,12 +32,22 @@ TO_SEND: Final = (
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
 TRACKERS: Final = {
-    "flink": "https://issues.apache.org/jira/projects/FLINK",
-    "connect": "https://issues.apache.org/jira/projects/KAFKA",
-    "iceberg": "https://github.com/apache/iceberg/issues",
-    "paimon": "https://github.com/apache/paimon/issues",
-    "seatunnel": "https://github.com/apache/seatunnel/issues",
+    "flink": ("https://issues.apache.org/jira/projects/FLINK", "the pull requests of apache/flink; JIRA could not be reached"),
+    "connect": (
+        "https://issues.apache.org/jira/projects/KAFKA",
+        "the pull requests of apache/kafka and its commits up to 2024-10-25; JIRA could not be reached",
+    ),
+    "iceberg": ("https://github.com/apache/iceberg/issues", "the issues and pull requests of apache/iceberg"),
+    "paimon": (
+        "https://github.com/apache/paimon/issues",
+        "the issues and pull requests of apache/paimon, and its commits up to 2026-08-22",
+    ),
+    "seatunnel": (
+        "https://github.com/apache/seatunnel/issues",
+        "the issues and pull requests of apache/seatunnel, and its commits up to 2024-10-23",
+    ),
 }
+"""By record: a product's tracker, and where reports were looked for, each in a stored copy."""
 
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
@@ -146,6 +156,13 @@ def in_cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
+def reported(proof: Proof) -> str:
+    """Who has reported a fault, or where no report was found, and when."""
+    if proof.fault.known:
+        return f"Reported: <{proof.fault.known}>."
+    return f"No report was found on {proof.fault.searched} in {TRACKERS[proof.reader.record][1]}."
+
+
 def _program(proof: Proof) -> str:
     return reproducing.program(proof.reader.record, proof.fault)
 
@@ -164,6 +181,7 @@ def _templates() -> jinja2.Environment:
         "words": words,
         "shown": shown,
         "seen": seen,
+        "reported": reported,
     }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
     made.globals |= {"cell": cell, "of": _of, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}

@@ -27,6 +27,7 @@ outcome = "wrong value"
 rules = ["old/*"]
 causes = ["null: cells before"]
 why = "It takes the first."
+known = "https://github.com/a/b/issues/1"
 """
 
 
@@ -261,6 +262,7 @@ def test_a_fault_on_the_board_stands_on_three_feet():
             assert (rule.obligation, rule.provenance != "ASSUMED", bool(rule.citations)) == ("MUST", True, True), fault.id
             assert fault.rule.partition("/")[0] in fault.formats
             assert fault.message
+            assert bool(re.match(r"https://", fault.known)) != bool(re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)), fault.id
             assert fault.actual != fault.expected, fault.id
 
 
