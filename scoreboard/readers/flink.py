@@ -88,6 +88,29 @@ _PLAIN: Final = replace(
     " source.table name the table, and the timestamp format is SQL.",
     settings={},
 )
+_MAXWELL: Final = Reader(
+    "flink-maxwell",
+    "Flink SQL, maxwell-json",
+    FLINK_RELEASE,
+    {"maxwell-json": {"types": (*MYSQL, "bit", "enum")}},
+    "MaxwellJsonDeserializationSchema, made by MaxwellJsonFormatFactory with its defaults",
+    f"{_FLINK_SOURCE}/maxwell/MaxwellJsonFormatFactory.java#L63-L74",
+    _FLINK_TYPES
+    + "BIT is BIGINT or DECIMAL(20,0); SET, which is a list, is not claimed. Each table has a topic (Maxwell's"
+    " kafka_topic=%{database}_%{table}): the messages are given that name the table.",
+    _FLINK_BUNDLE,
+    "flink.FlinkReader",
+    faults="flink",
+)
+_OGG: Final = replace(
+    _MAXWELL,
+    name="flink-ogg",
+    title="Flink SQL, ogg-json",
+    formats={"ogg-json": {"types": MYSQL}},
+    built="OggJsonDeserializationSchema, made by OggJsonFormatFactory with its defaults",
+    source=f"{_FLINK_SOURCE}/ogg/OggJsonFormatFactory.java#L73-L86",
+    note=_FLINK_TYPES + "Each table has a topic (GoldenGate's topicMappingTemplate): the messages are given that name the table.",
+)
 
 
 def _ignoring(reader: Reader) -> Reader:
@@ -97,4 +120,4 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN) for one in (reader, _ignoring(reader)))
+FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG) for one in (reader, _ignoring(reader)))

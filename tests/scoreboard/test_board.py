@@ -172,7 +172,7 @@ def test_a_result_of_other_cases_is_marked(tmp_path):
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "RESULTS", tmp_path)
     monkeypatch.setattr(judging, "READERS", [READER])
-    monkeypatch.setattr(judging, "digest", lambda fmt: f"cases of {fmt}")
+    monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
     now = {"cases_digest": "cases of alibaba-canal-json", "adapter_digest": judging.adapter_digest(READER)}
     for told, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
         (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": told}}))
