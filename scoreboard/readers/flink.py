@@ -95,8 +95,7 @@ _MAXWELL: Final = Reader(
     {"maxwell-json": {"types": (*MYSQL, "bit", "enum")}},
     "MaxwellJsonDeserializationSchema, made by MaxwellJsonFormatFactory with its defaults",
     f"{_FLINK_SOURCE}/maxwell/MaxwellJsonFormatFactory.java#L63-L74",
-    _FLINK_TYPES
-    + "BIT is BIGINT or DECIMAL(20,0); SET, which is a list, is not claimed. Each table has a topic (Maxwell's"
+    _FLINK_TYPES + "BIT is BIGINT or DECIMAL(20,0); SET, which is a list, is not claimed. Each table has a topic (Maxwell's"
     " kafka_topic=%{database}_%{table}): the messages are given that name the table.",
     _FLINK_BUNDLE,
     "flink.FlinkReader",

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.brokers.jars import cached
+from conformance.rules.rules import rules
 from generators.errors import HarnessError, UnknownName
 from generators.wire_format import FORMATS
 from scoreboard import board, judging, page, record, reproducing
@@ -264,6 +265,12 @@ def test_a_fault_on_the_board_stands_on_three_feet():
             assert fault.message
             assert bool(re.match(r"https://", fault.known)) != bool(re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)), fault.id
             assert fault.actual != fault.expected, fault.id
+
+
+def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
+    every = {rule for reader in READERS for fmt in reader.formats for rule in rules(fmt) if "/fault/" in rule.id}
+    assert {rule.id for rule in every if rule.obligation == "MUST" and rule.provenance != "ASSUMED"} == set()
+    assert every
 
 
 def test_each_fault_on_record_is_shown_by_the_results():
