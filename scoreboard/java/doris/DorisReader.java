@@ -1,6 +1,5 @@
 package doris;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +15,7 @@ import scoreboard.Reader;
 
 /** Doris' JsonDebeziumSchemaSerializer: the lines that it makes of a message for Stream Load, read as JSON. */
 public final class DorisReader implements Reader.Factory {
-    private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override
     public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) {
@@ -55,6 +54,6 @@ public final class DorisReader implements Reader.Factory {
     }
 
     private static Object cell(JsonNode value) {
-        return value.isNull() ? null : value.isNumber() ? value.decimalValue() : value.isValueNode() ? value.asText() : value.toString();
+        return value.isNull() ? null : value.isValueNode() ? value.asText() : value.toString();
     }
 }
