@@ -60,7 +60,6 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
         return templates.get_template(template).render(
             judged=some,
-            formats=list(dict.fromkeys(one.format for one in some)),
             readers=[[one for one in some if one.reader.name == name] for name in dict.fromkeys(o.reader.name for o in some)],
             proofs=list(proved),
             standings={standing.value: [p for p in proved if p.fault.standing is standing] for standing in Standing},
@@ -93,10 +92,8 @@ def write(directory: Path = DOCS) -> list[Path]:
     return [directory / name for name in every]
 
 
-def cell(judged: Judged | None) -> str:
+def cell(judged: Judged) -> str:
     """A reader on a format in a few words."""
-    if judged is None:
-        return "-"
     counts = [f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]]
     counts += [f"{judged.unexplained} not looked into"] if judged.unexplained else []
     return "; ".join(counts) or "none"
@@ -184,13 +181,9 @@ def _templates() -> jinja2.Environment:
         "reported": reported,
     }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
-    made.globals |= {"cell": cell, "of": _of, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
+    made.globals |= {"cell": cell, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
-
-
-def _of(some: list[Judged], fmt: str) -> Judged | None:
-    return next((one for one in some if one.format == fmt), None)
 
 
 def _by_rank(judged: Judged) -> Iterator[Failure]:

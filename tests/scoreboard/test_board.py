@@ -134,6 +134,14 @@ def test_what_is_no_fault_does_not_count(tmp_path, standing):
     assert board.unproved(tmp_path, tmp_path, [READER]) == []
 
 
+def test_a_fault_that_its_program_alone_shows_counts_for_the_readers_that_it_names(tmp_path):
+    judged(tmp_path)
+    for named, told in (("reader", "1 wrong value silently"), ("other", "none")):
+        (tmp_path / "reader.toml").write_text(f'{FAULT}alone = true\nreaders = ["{named}"]\n', "utf-8")
+        [one] = board.board(tmp_path, tmp_path, [READER])
+        assert page.cell(one) == told
+
+
 def test_a_fault_that_no_result_shows_is_told(tmp_path):
     judged(tmp_path, failure("value/bit", "null: cell bit value"))
     assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]
@@ -147,7 +155,6 @@ def test_a_rule_below_must_does_not_count(tmp_path):
 def test_a_reader_without_failures_has_no_faults(tmp_path):
     [one] = judged(tmp_path)
     assert page.cell(one) == "none"
-    assert page.cell(None) == "-"
 
 
 def test_a_cell_counts_faults_and_not_rules(tmp_path):
@@ -167,7 +174,7 @@ def test_a_result_of_other_cases_is_marked(tmp_path):
     assert told[0].stale
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproducing, "program", lambda product, fault: "")
-        assert "| 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
+        assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
 
 
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
