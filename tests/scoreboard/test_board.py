@@ -136,8 +136,8 @@ def test_what_is_no_fault_does_not_count(tmp_path, standing):
 
 def test_a_fault_that_its_program_alone_shows_counts_for_the_readers_that_it_names(tmp_path):
     judged(tmp_path)
-    for named, told in (("reader", "1 wrong value silently"), ("other", "none")):
-        (tmp_path / "reader.toml").write_text(f'{FAULT}alone = true\nreaders = ["{named}"]\n', "utf-8")
+    for name, told in (("reader", "1 wrong value silently"), ("other", "none")):
+        (tmp_path / "reader.toml").write_text(f'{FAULT}alone = true\nreaders = ["{name}"]\n', "utf-8")
         [one] = board.board(tmp_path, tmp_path, [READER])
         assert page.cell(one) == told
 
