@@ -58,7 +58,8 @@ def main(
             continue
         began = time.monotonic()
         try:
-            judging.save(judging.judge(reader, _note, formats=wanted))
+            for fmt in wanted:  # What is judged is kept, if the others are stopped.
+                judging.save(judging.judge(reader, _note, formats=[fmt]))
         except HarnessError as error:
             broken = True
             _note(f"{reader.name}: not judged: {error}")
