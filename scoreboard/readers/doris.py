@@ -14,7 +14,7 @@ DORIS: Final = Reader(
     _RELEASE,
     {
         "debezium-json": {
-            "types": (*INTEGERS, "bigint", *REALS, *TEXTS, *LABELS[:1], "year", "character*", "uuid"),
+            "types": (*INTEGERS, "bigint", *REALS, *TEXTS, *LABELS[:1], "year", "uuid"),
             "profiles": ("*+schemaless", "*+schemaless+[!b]*"),
             "conventions": SNAPSHOTS,
         },

@@ -28,12 +28,8 @@ _FLINK_DEBEZIUM: Final = (
     "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
     " bits, which are bytes here, are not claimed, nor hex and URL-safe base64, which BYTES is not."
 )
-_WITH_SCHEMA: Final = (
-    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!bs]*", "3.5.0.Final+mariadb+base64", "2.5.*", "1.9.*"),
-    *("*+postgresql", "*+postgresql+[!bfs]*", "*+postgresql+base64", "*+postgresql+string*", "*+postgresql+full"),
-    *("*+postgresql+full+no-tombstone", "3.5.0.Final+mariadb+string*", "1.4.0.Final", "1.4.0.Final+legacy*"),
-)
-_SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64")
+_WITH_SCHEMA: Final = ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*", "1.4.0.Final+*")
+_SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
 _CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
 _CANAL: Final = Reader(

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.brokers.jars import cached
+from conformance.judging.judge import Capabilities
+from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
 from generators.errors import HarnessError, UnknownName
-from generators.wire_format import FORMATS
+from generators.wire_format import FORMATS, get
 from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
 from scoreboard.readers import READERS, Reader, named
@@ -272,6 +274,12 @@ def test_a_fault_on_the_board_stands_on_three_feet():
             assert fault.message
             assert bool(re.match(r"https://", fault.known)) != bool(re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)), fault.id
             assert fault.actual != fault.expected, fault.id
+
+
+def test_what_readers_claim_is_there():
+    for reader in READERS:
+        for name, claims in reader.formats.items():
+            check_claims(get(name), Capabilities.of(claims), [])
 
 
 def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
