@@ -46,6 +46,10 @@ TRACKERS: Final = {
         "https://github.com/apache/seatunnel/issues",
         "the issues and pull requests of apache/seatunnel, and its commits up to 2024-10-23",
     ),
+    "doris": (
+        "https://github.com/apache/doris-flink-connector/issues",
+        "the issues and pull requests of apache/doris-flink-connector, and its commits up to 2026-08-18",
+    ),
 }
 """By record: a product's tracker, and where reports were looked for, each in a stored copy."""
 
