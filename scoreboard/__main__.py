@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import click
 
+from conformance.brokers.jars import jars_of
 from generators.errors import HarnessError, UnknownName
 from scoreboard import board, judging, page, readers, reproducing
 
@@ -56,7 +58,8 @@ def main(
             continue
         began = time.monotonic()
         try:
-            judging.save(judging.judge(reader, _note, formats=wanted))
+            for fmt in wanted:  # What is judged is kept, if the others are stopped.
+                judging.save(judging.judge(reader, _note, formats=[fmt]))
         except HarnessError as error:
             broken = True
             _note(f"{reader.name}: not judged: {error}")
@@ -80,8 +83,13 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
     known = {f"{product}/{fault.id}" for product in reproducing.PRODUCTS for fault in reproducing.shown(product)}
     for name in set(names) - known - set(reproducing.PRODUCTS):
         raise UnknownName("program", name, sorted(known))
-    for product in reproducing.PRODUCTS:
-        some = [fault for fault in reproducing.shown(product) if not names or {product, f"{product}/{fault.id}"} & set(names)]
+    asked = {
+        product: [fault for fault in reproducing.shown(product) if not names or {product, f"{product}/{fault.id}"} & set(names)]
+        for product in reproducing.PRODUCTS
+    }
+    with ThreadPoolExecutor() as pool:  # The registry is waited for once, not once a product.
+        list(pool.map(lambda product: jars_of(reproducing.bundle(product), _note), filter(asked.get, asked)))
+    for product, some in asked.items():
         for release in reproducing.releases(product) if keep and some else ("",) if some else ():
             try:
                 printed = reproducing.run(product, some, _note, release)

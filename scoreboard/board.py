@@ -58,7 +58,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Judged:
-    """A reader on a format: its failures of all cases, and those on recorded messages."""
+    """A reader on a format: its failures of all cases, those on recorded messages, and the faults that a program alone shows."""
 
     reader: Reader
     format: str
@@ -66,6 +66,7 @@ class Judged:
     failures: tuple[Failure, ...]
     recorded: tuple[Failure, ...]
     stale: bool = False
+    alone: tuple[Fault, ...] = ()
 
     @property
     def cases(self) -> int:
@@ -77,6 +78,7 @@ class Judged:
         """The faults that stand on the board, the worst outcome first."""
         every = (*self.failures, *self.recorded)
         shown = {f.fault.id: f.fault for f in every if f.counts and f.fault and f.fault.on_board}
+        shown |= {fault.id: fault for fault in self.alone}
         return tuple(sorted(shown.values(), key=lambda fault: list(Outcome).index(fault.outcome)))
 
     @cached_property
@@ -122,7 +124,8 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
                 tuple(_failure(one, fmt, known) for one in some)
                 for some in (found["failures"], found["recorded"].get("failures", ()))
             )
-            judged.append(Judged(reader, fmt, found, every, real, fmt in stale.get(reader.name, ())))
+            alone = tuple(fault for fault in known if fault.alone and fault.readers and fmt in fault.formats)
+            judged.append(Judged(reader, fmt, found, every, real, fmt in stale.get(reader.name, ()), alone))
     return tuple(judged)
 
 

@@ -20,9 +20,12 @@ from typing import Any, Final
 from conformance.brokers.jars import Note, jars_of, require_java
 from conformance.cases import catalogue
 from conformance.files import cache_dir
+from conformance.judging.judge import Capabilities
+from conformance.judging.selection import claimed
 from conformance.judging.wording import clip
 from conformance.rules.rules import rules
 from generators.errors import HarnessError
+from generators.model import Case
 from generators.storage import codec
 from generators.wire_format import get
 from scoreboard.readers import READERS, Reader
@@ -54,22 +57,34 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         note(f"{reader.name}: {name}")
         every = _run(name, decoder, (*reader.options, *options))
         seconds = round(time.monotonic() - began)
-        note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
-        recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
+        note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s")
+        real = catalogue.recorded_cases(get(name), "*", None)
+        recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True) if real else {}
         of = {"recorded": recorded, "seconds": seconds, "date": datetime.now(UTC).date().isoformat(), "commit": _commit()}
-        outcome["formats"][name] = {**every, **of, "cases_digest": digest(name), "adapter_digest": adapter_digest(reader)}
+        outcome["formats"][name] = {**every, **of, "cases_digest": digest(reader, name), "adapter_digest": adapter_digest(reader)}
     return outcome
 
 
-@cache
-def digest(name: str) -> str:
-    """A digest of a format's cases, with what they expect, and of its rules: what a result depends on beside the reader."""
-    fmt, made = get(name), hashlib.sha256()
-    for rule in rules(name):
-        made.update(repr((rule.id, rule.obligation, rule.provenance, rule.statement)).encode())
-    for case in (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None)):
-        made.update(json.dumps(codec.dump_case(case), sort_keys=True).encode())
+def digest(reader: Reader, name: str) -> str:
+    """A digest of the cases that a reader is judged on, with what they expect, and of the format's rules.
+
+    Cases of level one, and of profiles or recorded types that the reader does not claim, are none of them.
+    """
+    made = hashlib.sha256(repr([(rule.id, rule.obligation.value) for rule in rules(name)]).encode())
+    claims = Capabilities.of(reader.formats[name])
+    cases = _typed_rows(name)
+    for case in claimed([case for case, _ in cases.values()], claims, (2,))[0]:
+        made.update(cases[case.id][1])
     return made.hexdigest()[:16]
+
+
+@cache
+def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
+    """The named and the recorded cases of a format at level two, each with a digest, by their ids."""
+    fmt = get(name)
+    every = (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None))
+    dumped = ((case, json.dumps(codec.dump_case(case), sort_keys=True).encode()) for case in every if case.level == 2)
+    return {case.id: (case, hashlib.sha256(text).digest()) for case, text in dumped}
 
 
 def adapter_digest(reader: Reader) -> str:
@@ -89,7 +104,7 @@ def stale() -> dict[str, list[str]]:
         old = [
             fmt
             for fmt in reader.formats
-            if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(fmt)
+            if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(reader, fmt)
         ]
         if old:
             found[reader.name] = old
@@ -177,7 +192,7 @@ def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool 
     with tempfile.TemporaryDirectory(prefix="cdc-conformance-scoreboard-") as work:
         command = [
             *(sys.executable, "-m", "conformance", "run", name, "--decoder", decoder, "--level", "rows"),
-            *("--broker", "none", "--format", "markdown", "--report", work, *options),
+            *("--no-reduce", "--broker", "none", "--format", "markdown", "--report", work, *options),
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=work, env=environment, check=False)

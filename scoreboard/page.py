@@ -32,12 +32,26 @@ TO_SEND: Final = (
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
 TRACKERS: Final = {
-    "flink": "https://issues.apache.org/jira/projects/FLINK",
-    "connect": "https://issues.apache.org/jira/projects/KAFKA",
-    "iceberg": "https://github.com/apache/iceberg/issues",
-    "paimon": "https://github.com/apache/paimon/issues",
-    "seatunnel": "https://github.com/apache/seatunnel/issues",
+    "flink": ("https://issues.apache.org/jira/projects/FLINK", "the pull requests of apache/flink; JIRA could not be reached"),
+    "connect": (
+        "https://issues.apache.org/jira/projects/KAFKA",
+        "the pull requests of apache/kafka and its commits up to 2024-10-25; JIRA could not be reached",
+    ),
+    "iceberg": ("https://github.com/apache/iceberg/issues", "the issues and pull requests of apache/iceberg"),
+    "paimon": (
+        "https://github.com/apache/paimon/issues",
+        "the issues and pull requests of apache/paimon, and its commits up to 2026-08-22",
+    ),
+    "seatunnel": (
+        "https://github.com/apache/seatunnel/issues",
+        "the issues and pull requests of apache/seatunnel, and its commits up to 2024-10-23",
+    ),
+    "doris": (
+        "https://github.com/apache/doris-flink-connector/issues",
+        "the issues and pull requests of apache/doris-flink-connector, and its commits up to 2026-08-18",
+    ),
 }
+"""By record: a product's tracker, and where reports were looked for, each in a stored copy."""
 
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
@@ -50,7 +64,6 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
         return templates.get_template(template).render(
             judged=some,
-            formats=list(dict.fromkeys(one.format for one in some)),
             readers=[[one for one in some if one.reader.name == name] for name in dict.fromkeys(o.reader.name for o in some)],
             proofs=list(proved),
             standings={standing.value: [p for p in proved if p.fault.standing is standing] for standing in Standing},
@@ -83,10 +96,8 @@ def write(directory: Path = DOCS) -> list[Path]:
     return [directory / name for name in every]
 
 
-def cell(judged: Judged | None) -> str:
+def cell(judged: Judged) -> str:
     """A reader on a format in a few words."""
-    if judged is None:
-        return "-"
     counts = [f"{judged.counts[outcome]} {outcome.words}" for outcome in Outcome if judged.counts[outcome]]
     counts += [f"{judged.unexplained} not looked into"] if judged.unexplained else []
     return "; ".join(counts) or "none"
@@ -146,6 +157,13 @@ def in_cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
+def reported(proof: Proof) -> str:
+    """Who has reported a fault, or where no report was found, and when."""
+    if proof.fault.known:
+        return f"Reported: <{proof.fault.known}>."
+    return f"No report was found on {proof.fault.searched} in {TRACKERS[proof.reader.record][1]}."
+
+
 def _program(proof: Proof) -> str:
     return reproducing.program(proof.reader.record, proof.fault)
 
@@ -164,15 +182,12 @@ def _templates() -> jinja2.Environment:
         "words": words,
         "shown": shown,
         "seen": seen,
+        "reported": reported,
     }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
-    made.globals |= {"cell": cell, "of": _of, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
+    made.globals |= {"cell": cell, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
-
-
-def _of(some: list[Judged], fmt: str) -> Judged | None:
-    return next((one for one in some if one.format == fmt), None)
 
 
 def _by_rank(judged: Judged) -> Iterator[Failure]:

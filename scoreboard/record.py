@@ -41,12 +41,12 @@ class Standing(enum.StrEnum):
 class Fault:
     """A named failure of a reader. `rules`, `causes` and `errors`, globs of what the reader's error says, choose its failures.
 
-    `readers` names those of a shared record that have it; empty, all of them have. `source` is the address of the reader's own
-    line, `declared` of a limit that of the document that declares it, `known` that of a report, `searched` the day on which none
-    was found; "" if there is none. `mend` is what could be done, of a fault whose report is ready to be sent. `rule` is the one
-    that a fault stands on; `alone` says that no case at level two shows it, but its program does. The rest is its reproduction:
-    the envelope (canal, debezium), the reader's options, the declared columns, the message, and what the reader must and does
-    make of it, in the words that the program prints.
+    `formats` are those that show it, () any; `readers` names those of a shared record that have it; empty, all of them have.
+    `source` is the address of the reader's own line, `declared` of a limit that of the document that declares it, `known` that
+    of a report, `searched` the day on which none was found; "" if there is none. `mend` is what could be done, of a fault whose
+    report is ready to be sent. `rule` is the one that a fault stands on; `alone` says that no case at level two shows it, but
+    its program does. The rest is its reproduction: the envelope (canal, debezium, maxwell, ogg), the reader's options, the
+    declared columns, the message, and what the reader must and does make of it, in the words that the program prints.
     """
 
     id: str
@@ -82,18 +82,31 @@ class Fault:
         """Whether a failure of a format is this fault's."""
         rule, cause = str(failure["rule"]).partition("/")[2], str(failure["cause"])
         return (
-            fmt in self.formats
+            (not self.formats or fmt in self.formats)
             and any(fnmatchcase(rule, glob) for glob in self.rules)
             and (not self.causes or any(covers(glob, cause) for glob in self.causes))
             and (not self.errors or any(fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors))
         )
 
 
+UNSENT: Final = Fault(
+    "of-no-writer",
+    (),
+    "A message that no writer is known to send is read: without bytes, with something behind its document, or with a cell that "
+    "does not fit",
+    Outcome.WRONG,
+    ("fault/*",),
+    "The rules are assumptions of this project.",
+    Standing.DROPPED,
+)
+"""What is held against no reader, after its own record."""
+
+
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The named failures of a record. Raises HarnessError for a file that does not fit the record."""
+    """The named failures of a record, then `UNSENT`. Raises HarnessError for a file that does not fit the record."""
     file = directory / f"{name}.toml"
     if not file.exists():
-        return ()
+        return (UNSENT,)
     made = []
     for entry in tomllib.loads(file.read_text("utf-8"))["fault"]:
         lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes", "errors", "readers") if key in entry}
@@ -102,4 +115,4 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
             made.append(Fault(**{**entry, **lists, **words}))
         except (TypeError, ValueError, KeyError) as error:
             raise HarnessError(f"{file.name}: {entry.get('id', 'an entry without an id')}: {error}") from error
-    return tuple(made)
+    return (*made, UNSENT)

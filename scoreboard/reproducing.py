@@ -19,7 +19,7 @@ from scoreboard.readers.reader import JACKSON
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"
-PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel")
+PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel", "doris")
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
     "connect": ("3.9.1", "4.1.1", "4.4.0"),

@@ -166,6 +166,7 @@ def _bug() -> NoReturn:
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--details", is_flag=True, help="Shows each broken rule and cause, not only what to repair first.")
 @click.option("--causes", type=click.IntRange(1), default=8, show_default=True, help="Shows at most N causes of a rule.")
+@click.option("--no-reduce", is_flag=True, help="Shows each failure with the case that broke, not with its smallest message.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @spark_options
 @user_tables
@@ -210,6 +211,7 @@ def run(**options: Any) -> None:
         strict=options["strict"],
         max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
         causes=options["causes"],
+        reduce=not options["no_reduce"],
         timeout_s=options["timeout"],
         arguments=unnamed(sys.argv[1:], options["tables"]),
         tables=tables,

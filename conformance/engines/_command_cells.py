@@ -108,7 +108,8 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     sign, whole, fraction = match.group(1), match.group(2).lstrip("0"), (match.group(3) or "").rstrip("0")
     if len(whole) > precision - scale or len(fraction) > scale:
         raise ValueError(f"{text} {BEYOND} decimal({precision},{scale})")
-    return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}")
+    # Arrow counts each digit that is written: a 0 behind 38 others is one too many.
+    return Decimal(f"{sign}{whole or '0'}{fraction and '.'}{fraction}")
 
 
 def _boolean(value: Any) -> bool:

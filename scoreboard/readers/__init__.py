@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from generators.errors import UnknownName
+from scoreboard.readers.canal import CANAL
 from scoreboard.readers.connect import CONNECT
+from scoreboard.readers.doris import DORIS
 from scoreboard.readers.flink import FLINK
 from scoreboard.readers.paimon import PAIMON
 from scoreboard.readers.reader import Reader
@@ -14,7 +16,7 @@ from scoreboard.readers.spark import SPARK
 
 __all__ = ["READERS", "Reader", "named"]
 
-READERS: Final[tuple[Reader, ...]] = (*FLINK, *CONNECT, *PAIMON, SEATUNNEL, *SPARK)
+READERS: Final[tuple[Reader, ...]] = (*FLINK, *CONNECT, *PAIMON, SEATUNNEL, DORIS, CANAL, *SPARK)
 
 
 def named(name: str) -> Reader:

@@ -20,6 +20,6 @@ MYSQL_TYPES: Final = (
     *("bit", *INTEGERS, "bigint*", "float*", "double*", "decimal*", "year"),
     *("date", "time", "datetime", "timestamp", "char", "varchar", "*text", "binary", "varbinary", "*blob", "json"),
 )
-POSTGRESQL_TYPES: Final = ("boolean", "real", "numeric", "money", "character*", "uuid", "jsonb", "bytea", "timestamptz")
+POSTGRESQL_TYPES: Final = ("boolean", "real", "numeric", "money", "uuid", "jsonb", "bytea", "timestamptz")
 STOPS: Final = ("stops-on-unreadable",)
 SNAPSHOTS: Final = ("read-as-insert", *STOPS)

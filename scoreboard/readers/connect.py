@@ -28,10 +28,7 @@ _JSON: Final = (
         {
             "debezium-json": {
                 "types": (*_CONNECT_TYPES, "decimal*", *BINARIES),
-                "profiles": (
-                    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!bs]*", "2.5.*", "1.9.*", "1.4.0.Final"),
-                    *("*+postgresql", "*+postgresql+[!bfs]*", "*+postgresql+full", "*+postgresql+full+no-tombstone"),
-                ),
+                "profiles": ("3.5.0.Final", "2.5.*", "1.9.*", "*.Final+postgresql"),
             },
         },
         _CONNECT_BUILT,
@@ -49,7 +46,7 @@ _JSON: Final = (
         {
             "debezium-json": {
                 "types": (*_CONNECT_TYPES, "date", "datetime", "time"),
-                "profiles": ("1.4.0.Final+legacy*", "3.5.0.Final+mariadb+connect", "3.5.0.Final+postgresql+connect"),
+                "profiles": ("1.4.0.Final+legacy*",),
             },
         },
         _CONNECT_BUILT,

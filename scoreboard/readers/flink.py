@@ -28,12 +28,8 @@ _FLINK_DEBEZIUM: Final = (
     "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
     " bits, which are bytes here, are not claimed, nor hex and URL-safe base64, which BYTES is not."
 )
-_WITH_SCHEMA: Final = (
-    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!bs]*", "3.5.0.Final+mariadb+base64", "2.5.*", "1.9.*"),
-    *("*+postgresql", "*+postgresql+[!bfs]*", "*+postgresql+base64", "*+postgresql+string*", "*+postgresql+full"),
-    *("*+postgresql+full+no-tombstone", "3.5.0.Final+mariadb+string*", "1.4.0.Final", "1.4.0.Final+legacy*"),
-)
-_SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64")
+_WITH_SCHEMA: Final = ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*", "1.4.0.Final+*")
+_SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
 _CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
 _CANAL: Final = Reader(
@@ -88,6 +84,28 @@ _PLAIN: Final = replace(
     " source.table name the table, and the timestamp format is SQL.",
     settings={},
 )
+_MAXWELL: Final = Reader(
+    "flink-maxwell",
+    "Flink SQL, maxwell-json",
+    FLINK_RELEASE,
+    {"maxwell-json": {"types": (*MYSQL, "bit", "enum")}},
+    "MaxwellJsonDeserializationSchema, made by MaxwellJsonFormatFactory with its defaults",
+    f"{_FLINK_SOURCE}/maxwell/MaxwellJsonFormatFactory.java#L63-L74",
+    _FLINK_TYPES + "BIT is BIGINT or DECIMAL(20,0); SET, which is a list, is not claimed. Each table has a topic (Maxwell's"
+    " kafka_topic=%{database}_%{table}): the messages are given that name the table.",
+    _FLINK_BUNDLE,
+    "flink.FlinkReader",
+    faults="flink",
+)
+_OGG: Final = replace(
+    _MAXWELL,
+    name="flink-ogg",
+    title="Flink SQL, ogg-json",
+    formats={"ogg-json": {"types": MYSQL}},
+    built="OggJsonDeserializationSchema, made by OggJsonFormatFactory with its defaults",
+    source=f"{_FLINK_SOURCE}/ogg/OggJsonFormatFactory.java#L73-L86",
+    note=_FLINK_TYPES + "Each table has a topic (GoldenGate's topicMappingTemplate): the messages are given that name the table.",
+)
 
 
 def _ignoring(reader: Reader) -> Reader:
@@ -97,4 +115,4 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN) for one in (reader, _ignoring(reader)))
+FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG) for one in (reader, _ignoring(reader)))

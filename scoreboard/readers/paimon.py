@@ -8,10 +8,7 @@ from scoreboard.readers.claims import INTEGERS, LABELS, MYSQL_TYPES, POSTGRESQL_
 from scoreboard.readers.reader import Reader, jars
 
 _PAIMON_RELEASE: Final = "1.3.1"
-_DEBEZIUM: Final = (
-    *("1.4.0.Final", "1.9.*", "2.5.*", "3.5.0.Final", "*.Final+mariadb", "*.Final+mariadb+[!sb]*"),
-    *("*.Final+postgresql", "*.Final+postgresql+[!sfb]*"),
-)
+_DEBEZIUM: Final = ("1.9.*", "2.5.*", "3.5.0.Final", "*.Final+postgresql", "*.Final+postgresql+[!sfb]*")
 """Profiles with a schema block in which numbers, bytes and times are not sent as text."""
 _BUILT: Final = (
     "org.apache.paimon.flink.action.cdc.kafka.KafkaDebeziumJsonDeserializationSchema on key and value, then the format's record "
@@ -73,7 +70,7 @@ _SCHEMALESS: Final = Reader(
     _PAIMON_RELEASE,
     {
         "debezium-json": {
-            "types": (*INTEGERS[1:], "bigint", "year", *TEXTS, "character*", *LABELS, "uuid"),
+            "types": (*INTEGERS[1:], "bigint", "year", *TEXTS, *LABELS, "uuid"),
             "profiles": ("*+schemaless", "*+schemaless+*"),
             "conventions": SNAPSHOTS,
         },

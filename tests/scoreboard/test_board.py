@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.brokers.jars import cached
+from conformance.judging.judge import Capabilities
+from conformance.judging.selection import check_claims
+from conformance.rules.rules import rules
 from generators.errors import HarnessError, UnknownName
-from generators.wire_format import FORMATS
+from generators.wire_format import FORMATS, get
 from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
 from scoreboard.readers import READERS, Reader, named
@@ -27,6 +30,7 @@ outcome = "wrong value"
 rules = ["old/*"]
 causes = ["null: cells before"]
 why = "It takes the first."
+known = "https://github.com/a/b/issues/1"
 """
 
 
@@ -132,6 +136,14 @@ def test_what_is_no_fault_does_not_count(tmp_path, standing):
     assert board.unproved(tmp_path, tmp_path, [READER]) == []
 
 
+def test_a_fault_that_its_program_alone_shows_counts_for_the_readers_that_it_names(tmp_path):
+    judged(tmp_path)
+    for name, told in (("reader", "1 wrong value silently"), ("other", "none")):
+        (tmp_path / "reader.toml").write_text(f'{FAULT}alone = true\nreaders = ["{name}"]\n', "utf-8")
+        [one] = board.board(tmp_path, tmp_path, [READER])
+        assert page.cell(one) == told
+
+
 def test_a_fault_that_no_result_shows_is_told(tmp_path):
     judged(tmp_path, failure("value/bit", "null: cell bit value"))
     assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]
@@ -145,7 +157,6 @@ def test_a_rule_below_must_does_not_count(tmp_path):
 def test_a_reader_without_failures_has_no_faults(tmp_path):
     [one] = judged(tmp_path)
     assert page.cell(one) == "none"
-    assert page.cell(None) == "-"
 
 
 def test_a_cell_counts_faults_and_not_rules(tmp_path):
@@ -165,13 +176,13 @@ def test_a_result_of_other_cases_is_marked(tmp_path):
     assert told[0].stale
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproducing, "program", lambda product, fault: "")
-        assert "| 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
+        assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
 
 
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "RESULTS", tmp_path)
     monkeypatch.setattr(judging, "READERS", [READER])
-    monkeypatch.setattr(judging, "digest", lambda fmt: f"cases of {fmt}")
+    monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
     now = {"cases_digest": "cases of alibaba-canal-json", "adapter_digest": judging.adapter_digest(READER)}
     for told, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
         (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": told}}))
@@ -261,7 +272,20 @@ def test_a_fault_on_the_board_stands_on_three_feet():
             assert (rule.obligation, rule.provenance != "ASSUMED", bool(rule.citations)) == ("MUST", True, True), fault.id
             assert fault.rule.partition("/")[0] in fault.formats
             assert fault.message
+            assert bool(re.match(r"https://", fault.known)) != bool(re.fullmatch(r"\d{4}-\d\d-\d\d", fault.searched)), fault.id
             assert fault.actual != fault.expected, fault.id
+
+
+def test_what_readers_claim_is_there():
+    for reader in READERS:
+        for name, claims in reader.formats.items():
+            check_claims(get(name), Capabilities.of(claims), [])
+
+
+def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
+    every = {rule for reader in READERS for fmt in reader.formats for rule in rules(fmt) if "/fault/" in rule.id}
+    assert {rule.id for rule in every if rule.obligation == "MUST" and rule.provenance != "ASSUMED"} == set()
+    assert every
 
 
 def test_each_fault_on_record_is_shown_by_the_results():

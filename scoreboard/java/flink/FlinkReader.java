@@ -1,5 +1,7 @@
 package flink;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -13,11 +15,14 @@ import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.formats.json.canal.CanalJsonFormatFactory;
 import org.apache.flink.formats.json.debezium.DebeziumJsonFormatFactory;
+import org.apache.flink.formats.json.maxwell.MaxwellJsonFormatFactory;
+import org.apache.flink.formats.json.ogg.OggJsonFormatFactory;
 import org.apache.flink.table.api.DataTypes;
 import org.apache.flink.table.connector.RuntimeConverter;
 import org.apache.flink.table.connector.format.DecodingFormat;
 import org.apache.flink.table.connector.sink.DynamicTableSink;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.factories.DeserializationFormatFactory;
 import org.apache.flink.table.runtime.connector.sink.SinkRuntimeProviderContext;
 import org.apache.flink.table.runtime.connector.source.ScanRuntimeProviderContext;
 import org.apache.flink.table.types.DataType;
@@ -25,16 +30,19 @@ import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import scoreboard.Reader;
 
-/** Flink SQL's canal-json and debezium-json on a Kafka topic, with the options that are given. */
+/** Flink SQL's canal-json, debezium-json, maxwell-json and ogg-json on a Kafka topic, with the options that are given. */
 public final class FlinkReader implements Reader.Factory {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
     @Override
     public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) throws Exception {
         Decoding decoding = decoding(format, table, options);
         String topic = format.equals("debezium-json") ? topic(table) : "";
+        boolean perTable = format.equals("maxwell-json") || format.equals("ogg-json");
         DynamicTableSink.DataStructureConverter converter =
                 new SinkRuntimeProviderContext(false).createDataStructureConverter(decoding.produced());
         converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
-        return new Open(table, ZoneId.of(timeZone), decoding.schema(), converter, topic, decoding.names())::read;
+        return new Open(table, ZoneId.of(timeZone), decoding.schema(), converter, topic, perTable, decoding.names())::read;
     }
 
     /** Flink's own part: the open schema, the type of what it makes, and what the columns behind the table's must hold. */
@@ -42,28 +50,34 @@ public final class FlinkReader implements Reader.Factory {
 
     /** How Flink decodes a format's messages of a table. */
     private static Decoding decoding(String format, Reader.Table table, Map<String, String> chosen) throws Exception {
-        boolean canal = format.endsWith("canal-json");
-        boolean iso = !canal && !format.equals("cloudcanal-debezium");
-        DecodingFormat<DeserializationSchema<RowData>> decoding;
+        boolean debezium = format.contains("debezium");
+        boolean iso = debezium && !format.equals("cloudcanal-debezium");
         Map<String, String> filter = new LinkedHashMap<>();
         Map<String, String> options = new HashMap<>(chosen);
-        if (canal) {
+        DeserializationFormatFactory factory;
+        if (format.equals("maxwell-json")) {
+            factory = new MaxwellJsonFormatFactory();
+        } else if (format.equals("ogg-json")) {
+            factory = new OggJsonFormatFactory();
+        } else if (debezium) {
+            factory = new DebeziumJsonFormatFactory();
+            options.put("timestamp-format.standard", iso ? "ISO-8601" : "SQL");
+            if (!format.equals("debezium-json")) { // Their topic holds all tables.
+                filter.put("source.database", table.database());
+                filter.put("source.table", table.name());
+                if (table.schema() != null) {
+                    filter.put("source.schema", table.schema());
+                }
+            }
+        } else {
+            factory = new CanalJsonFormatFactory();
             options.put("database.include", Pattern.quote(table.database()));
             options.put("table.include", Pattern.quote(table.name()));
-            decoding = new CanalJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
-        } else {
-            options.put("timestamp-format.standard", iso ? "ISO-8601" : "SQL");
-            decoding = new DebeziumJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
         }
-        if (!canal && !format.equals("debezium-json")) { // Their topic holds all tables.
-            filter.put("source.database", table.database());
-            filter.put("source.table", table.name());
-            if (table.schema() != null) {
-                filter.put("source.schema", table.schema());
-            }
-        }
+        DecodingFormat<DeserializationSchema<RowData>> decoding =
+                factory.createDecodingFormat(null, Configuration.fromMap(options));
         DataType physical = DataTypes.ROW(table.columns().stream()
-                .map(column -> DataTypes.FIELD(column.name(), type(column, iso, canal)))
+                .map(column -> DataTypes.FIELD(column.name(), type(column, iso, !debezium)))
                 .toList());
         decoding.applyReadableMetadata(List.copyOf(filter.keySet()));
         DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
@@ -74,7 +88,7 @@ public final class FlinkReader implements Reader.Factory {
     }
 
     /** The declared type of a column: the one that holds its values. */
-    private static DataType type(Reader.Column column, boolean zoned, boolean canal) {
+    private static DataType type(Reader.Column column, boolean zoned, boolean bits) {
         if (column.logical().equals("time")) {
             return DataTypes.TIME(column.fsp());
         } else if (!column.members().isEmpty()) {
@@ -83,7 +97,7 @@ public final class FlinkReader implements Reader.Factory {
             return column.precision() < 0 ? DataTypes.DECIMAL(20, 0) : DataTypes.DECIMAL(column.precision(), column.scale());
         }
         return switch (column.spark()) {
-            case "boolean" -> canal ? DataTypes.BIGINT() : DataTypes.BOOLEAN(); // Canal's BIT(1) is a number.
+            case "boolean" -> bits ? DataTypes.BIGINT() : DataTypes.BOOLEAN(); // BIT(1) is a number.
             case "tinyint" -> DataTypes.TINYINT();
             case "smallint" -> DataTypes.SMALLINT();
             case "int" -> DataTypes.INT();
@@ -104,17 +118,21 @@ public final class FlinkReader implements Reader.Factory {
         return ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
     }
 
-    /** An open reader; `topic` is how the topic's name ends, or empty; `names` are what the last columns must hold. */
+    /**
+     * An open reader; `topic` is how the topic's name ends, or empty; with `perTable` messages of other tables are those of
+     * other topics; `names` are what the last columns must hold.
+     */
     private record Open(
             Reader.Table table,
             ZoneId zone,
             DeserializationSchema<RowData> schema,
             DynamicTableSink.DataStructureConverter converter,
             String topic,
+            boolean perTable,
             List<String> names) {
         List<Reader.Row> read(Reader.Message message) throws Exception {
             List<Reader.Row> rows = new ArrayList<>();
-            if (!message.topic().endsWith(topic)) {
+            if (!message.topic().endsWith(topic) || (perTable && !isOf(table, message.value()))) {
                 return rows;
             }
             List<RowData> read = new ArrayList<>();
@@ -134,6 +152,19 @@ public final class FlinkReader implements Reader.Factory {
                 }
             }
             return rows;
+        }
+
+        /** Whether a message names the table, or none that can be read: each table has a topic. */
+        private static boolean isOf(Reader.Table table, byte[] value) {
+            try {
+                JsonNode root = JSON.readTree(value == null ? new byte[0] : value);
+                String database = root.path("database").asText(table.database());
+                String name = root.path("table").asText(table.name());
+                return database.equals(table.database())
+                        && (name.equals(table.name()) || name.equals(database + "." + table.name()));
+            } catch (java.io.IOException unreadable) {
+                return true;
+            }
         }
 
         private boolean isOfTheTable(Row row) {

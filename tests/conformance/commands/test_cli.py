@@ -394,6 +394,10 @@ def test_a_failure_is_found_replayed_and_fixed(tmp_path):
     assert failure["path"] == "table"
     assert failure["actual"] == f"{failure['expected']}_x"
     assert lines[-1]["exit_code"] == 1
+    as_it_broke = finished("run", TICDC, "--decoder", SPEC, *SELECTED, "--no-reduce", cwd=tmp_path)
+    (whole,) = (told for line in as_it_broke.stdout.splitlines() if (told := json.loads(line))["type"] == "failure")
+    assert (whole["rule"], whole["case"], whole["cases"]) == (failure["rule"], failure["case"], failure["cases"])
+    assert (bool(failure["reduced"]), bool(whole["reduced"])) == (True, False)
     # the case, and its message that comes again
     assert lines[-1]["formats"][TICDC]["cases"] == 2
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from decimal import Decimal
 
 import jsonschema
 import orjson
@@ -79,6 +80,16 @@ def test_a_cell_of_another_form_is_a_wrong_value_of_its_row():
     table = Table("d", "t", (Column("a.b", mysql.TYPES["date"]), Column("n", mysql.TYPES["int"])))
     problem = "must be a date such as 2024-02-29, not '55972-01-01'"
     assert answered(table, False, {"a.b": "55972-01-01", "n": 1}) == {"a.b": Typed("wrong form", problem), "n": Typed("int", 1)}
+
+
+@pytest.mark.parametrize(
+    ("spark", "text"), [("decimal(38,0)", "9" * 38), ("decimal(38,0)", "-" + "9" * 38), ("decimal(38,2)", "9" * 36)]
+)
+def test_a_decimal_may_have_all_the_digits_of_its_type(spark, text):
+    cells = Cells({"c": spark})
+    values, wrong = cells.row({"c": text})
+    (cell,) = cells.structs([values]).field(0).to_pylist()
+    assert (cell, wrong) == (Decimal(text), {})
 
 
 def test_enum_and_set_are_labels_for_a_decoder_that_says_so():
