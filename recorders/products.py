@@ -31,8 +31,8 @@ class Product:
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
-    release before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that have an option
-    of this name, `old` those that read only a server older than the system's.
+    release or an option before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that
+    have an option of this name, `old` those that read only a server older than the system's.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Product:
             )
             for name in listed
         }
-        names |= {f"{profile.release} {name}" for name in names}
+        names |= {f"{part} {name}" for part in (profile.release, *profile.options) for name in names}
         found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
         return next(found, "")
 
@@ -273,6 +273,7 @@ _CANAL_STOPS: Final = {
     "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
 }
 _DEBEZIUM_STOPS: Final = {
+    r"flat(-rewrite)? \w+ column __(op|table|lsn|source_ts_ms)$": "Debezium stops: an added member has the column's name",
     "postgresql ddl rename table": "the connector looks for the table's key after the rename, under the old name",
     'postgresql key .*"': "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)",
 }

@@ -141,7 +141,7 @@ def is_blob(type: SourceType) -> bool:
 
 def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
     """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
-    if type.name == "tinyint" and type.length == 1:
+    if type.name == "tinyint" and type.length == 1 and not type.unsigned:
         return -6 if value is None else facts.boolean_code
     codes = SQL_TYPES[type.name]
     if value is None:

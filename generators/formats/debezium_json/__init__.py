@@ -25,7 +25,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.flattened import CODES, flattened
+from generators.formats.debezium_json.flattened import CODES, clashes, flattened
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
     Place,
@@ -90,13 +90,15 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     changes and PostgreSQL's logical messages, each on its own topic below the prefix `layout.topic`."""
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
+        if isinstance(event, RowChange) and clashes(event.table, profile):
+            break
         writer.number = number
         writer.reading.see(event)
         match event:
             case RowChange():
                 writer.rows(event)
             case SchemaChange():
-                writer.schema_change(event)
+                writer.within(event)
             case Heartbeat():
                 writer.heartbeat(event)
             case TransactionMark():
@@ -397,6 +399,13 @@ class _Writer:
 
     # Everything else
 
+    def within(self, event: SchemaChange) -> None:
+        """A statement: MariaDB's GTID before it is a BEGIN, and no END follows (debezium#statement-boundary)."""
+        if self.profile.transactions and self.profile.connector == "mariadb":
+            self.transaction_mark(TransactionMark(event.at, "BEGIN", ""))
+        self.schema_change(event)
+        self.open = False
+
     def schema_change(self, event: SchemaChange) -> None:
         """Remembers defaults and character sets. MySQL's connector also writes the statement, and a truncation before it; from
         3.5 on instead of it."""
@@ -409,7 +418,8 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"), profile)
+        told = event if event.after is None else replace(event, after=self.with_defaults(event.after))
+        changes = table_changes(told, self.charsets.get(event.database, "utf8mb4"), profile)
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
@@ -445,6 +455,11 @@ class _Writer:
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
             self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
+
+    def with_defaults(self, table: Table) -> Table:
+        """The table with the defaults that statements gave since it was made."""
+        given = self.defaults.get((table.database, table.name), {})
+        return replace(table, columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns))
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""

@@ -7,9 +7,20 @@ from typing import Any, Final
 from generators.families.connect import string
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_json
-from generators.model import Change, Kind, Op
+from generators.model import Change, Kind, Op, Table
 
 CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
+
+
+ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
+
+
+def clashes(table: Table, profile: DebeziumProfile) -> bool:
+    """Whether a column is called as a member that is added: the connector stops (debezium#flattened-names)."""
+    added = (
+        {*ADDED, "__deleted"} - ({"__lsn"} if profile.is_mysql else set()) - ({"__deleted"} if profile.flat == "flat" else set())
+    )
+    return bool(profile.flat) and not added.isdisjoint(column.name for column in table.columns)
 
 
 def flattened(

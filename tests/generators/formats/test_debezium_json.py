@@ -951,3 +951,24 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
     hour = Default("'-01:00:00'", -3_600_000_000)
     assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
+
+
+def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
+    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
+    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
+    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
+    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout(topic="cdc"))
+    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
+    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
+
+
+@pytest.mark.parametrize(
+    ("column", "options"), [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))]
+)
+def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column: str, options: tuple[str, ...]) -> None:
+    """debezium#flattened-names; without PostgreSQL there is no __lsn."""
+    found = profile("3.5.0.Final", "schemaless", *options)
+    number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
+    for name, count in ((column, 0), ("x", 1)):
+        table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
+        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout(topic="cdc"))) == count
