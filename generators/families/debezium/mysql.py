@@ -31,7 +31,9 @@ BOOLEANS: Final = ("BOOLEAN", "BOOL")
 """Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
 
 _SIGNED_ZEROFILL: Final = "INT ZEROFILL"
-_DECIDING: Final = re.compile(r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)")
+_DECIDING: Final = re.compile(
+    r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)"
+)
 
 
 @lru_cache(maxsize=4096)

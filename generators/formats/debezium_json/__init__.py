@@ -28,6 +28,7 @@ from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, clashes, flattened
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
+    INCREMENTAL,
     Place,
     Reading,
     TableShape,
@@ -96,6 +97,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
         writer.reading.see(event)
         match event:
             case RowChange():
+                writer.profile = replace(profile, image=writer.identities.get(event.table.name, profile.image))
                 writer.rows(event)
             case SchemaChange():
                 writer.within(event)
@@ -103,6 +105,8 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.heartbeat(event)
             case TransactionMark():
                 writer.transaction_mark(event)
+            case SourceStatement(family="replica-identity"):
+                writer.identities[event.table] = event.sql
             case SourceStatement(family="rows-query"):
                 writer.logged = event.sql
             case SourceStatement(family="logical-message"):
@@ -117,6 +121,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 class _Writer:
     """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote.
 
+    `identities` are the tables whose REPLICA IDENTITY is not the profile's;
     `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
     """
 
@@ -136,6 +141,7 @@ class _Writer:
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.charsets: dict[str, str | None] = {}
+        self.identities: dict[str, str] = {}
         self.last_row = 0
         self.logged = self.query = ""
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
@@ -184,7 +190,9 @@ class _Writer:
             self.counts = {}
 
     def source_ms(self, at: Instant) -> int:
-        """`source.ts_ms`."""
+        """`source.ts_ms`; of an incremental snapshot the connector's own clock."""
+        if self.reading.incremental:
+            return at.ms
         return at.ms // self.profile.step_ms * self.profile.step_ms
 
     def source(self, at: Instant, database: str, outer: str, table: str | None, row: int = 0, snapshot: str = "") -> str:
@@ -202,20 +210,29 @@ class _Writer:
         if profile.is_mysql:
             mariadb = profile.connector == "mariadb"
             gtid = self.transaction_id() if profile.transactions or mariadb else None
-            server = 0 if snapshot else self.server
+            server = 0 if snapshot not in ("", INCREMENTAL) else self.server
             block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
-            block["thread"] = None if snapshot or mariadb else 7
+            block["thread"] = None if snapshot not in ("", INCREMENTAL) or mariadb else 7
             block["query"] = self.query or None
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
+            last, place = "null" if snapshot else f'"{self.last_commit}"', f'"{self.place}"'
+            if snapshot == INCREMENTAL:
+                block |= {"txId": None, "lsn": None}
+                last = place = f'"{self.last_commit}"'
             if version >= (1, 5):
-                last = "null" if snapshot else f'"{self.last_commit}"'
-                block["sequence"] = f'[{last},"{self.place}"]'
+                block["sequence"] = f"[{last},{place}]"
         return payload_text(envelope.source_schema(profile), block)
 
-    def position(self, row: int = 0) -> str:
-        """The position of the current event's row as `FORMAT.position` defines it."""
+    def position(self, row: int = 0) -> str | None:
+        """The position of the current event's row as `FORMAT.position` defines it; PostgreSQL's incremental snapshot has none."""
+        if self.reading.incremental and not self.profile.is_mysql:
+            return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
+
+    def lsn(self) -> int | None:
+        """`source.lsn` of the current event."""
+        return None if self.reading.incremental else self.place
 
     def transaction_id(self) -> str:
         """The id of the transaction that holds the current event."""
@@ -356,7 +373,7 @@ class _Writer:
         if profile.flat:
             row = before if after is None else after
             if row is not None:  # a truncation is dropped
-                value, found = flattened(profile, place, op, row, self.keys(shape), self.place, self.source_ms(event.at))
+                value, found = flattened(profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at))
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
                 self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context, *added))
             return

@@ -24,7 +24,7 @@ def clashes(table: Table, profile: DebeziumProfile) -> bool:
 
 
 def flattened(
-    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int, source_ms: int
+    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int | None, source_ms: int
 ) -> tuple[str, Change]:
     """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or, without `rewrite`, null.
 
@@ -37,7 +37,7 @@ def flattened(
     added: dict[str, Any] = {"__deleted": string(str(gone).lower())} if profile.flat == "flat-rewrite" else {}
     added |= {"__op": string(CODES[op]), "__table": string(shape.table)}
     if not profile.is_mysql:
-        added["__lsn"] = lsn
+        added["__lsn"] = "null" if lsn is None else lsn
     added["__source_ts_ms"] = source_ms
     payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
     shown, full = image(shape, row), full_image(shape, row)
@@ -47,7 +47,7 @@ def flattened(
         op,
         table=shape.table,
         keys=keys,
-        position=None if profile.is_mysql else str(lsn),
+        position=None if profile.is_mysql or lsn is None else str(lsn),
         commit_time_us=source_ms * 1000,
         before=shown if gone else None,
         after=None if gone else shown,

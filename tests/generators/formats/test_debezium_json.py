@@ -957,7 +957,7 @@ def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
     """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
     told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
     add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
-    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout(topic="cdc"))
+    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
     columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
     assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
 
@@ -971,4 +971,54 @@ def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column
     number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
     for name, count in ((column, 0), ("x", 1)):
         table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
-        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout(topic="cdc"))) == count
+        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout("cdc"))) == count
+
+
+def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
+    """debezium#incremental."""
+    table = replace(CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),))
+    begin = SourceStatement(START, "incremental-snapshot", "", table.database)
+    for options, members in (
+        (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
+        (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
+    ):
+        p = profile("3.5.0.Final", "schemaless", *options)
+        told = table if "postgresql" in options else CUSTOMERS
+        row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
+        row = {c.name: row[c.name] for c in told.columns}
+        later = replace(boundaries.change(told, Op.READ, (None, row)), at=Instant(START.ms + 1234))
+        first, read, last = write(
+            History((boundaries.insert(told, row), begin, later, boundaries.insert(told, row))), p, Layout("cdc")
+        )
+        source = json.loads(read.message.value or b"")["source"]
+        assert {name: source[name] for name in members} == members
+        assert (source["ts_ms"], read.changes[0].commit_time_us) == (START.ms + 1234, (START.ms + 1234) * 1000)
+        assert (read.changes[0].position is None) is ("postgresql" in options)
+        assert (
+            source["server_id"]
+            if "mariadb" in options
+            else source["sequence"] == f'["{first.changes[0].position}"' + f',"{first.changes[0].position}"]'
+        )
+        assert json.loads(last.message.value or b"")["source"]["snapshot"] == "false"
+
+
+def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
+    p = profile("3.5.0.Final", "postgresql", "schemaless")
+    number = postgresql.integer("integer")
+    tables = [Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public") for name in ("x", "y")]
+    given = SourceStatement(START, "replica-identity", "full", "d", "y")
+    updates = (boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables)
+    found = write(History((given, *updates)), p, Layout("cdc"))
+    assert [json.loads(w.message.value or b"")["before"] for w in found] == [None, {"id": 1, "a": 1}]
+
+
+def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
+    """debezium#statement-boundary."""
+    p = profile("3.5.0.Final", "mariadb", "transaction", "schemaless")
+    sql = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    view = SchemaChange(START, "create view", "CREATE VIEW v AS SELECT 1", "inventory", "v")
+    begin, truncated, again = (json.loads(w.message.value or b"") for w in write(History((sql, view)), p, Layout("cdc")))
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
+    assert again["status"] == "BEGIN" and again["id"] != begin["id"]
+    assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
