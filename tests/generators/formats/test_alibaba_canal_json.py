@@ -502,6 +502,8 @@ def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_lik
     ):
         wired, found = one(PLAIN["1.1.7"], boundaries.insert(table, {"s": value, "t": small}))
         assert (list(wired["data"][0].values()), list(wired["sqlType"].values())) == (texts, codes)
+        old, _ = one(PLAIN["1.1.4"], boundaries.insert(table, {"s": value, "t": small}))
+        assert old["sqlType"]["t"] == (-7 if small == 127 else codes[1])
         assert (found.changes[0].after or {})["s"].state is (State.VALUE if value == 7 else State.ANY)
         assert bool(found.changes[0].accept) is (value != 7)
 
