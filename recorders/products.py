@@ -142,10 +142,11 @@ _RENAMED: Final = {
 
 def _debezium(profile: Any, database: Database) -> Prepared:
     connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
-    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if profile.flat else ()))
+    plugins = profile.flat and profile.version > (2, 5)  # up to then the core has them
+    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
     bundle = Bundle(
-        f"debezium-{connector}-{release}{'-flat' if profile.flat else ''}",
+        f"debezium-{connector}-{release}{'-flat' if plugins else ''}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
         "debezium-embedded",
@@ -179,8 +180,9 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:
-        mode = "rewrite" if profile.flat == "flat-rewrite" else "tombstone"
-        properties |= {**_FLATTENED, "transforms.unwrap.delete.tombstone.handling.mode": mode}
+        old, rewrites = profile.version < (2, 0), profile.flat == "flat-rewrite"
+        name = f"transforms.unwrap.delete.{'' if old else 'tombstone.'}handling.mode"
+        properties |= {**_FLATTENED, name: "rewrite" if rewrites else "none" if old else "tombstone"}
     if connector != "postgres":
         properties |= {
             "connector.class": _CLASSES[connector],

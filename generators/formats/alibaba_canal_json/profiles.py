@@ -59,9 +59,7 @@ class CanalProfile(Profile):
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
-_DROPPED: Final = (
-    "a key in a column's own definition stays in pkNames after DROP PRIMARY KEY, as 1.1.4, 1.1.5 and 1.1.7 do"
-)
+_DROPPED: Final = "a key in a column's own definition stays in pkNames after DROP PRIMARY KEY, as 1.1.4, 1.1.5 and 1.1.7 do"
 _SIGN: Final = "TIME(1), TIME(2) and TIME(4) lose the sign below one second as TIME(3) was seen to"
 _GTID_SET: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77"
 

@@ -126,11 +126,12 @@ def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Sc
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
     """The schema of a row without its envelope, with what was added (debezium#flattened)."""
     added = [("__op", _OPTIONAL_STRING), ("__table", _OPTIONAL_STRING)]
-    if profile.flat == "flat-rewrite":
-        added.insert(0, ("__deleted", _OPTIONAL_STRING))
     if not profile.is_mysql:
         added.append(("__lsn", _OPTIONAL_INT64))
-    return replace(row, optional=False, fields=(*row.fields, *added, ("__source_ts_ms", _OPTIONAL_INT64)))
+    added.append(("__source_ts_ms", _OPTIONAL_INT64))
+    if profile.flat == "flat-rewrite":
+        added.insert(0 if profile.version >= (2, 0) else len(added), ("__deleted", _OPTIONAL_STRING))
+    return replace(row, optional=False, fields=(*row.fields, *added))
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:

@@ -33,12 +33,15 @@ def flattened(
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":
-        return "null", Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
-    added: dict[str, Any] = {"__deleted": string(str(gone).lower())} if profile.flat == "flat-rewrite" else {}
-    added |= {"__op": string(CODES[op]), "__table": string(shape.table)}
+        value = f'{{"schema":{shape.row_schema},"payload":null}}' if shape.row_schema else "null"
+        return value, Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
+    added: dict[str, Any] = {"__op": string(CODES[op]), "__table": string(shape.table)}
     if not profile.is_mysql:
         added["__lsn"] = "null" if lsn is None else lsn
     added["__source_ts_ms"] = source_ms
+    if profile.flat == "flat-rewrite":
+        marked = {"__deleted": string(str(gone).lower())}
+        added = {**marked, **added} if profile.version >= (2, 0) else {**added, **marked}
     payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
     shown, full = image(shape, row), full_image(shape, row)
     found = Change(

@@ -80,7 +80,8 @@ class TableShape:
 
     `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the database or schema; `key` are
     the key's columns by their own names, `identity` those that the server sends of an old row (`identity_columns`); `known` is
-    the table as the connector knows it; the texts of schemas are "" where the converter leaves them out.
+    the table as the connector knows it; the texts of schemas (of the value, of the row in it, of
+    the key) are "" where the converter leaves them out.
     """
 
     names: Mapping[str, str]
@@ -92,6 +93,7 @@ class TableShape:
     identity: tuple[str, ...] | None
     known: Table
     value_schema: str
+    row_schema: str
     key_schema: str
 
 
@@ -134,6 +136,7 @@ def shape_of(
         identity,
         table,
         schema_text(whole) if profile.schemas else "",
+        schema_text(row) if profile.schemas else "",
         schema_text(key_row) if profile.key_schemas else "",
     )
 

@@ -652,8 +652,20 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     assert (one.changes[0].kind, one.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
     (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
     assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
-    with pytest.raises(UsageError):
-        profile("3.5.0.Final", "flat")
+    for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
+        (whole,) = written(profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None)))
+        value = json.loads(whole.message.value or b"")
+        fields = [field["field"] for field in value["schema"]["fields"]]
+        assert (value["payload"], fields, value["schema"]["optional"]) == (None, ["id", "name", "n"], True)
+        assert whole.changes[0].kind is Kind.TOMBSTONE
+
+
+def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
+    """debezium#flattened."""
+    for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
+        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        value = json.loads(found.message.value or b"")
+        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
 
 
 # The placeholder in a row
