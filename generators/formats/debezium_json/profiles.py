@@ -162,7 +162,7 @@ CHOICES: Final = Choices(
             )
         ),
         Limit("include-unknown", "is known of PostgreSQL's connector of 2.5 and later alone", _SINCE_2, needs=("postgresql",)),
-        Limit("source-type", "is known of the MariaDB connector alone", needs=("mariadb",)),
+        Limit("source-type", "changes schemas alone", without=("schemaless",)),
         *(Limit(option, "is not known of 1.4 and 3.6", RELEASES[1:-1]) for option in FLATTENED),
         *(Limit(option, "has no tombstones", without=("no-tombstone",)) for option in FLATTENED),
         Limit("legacy-tombstone", "needs schemas in key and value", without=GROUPS["schemas"]),

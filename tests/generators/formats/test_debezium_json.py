@@ -17,7 +17,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE
 from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, profile, write
-from generators.formats.debezium_json.envelope import adjusted, mangled, table_changes, topic_name
+from generators.formats.debezium_json.envelope import adjusted, mangled, source_parameters, table_changes, topic_name
 from generators.model import (
     Change,
     Column,
@@ -1034,3 +1034,28 @@ def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
     assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
     assert again["status"] == "BEGIN" and again["id"] != begin["id"]
     assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
+
+
+@pytest.mark.parametrize(
+    ("type", "told"),
+    [
+        (postgresql.integer("integer"), "INT4 10 0"),
+        (postgresql.numeric(5, -2), "NUMERIC 5 2046"),
+        (postgresql.numeric(), "NUMERIC 131089 0"),
+        (postgresql.text("char", 3), "BPCHAR 3 0"),
+        (postgresql.text("text"), "TEXT 2147483647 0"),
+        (postgresql.real(), "FLOAT4 8 8"),
+        (postgresql.temporal("timestamp", 3), "TIMESTAMP 26 3"),
+        (postgresql.temporal("timestamp", 1), "TIMESTAMP 25 1"),
+        (postgresql.temporal("timestamptz", 0), "TIMESTAMPTZ 28 0"),
+        (postgresql.temporal("time", 1), "TIME 11 1"),
+        (postgresql.array_of(postgresql.numeric(7, 3)), "_NUMERIC 7 3"),
+        (postgresql.bit(None, varying=True), "VARBIT 2147483647 0"),
+        (postgresql.other('"char"'), "CHAR 1 0"),
+    ],
+)
+def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, told: str) -> None:
+    """debezium#source-type."""
+    p = profile("3.5.0.Final", "postgresql", "source-type")
+    found = source_parameters(Column("c", type), p)
+    assert [text for _, text in found] == [*told.split(), "c"]
