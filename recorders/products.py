@@ -117,7 +117,6 @@ _MODES: Final = {
 _FLATTENED: Final = {
     "transforms": "unwrap",
     "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
-    "transforms.unwrap.add.fields": "op,table,lsn,source.ts_ms",
     "transforms.unwrap.add.headers": "op,db",
 }
 _MODULES: Final = {"postgresql": "postgres"}
@@ -182,7 +181,12 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     if profile.flat:
         old, rewrites = profile.version < (2, 0), profile.flat == "flat-rewrite"
         name = f"transforms.unwrap.delete.{'' if old else 'tombstone.'}handling.mode"
-        properties |= {**_FLATTENED, name: "rewrite" if rewrites else "none" if old else "tombstone"}
+        fields = "op,table,source.ts_ms" if profile.is_mysql else "op,table,lsn,source.ts_ms"
+        properties |= {
+            **_FLATTENED,
+            "transforms.unwrap.add.fields": fields,
+            name: "rewrite" if rewrites else "none" if old else "tombstone",
+        }
     if connector != "postgres":
         properties |= {
             "connector.class": _CLASSES[connector],

@@ -458,7 +458,9 @@ class _Writer:
             sql=event.sql,
         )
         name = self.key_text(key, {"databaseName": event.database})
-        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, self.context)
+        # Of a message without envelope ExtractNewRecordState of 2.5 adds what source has (debezium#flattened).
+        added = (("__db", event.database.encode()),) if profile.flat and profile.version == (2, 5) else ()
+        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, (*self.context, *added))
 
     def remember(self, event: SchemaChange) -> None:
         """The character set of a database, and defaults that a statement gives a column, under the table's current name."""
