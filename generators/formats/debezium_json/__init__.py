@@ -25,7 +25,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.flattened import CODES, clashes, flattened
+from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
     INCREMENTAL,
@@ -91,7 +91,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     changes and PostgreSQL's logical messages, each on its own topic below the prefix `layout.topic`."""
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
-        if isinstance(event, RowChange) and clashes(event.table, profile):
+        if stops(event, profile):
             break
         writer.number = number
         writer.reading.see(event)
@@ -179,6 +179,11 @@ class _Writer:
         """A value that is no row's."""
         text = payload_text(schema, payload)
         return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
+
+    def added(self, members: Mapping[str, str]) -> Headers:
+        """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's (debezium#flattened)."""
+        given = self.profile.flat and self.profile.version == (2, 5)
+        return tuple((name, text.encode()) for name, text in members.items()) if given else ()
 
     # Positions
 
@@ -458,9 +463,8 @@ class _Writer:
             sql=event.sql,
         )
         name = self.key_text(key, {"databaseName": event.database})
-        # Of a message without envelope ExtractNewRecordState of 2.5 adds what source has (debezium#flattened).
-        added = (("__db", event.database.encode()),) if profile.flat and profile.version == (2, 5) else ()
-        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, (*self.context, *added))
+        headers = (*self.context, *self.added({"__db": event.database}))
+        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
         """The character set of a database, and defaults that a statement gives a column, under the table's current name."""
@@ -528,7 +532,8 @@ class _Writer:
             commit_time_us=self.source_ms(event.at) * 1000,
         )
         name = self.key_text(key, {"prefix": event.table})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at)
+        headers = self.added({"__op": "m", "__db": event.database})
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, headers)
 
 
 KINDS: Final = (

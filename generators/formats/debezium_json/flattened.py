@@ -7,7 +7,7 @@ from typing import Any, Final
 from generators.families.connect import string
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_json
-from generators.model import Change, Kind, Op, Table
+from generators.model import Change, Event, Heartbeat, Kind, Op, RowChange
 
 CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
 
@@ -15,12 +15,15 @@ CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op
 ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
 
 
-def clashes(table: Table, profile: DebeziumProfile) -> bool:
-    """Whether a column is called as a member that is added: the connector stops (debezium#flattened-names)."""
+def stops(event: Event, profile: DebeziumProfile) -> bool:
+    """Whether the connector stops: a column is called as a member that is added (debezium#flattened-names), or 2.5 has a message
+    without source (debezium#flattened-without-source)."""
+    if not isinstance(event, RowChange):
+        return bool(profile.flat) and profile.version == (2, 5) and isinstance(event, Heartbeat)
     added = (
         {*ADDED, "__deleted"} - ({"__lsn"} if profile.is_mysql else set()) - ({"__deleted"} if profile.flat == "flat" else set())
     )
-    return bool(profile.flat) and not added.isdisjoint(column.name for column in table.columns)
+    return bool(profile.flat) and not added.isdisjoint(column.name for column in event.table.columns)
 
 
 def flattened(

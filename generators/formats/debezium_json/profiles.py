@@ -191,6 +191,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     version = (major, minor)
     if version >= (3, 6) and "postgresql" not in options:
         raise UsageError(f"debezium-json {release}: its MySQL connector has another parser of statements, which is not known")
+    if version == (2, 5) and {"transactions", "flattened"} <= chosen.keys():
+        raise UsageError(f"debezium-json {release}: ExtractNewRecordState stops at the first message without source, as BEGIN is")
     postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))
     modes = Modes(
         version,

@@ -1059,3 +1059,14 @@ def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, t
     p = profile("3.5.0.Final", "postgresql", "source-type")
     found = source_parameters(Column("c", type), p)
     assert [text for _, text in found] == [*told.split(), "c"]
+
+
+def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
+    """debezium#flattened, debezium#flattened-without-source."""
+    told = SourceStatement(START, "logical-message", "hello", "audit", "p1")
+    events = (told, Heartbeat(START), told)
+    for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
+        found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
+        assert [one.message.headers for one in found] == headers
+    with pytest.raises(UsageError, match="without source"):
+        profile("2.5.4.Final", "flat", "transaction")
