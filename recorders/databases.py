@@ -7,7 +7,9 @@ any way; its folder is removed.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
 import os
 import pwd
 import re
@@ -107,7 +109,7 @@ class Database(ABC):
 
     @abstractmethod
     def refused(self, line: str) -> tuple[int, str] | None:
-        """Line number of the statement and the error in a line of the client's messages; None for other lines."""
+        """A line of the statement and the error in a line of the client's messages; None for other lines."""
 
     def close(self) -> None:
         """Stops it and removes its folder."""
@@ -124,12 +126,14 @@ class Database(ABC):
             self._dir = None
 
     def run(self, statements: Iterable[str], *, timeout_s: float = _STATEMENTS_S) -> dict[int, str]:
-        """Executes statements of one line each; the error of each one that the server refuses, by its index.
+        """Executes statements; the error of each one that the server refuses, by its index.
 
         Raises HarnessError when the client does not end in time, or ends with an error that names no statement.
         """
-        text = "".join(f"{statement};\n" for statement in statements)
-        assert "\n" not in text.replace(";\n", "")
+        lines = [f"{statement};\n" for statement in statements]
+        text = "".join(lines)
+        # The first line of each: the clients count lines, and a name may have an end of a line in it.
+        starts = list(itertools.accumulate((line.count("\n") for line in lines[:-1]), initial=1))
         try:
             ran = subprocess.run(
                 self.client(), input=text.encode(), capture_output=True, timeout=timeout_s, check=False, env=self._environment()
@@ -140,7 +144,7 @@ class Database(ABC):
         for line in ran.stderr.decode("utf-8", "replace").splitlines():
             hit = self.refused(line)
             if hit is not None:
-                found.setdefault(hit[0] - 1, hit[1])
+                found.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
         if ran.returncode != 0 and not found:
             raise HarnessError(f"the client ended with exit code {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[:400]}")
         return found

@@ -31,8 +31,8 @@ class Product:
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
-    release before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that have an option
-    of this name, `old` those that read only a server older than the system's.
+    release or an option before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that
+    have an option of this name, `old` those that read only a server older than the system's.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Product:
             )
             for name in listed
         }
-        names |= {f"{profile.release} {name}" for name in names}
+        names |= {f"{part} {name}" for part in (profile.release, *profile.options) for name in names}
         found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
         return next(found, "")
 
@@ -117,7 +117,6 @@ _MODES: Final = {
 _FLATTENED: Final = {
     "transforms": "unwrap",
     "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
-    "transforms.unwrap.add.fields": "op,table,lsn,source.ts_ms",
     "transforms.unwrap.add.headers": "op,db",
 }
 _MODULES: Final = {"postgresql": "postgres"}
@@ -142,10 +141,11 @@ _RENAMED: Final = {
 
 def _debezium(profile: Any, database: Database) -> Prepared:
     connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
-    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if profile.flat else ()))
+    plugins = profile.flat and profile.version > (2, 5)  # up to then the core has them
+    parts = ("embedded", f"connector-{connector}", *(("connect-plugins",) if plugins else ()))
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in parts)
     bundle = Bundle(
-        f"debezium-{connector}-{release}{'-flat' if profile.flat else ''}",
+        f"debezium-{connector}-{release}{'-flat' if plugins else ''}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
         "debezium-embedded",
@@ -179,8 +179,14 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     if profile.queries:
         properties["include.query"] = "true"
     if profile.flat:
-        mode = "rewrite" if profile.flat == "flat-rewrite" else "tombstone"
-        properties |= {**_FLATTENED, "transforms.unwrap.delete.tombstone.handling.mode": mode}
+        old, rewrites = profile.version < (2, 0), profile.flat == "flat-rewrite"
+        name = f"transforms.unwrap.delete.{'' if old else 'tombstone.'}handling.mode"
+        fields = "op,table,source.ts_ms" if profile.is_mysql else "op,table,lsn,source.ts_ms"
+        properties |= {
+            **_FLATTENED,
+            "transforms.unwrap.add.fields": fields,
+            name: "rewrite" if rewrites else "none" if old else "tombstone",
+        }
     if connector != "postgres":
         properties |= {
             "connector.class": _CLASSES[connector],
@@ -273,6 +279,7 @@ _CANAL_STOPS: Final = {
     "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
 }
 _DEBEZIUM_STOPS: Final = {
+    r"flat(-rewrite)? \w+ column __(op|table|lsn|source_ts_ms)$": "Debezium stops: an added member has the column's name",
     "postgresql ddl rename table": "the connector looks for the table's key after the rename, under the old name",
     'postgresql key .*"': "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)",
 }

@@ -335,10 +335,14 @@ class _Realising:
             self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}")
 
     def as_told(self, table: Table) -> Table:
-        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included."""
-        return replace(
-            table, columns=tuple(replace(c, declared=self.spelled.get((c.name, c.type), c.declared)) for c in table.columns)
-        )
+        """The table with its types as CREATE TABLE spelled them to MySQL, display widths included, and with PostgreSQL's enums by
+        the names that CREATE TYPE gave them."""
+
+        def told(column: Column) -> str:
+            enum = table.schema is not None and column.type.name == "enum"
+            return _enum_name(table, column) if enum else self.spelled.get((column.name, column.type), column.declared)
+
+        return replace(table, columns=tuple(replace(c, declared=told(c)) for c in table.columns))
 
     def follow(self, event: SchemaChange) -> None:
         """What the statement does to the rows."""

@@ -141,12 +141,13 @@ def is_blob(type: SourceType) -> bool:
 
 def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
     """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
-    if type.name == "tinyint" and type.length == 1:
+    over = type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1
+    if type.name == "tinyint" and type.length == 1 and not over:
         return -6 if value is None else facts.boolean_code
     codes = SQL_TYPES[type.name]
     if value is None:
         return codes.null if facts.lob_null_codes else codes.null_before
-    if type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1:
+    if over:
         return _OVER_SIGNED[type.name]
     return codes.value
 

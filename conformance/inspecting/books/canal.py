@@ -306,6 +306,10 @@ _FASTJSON1, _RAW = _OLD[:2], _OLD[2:]
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u([0-9A-Fa-f]{4})")
 _CONTROLS: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
 _WIDE: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
+_WIDTH: Final = re.compile(
+    r"(?:tinyint\(4|smallint\(6|mediumint\(9|int\(11|bigint\(20)\)"
+    r"|(?:tinyint\(3|smallint\(5|mediumint\(8|int\(10|bigint\(20)\) unsigned"
+)
 _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECASE)
 _DATABASE: Final = re.compile(r"\s*(?:create|drop)\s+(?:database|schema)\b", re.IGNORECASE)
 
@@ -385,6 +389,12 @@ _CANAL_SIGNS: Final = (
         lambda s: _topic_of_table(s) is False,
         "canal#topics",
         without=("dynamic-topic",),
+    ),
+    Sign(
+        "a type has the width that a server before 8.0.19 prints",
+        lambda s: is_row(s) and any(map(_WIDTH.fullmatch, _types(s).values())),
+        "canal#mysql-type",
+        without=("mysql8",),
     ),
     Sign("id is 0", lambda s: s.members.get("id") == 0, "canal#batch-id", never=True),
     Sign("es is not in whole seconds", lambda s: bool(_number(s, "es") % 1000), "canal#times", never=True),

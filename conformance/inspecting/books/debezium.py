@@ -34,8 +34,8 @@ def _heartbeat(seen: Seen) -> bool:
 
 
 def _tombstone(seen: Seen) -> bool:
-    """Whether the message is a tombstone of Kafka Connect before 2.2."""
-    return seen.has_schema and seen.members == {"schema": None, "payload": None}
+    """Whether the message is a null with a schema, or one of Kafka Connect before 2.2."""
+    return seen.members.keys() == {"schema", "payload"} and seen.members["payload"] is None
 
 
 def _debezium_marks(seen: Seen) -> bool:
@@ -265,7 +265,12 @@ _DEBEZIUM_SIGNS: Final = (
         "debezium#query",
         without=("include-query",),
     ),
-    Sign("a tombstone is an object of nulls", _tombstone, "connect#null-record", given=("legacy-tombstone",)),
+    Sign(
+        "a tombstone is an object of nulls",
+        lambda s: _tombstone(s) and s.members["schema"] is None,
+        "connect#null-record",
+        given=("legacy-tombstone",),
+    ),
     Sign("a NULL stands in a column with a default", _kept_null, "connect#nulls-kept", given=("nulls-kept",)),
     Sign(
         "a Decimal is base64",

@@ -31,7 +31,9 @@ BOOLEANS: Final = ("BOOLEAN", "BOOL")
 """Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
 
 _SIGNED_ZEROFILL: Final = "INT ZEROFILL"
-_DECIDING: Final = re.compile(r"(BOOLEAN|BOOL|REAL|JSON|CHAR)\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)")
+_DECIDING: Final = re.compile(
+    r"(BOOLEAN|BOOL|REAL|JSON|CHAR|BINARY(?!\s*\())\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)"
+)
 
 
 @lru_cache(maxsize=4096)
@@ -146,6 +148,7 @@ def fallback(found: Schema, modes: Modes) -> Any:
 _FLOAT_MAX: Final = 3.4028235677973366e38
 _SIGN: Final = "up to 1.9 INT ZEROFILL is signed, unless the statement says UNSIGNED"
 _REAL: Final = "REAL is written as binary32"
+_BARE: Final = "BINARY without a length is not padded: the server strips its zero byte"
 
 
 def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
@@ -164,6 +167,8 @@ def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meanin
             return Meaning(value, value)
         case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
+        case bytes() if declared == "BINARY" and not value.rstrip(b"\0"):
+            return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
         case bytes() if declared == "CHAR":
             text = value.rstrip(b"\0").decode("latin-1")
             return Meaning(text, None, "CHAR in binary is written as text", _taken_for(text, modes), lost=True, corrupt=True)

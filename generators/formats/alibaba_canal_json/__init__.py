@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from generators.families.canal import CanalCell, is_blob
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
-from generators.formats.alibaba_canal_json.cells import column_type, column_wire
+from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
     PROFILES,
@@ -98,14 +98,13 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     """The flat messages of a history in the order of publication. Watermarks, bootstraps, heartbeats and transaction marks have
     none; the rows of one event share a message unless `pk_hash` spreads them over partitions."""
     chance = random.Random(f"{history.seed}/{profile.name}")
-    dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
     for number, event, batch in _batches(history, chance.randrange(1, 1_000_000)):
         if _stops(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
         es = event.at.ms // 1000 * 1000
-        for partition, flat, changes in _flats(event, profile, layout, dropped):
+        for partition, flat, changes in _flats(event, profile, layout):
             text = _serialise(flat, profile, batch, es, stamp)
             raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
             found = (
@@ -146,10 +145,12 @@ def _undecidable(change: Change) -> Change:
 
 
 def _lossy(change: Change) -> bool:
-    """Whether a binary has a character that is no byte: Canal decoded it as text (canal#live-character-binary)."""
+    """Whether a value does not fit its column: a binary has a character that is no byte, since Canal decoded it as text, or a
+    BIGINT UNSIGNED a sign (canal#live-character-binary, canal#live-serial)."""
     cells = (cell for image in (change.before, change.after) if image for cell in image.values())
     return any(
-        cell.state is State.ANY and cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")
+        cell.state is State.ANY
+        and (cell.type.unsigned or (cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")))
         for cell in cells
     )
 
@@ -183,18 +184,12 @@ def _logged_bytes(event: Event) -> int:
             return 0
 
 
-def _flats(
-    event: Event, profile: CanalProfile, layout: Layout, dropped: dict[tuple[str, str], tuple[str, ...]]
-) -> Iterator[tuple[int, _Flat, list[Change]]]:
-    """Partition, message and changes of each message of an event; remembers dropped keys."""
+def _flats(event: Event, profile: CanalProfile, layout: Layout) -> Iterator[tuple[int, _Flat, list[Change]]]:
+    """Partition, message and changes of each message of an event."""
     match event:
         case RowChange():
-            yield from _row_messages(event, profile, layout, dropped)
+            yield from _row_messages(event, profile, layout)
         case SchemaChange():
-            if event.action == "drop primary key" and event.before is not None:
-                dropped[event.database, event.table] = event.before.primary_key
-            elif event.action in ("add primary key", "create table", "drop table"):
-                dropped.pop((event.database, event.table), None)
             kind = ddl_type(event.action, profile.release)
             if kind is not None:
                 yield 0, *_ddl_message(event, kind, profile)
@@ -225,9 +220,7 @@ def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
     return _Flat(kind, database, event.table, sql=event.sql), [change]
 
 
-def _row_messages(
-    event: RowChange, profile: CanalProfile, layout: Layout, dropped: Mapping[tuple[str, str], tuple[str, ...]]
-) -> Iterator[tuple[int, _Flat, list[Change]]]:
+def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> Iterator[tuple[int, _Flat, list[Change]]]:
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
     source, event = event.table, _as_named(event, profile)
@@ -235,9 +228,7 @@ def _row_messages(
     if not logged:
         return
     shown = [row.before if event.op is Op.DELETE else row.after for row in logged]
-    key = table.primary_key
-    if not key and profile.keeps_dropped_key:
-        key = tuple(_named(name, profile) for name in dropped.get((table.database, table.name), ()))
+    key = {*table.primary_key, *(c.name for c in table.columns if profile.keeps_dropped_key and is_key_for_ever(c))}
     keys = tuple(name for name in shown[0] if name in key)
     olds = [row.old for row in logged if row.old or not profile.drops_empty_old] if event.op is Op.UPDATE else []
     codes: dict[str, int] = {}

@@ -50,6 +50,11 @@ class ColumnFacts(ValueFacts, Protocol):
         ...
 
 
+def is_key_for_ever(column: Column) -> bool:
+    """Whether the column's own definition says PRIMARY KEY: up to 1.1.7 DROP PRIMARY KEY leaves it (canal#dropped-key)."""
+    return bool(re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE))
+
+
 def column_type(column: Column, facts: ColumnFacts) -> str:
     """The `mysqlType` text of a column."""
     if column.declared:
@@ -83,6 +88,8 @@ def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
     if type.name in mysql.SPATIAL:
         return _spatial(type, value, facts)
     cell = wire(type, value, facts)
+    if spelled.startswith("serial") and isinstance(value, int):
+        return _signed(type, value, cell)
     if spelled.startswith("bool") and facts.boolean_code == -7:
         return CanalCell(cell.text, -6, cell.cell)
     if type.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
@@ -96,6 +103,15 @@ def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
         encoded = (cell.text or "").encode(charset, "replace")
         return _garbled(type, encoded, cell.code, cell, facts)
     return cell
+
+
+def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
+    """A live SERIAL, which does not say UNSIGNED: Canal reads it as a signed BIGINT (canal#live-serial)."""
+    read = (value + (1 << 63)) % (1 << 64) - (1 << 63)
+    if read == value:
+        return cell
+    reason = "Canal read this BIGINT UNSIGNED as signed: SERIAL does not say it"
+    return CanalCell(str(read), -5, Cell(State.ANY, type, read, str(read), cell.cell.cls, options=(read,), reason=reason))
 
 
 def _spatial(type: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:

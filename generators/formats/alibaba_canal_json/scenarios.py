@@ -219,13 +219,13 @@ def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     name = "envelope/unique-key-only"
     unique = _table(database, name, *_ABC, key=(), unique=("id",))
     yield named(name, insert(unique, row), change(unique, Op.DELETE, (row, None)), tags={"keys:none"})
-    name = "envelope/after-drop-primary-key"
-    keyed = _table(database, name)
-    drop = SchemaChange(
-        START, "drop primary key", f"ALTER TABLE {keyed.name} DROP PRIMARY KEY", database, keyed.name, before=keyed
-    )
-    tags = set() if profile.keeps_dropped_key else {"keys:none"}
-    yield named(name, drop, insert(replace(keyed, primary_key=()), row), tags=tags)
+    own = replace(ID, declared="bigint PRIMARY KEY")
+    for end, key, kept in (("primary-key", own, profile.keeps_dropped_key), ("key-of-the-table", ID, False)):
+        name = f"envelope/after-drop-{end}"
+        keyed = _table(database, name, key, *_ABC[1:])
+        sql = f"ALTER TABLE {keyed.name} DROP PRIMARY KEY"
+        drop = SchemaChange(START, "drop primary key", sql, database, keyed.name, before=keyed)
+        yield named(name, drop, insert(replace(keyed, primary_key=()), row), tags=set() if kept else {"keys:none"})
     if profile.gtid is not None:
         name = "envelope/gtid"
         yield named(name, insert(_table(database, name), row), tags={"gtid"})
@@ -249,7 +249,7 @@ def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
 
 
 def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
-    big = mysql.integer("bigint", unsigned=True)
+    small, big = (mysql.integer(name, unsigned=True) for name in ("tinyint", "bigint"))
     name = "values/unsigned-codes-differ"
     rows = tuple((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0)))
     yield named(name, change(one_column(database, name, big), Op.INSERT, *rows))
@@ -289,6 +289,12 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     name = "values/live-text-as-blob"
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
     yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
+    name = "values/live-serial"
+    table = _table(database, name, ID, Column("c", big, declared="SERIAL"))
+    yield named(name, change(table, Op.INSERT, *((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 64) - 1, 1 << 63, 7)))))
+    name = "values/live-tinyint-unsigned"
+    table = _table(database, name, ID, Column("c", replace(small, length=1), declared="TINYINT(1) UNSIGNED"))
+    yield named(name, *(insert(table, {"id": i, "c": c}) for i, c in enumerate((255, 128, 127, None))))
     name = "values/live-character-binary"
     live = Column("c", mysql.binary("binary", 8), declared="CHAR(8)")
     yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})

@@ -25,9 +25,10 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.flattened import CODES, flattened
+from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
+    INCREMENTAL,
     Place,
     Reading,
     TableShape,
@@ -90,17 +91,22 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     changes and PostgreSQL's logical messages, each on its own topic below the prefix `layout.topic`."""
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
+        if stops(event, profile):
+            break
         writer.number = number
         writer.reading.see(event)
         match event:
             case RowChange():
+                writer.profile = replace(profile, image=writer.identities.get(event.table.name, profile.image))
                 writer.rows(event)
             case SchemaChange():
-                writer.schema_change(event)
+                writer.within(event)
             case Heartbeat():
                 writer.heartbeat(event)
             case TransactionMark():
                 writer.transaction_mark(event)
+            case SourceStatement(family="replica-identity"):
+                writer.identities[event.table] = event.sql
             case SourceStatement(family="rows-query"):
                 writer.logged = event.sql
             case SourceStatement(family="logical-message"):
@@ -115,6 +121,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 class _Writer:
     """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote.
 
+    `identities` are the tables whose REPLICA IDENTITY is not the profile's;
     `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
     """
 
@@ -134,6 +141,7 @@ class _Writer:
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.charsets: dict[str, str | None] = {}
+        self.identities: dict[str, str] = {}
         self.last_row = 0
         self.logged = self.query = ""
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
@@ -172,6 +180,11 @@ class _Writer:
         text = payload_text(schema, payload)
         return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
 
+    def added(self, members: Mapping[str, str]) -> Headers:
+        """The headers that ExtractNewRecordState of 2.5 adds to a message that is no row's (debezium#flattened)."""
+        given = self.profile.flat and self.profile.version == (2, 5)
+        return tuple((name, text.encode()) for name, text in members.items()) if given else ()
+
     # Positions
 
     def advance(self) -> None:
@@ -182,7 +195,9 @@ class _Writer:
             self.counts = {}
 
     def source_ms(self, at: Instant) -> int:
-        """`source.ts_ms`."""
+        """`source.ts_ms`; of an incremental snapshot the connector's own clock."""
+        if self.reading.incremental:
+            return at.ms
         return at.ms // self.profile.step_ms * self.profile.step_ms
 
     def source(self, at: Instant, database: str, outer: str, table: str | None, row: int = 0, snapshot: str = "") -> str:
@@ -200,20 +215,29 @@ class _Writer:
         if profile.is_mysql:
             mariadb = profile.connector == "mariadb"
             gtid = self.transaction_id() if profile.transactions or mariadb else None
-            server = 0 if snapshot else self.server
+            server = 0 if snapshot not in ("", INCREMENTAL) else self.server
             block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
-            block["thread"] = None if snapshot or mariadb else 7
+            block["thread"] = None if snapshot not in ("", INCREMENTAL) or mariadb else 7
             block["query"] = self.query or None
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
+            last, place = "null" if snapshot else f'"{self.last_commit}"', f'"{self.place}"'
+            if snapshot == INCREMENTAL:
+                block |= {"txId": None, "lsn": None}
+                last = place = f'"{self.last_commit}"'
             if version >= (1, 5):
-                last = "null" if snapshot else f'"{self.last_commit}"'
-                block["sequence"] = f'[{last},"{self.place}"]'
+                block["sequence"] = f"[{last},{place}]"
         return payload_text(envelope.source_schema(profile), block)
 
-    def position(self, row: int = 0) -> str:
-        """The position of the current event's row as `FORMAT.position` defines it."""
+    def position(self, row: int = 0) -> str | None:
+        """The position of the current event's row as `FORMAT.position` defines it; PostgreSQL's incremental snapshot has none."""
+        if self.reading.incremental and not self.profile.is_mysql:
+            return None
         return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
+
+    def lsn(self) -> int | None:
+        """`source.lsn` of the current event."""
+        return None if self.reading.incremental else self.place
 
     def transaction_id(self) -> str:
         """The id of the transaction that holds the current event."""
@@ -354,7 +378,7 @@ class _Writer:
         if profile.flat:
             row = before if after is None else after
             if row is not None:  # a truncation is dropped
-                value, found = flattened(profile, place, op, row, self.keys(shape), self.place, self.source_ms(event.at))
+                value, found = flattened(profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at))
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
                 self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context, *added))
             return
@@ -397,6 +421,13 @@ class _Writer:
 
     # Everything else
 
+    def within(self, event: SchemaChange) -> None:
+        """A statement: MariaDB's GTID before it is a BEGIN, and no END follows (debezium#statement-boundary)."""
+        if self.profile.transactions and self.profile.connector == "mariadb":
+            self.transaction_mark(TransactionMark(event.at, "BEGIN", ""))
+        self.schema_change(event)
+        self.open = False
+
     def schema_change(self, event: SchemaChange) -> None:
         """Remembers defaults and character sets. MySQL's connector also writes the statement, and a truncation before it; from
         3.5 on instead of it."""
@@ -409,7 +440,8 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"), profile)
+        told = event if event.after is None else replace(event, after=self.with_defaults(event.after))
+        changes = table_changes(told, self.charsets.get(event.database, "utf8mb4"), profile)
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
@@ -431,7 +463,8 @@ class _Writer:
             sql=event.sql,
         )
         name = self.key_text(key, {"databaseName": event.database})
-        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, self.context)
+        headers = (*self.context, *self.added({"__db": event.database}))
+        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
         """The character set of a database, and defaults that a statement gives a column, under the table's current name."""
@@ -445,6 +478,11 @@ class _Writer:
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
             self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
+
+    def with_defaults(self, table: Table) -> Table:
+        """The table with the defaults that statements gave since it was made."""
+        given = self.defaults.get((table.database, table.name), {})
+        return replace(table, columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns))
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""
@@ -494,7 +532,8 @@ class _Writer:
             commit_time_us=self.source_ms(event.at) * 1000,
         )
         name = self.key_text(key, {"prefix": event.table})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at)
+        headers = self.added({"__op": "m", "__db": event.database})
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, headers)
 
 
 KINDS: Final = (

@@ -13,8 +13,8 @@ from typing import Any, Final
 from generators.families.connect import Schema
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Column, Default, SchemaChange, SourceType, Table
-from generators.sources import mysql
+from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
+from generators.sources import mysql, postgresql
 
 _INT64: Final = Schema("int64")
 _OPTIONAL_INT64: Final = Schema("int64", True)
@@ -126,11 +126,12 @@ def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Sc
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
     """The schema of a row without its envelope, with what was added (debezium#flattened)."""
     added = [("__op", _OPTIONAL_STRING), ("__table", _OPTIONAL_STRING)]
-    if profile.flat == "flat-rewrite":
-        added.insert(0, ("__deleted", _OPTIONAL_STRING))
     if not profile.is_mysql:
         added.append(("__lsn", _OPTIONAL_INT64))
-    return replace(row, optional=False, fields=(*row.fields, *added, ("__source_ts_ms", _OPTIONAL_INT64)))
+    added.append(("__source_ts_ms", _OPTIONAL_INT64))
+    if profile.flat == "flat-rewrite":
+        added.insert(0 if profile.version >= (2, 0) else len(added), ("__deleted", _OPTIONAL_STRING))
+    return replace(row, optional=False, fields=(*row.fields, *added))
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
@@ -369,9 +370,60 @@ def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
 
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:
     """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
-    facts = _column(column, None, profile)
-    parameters = {"type": facts["typeName"], **{name: facts[name] for name in ("length", "scale", "comment", "name")}}
+    if not profile.is_mysql:
+        length, scale = postgresql_size(column.type)
+        facts: dict[str, Any] = {"typeName": _postgresql_name(column), "length": length, "scale": scale, "name": column.name}
+    else:
+        facts = _column(column, None, profile)
+    parameters = {"type": facts["typeName"], **{name: facts.get(name) for name in ("length", "scale", "comment", "name")}}
     return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in parameters.items() if fact is not None)
+
+
+_POSTGRESQL_NAMES: Final = {
+    "smallint": "INT2",
+    "integer": "INT4",
+    "bigint": "INT8",
+    "real": "FLOAT4",
+    "double precision": "FLOAT8",
+    "boolean": "BOOL",
+    "char": "BPCHAR",
+}
+_SIZES: Final = {
+    "INT2": (5, 0),
+    "INT4": (10, 0),
+    "OID": (10, 0),
+    '"CHAR"': (1, 0),
+    "INT8": (19, 0),
+    "FLOAT4": (8, 8),
+    "FLOAT8": (17, 17),
+}
+_SIZES_OF_TIME: Final = {"date": 13, "time": 8, "timetz": 14, "timestamp": 22, "timestamptz": 28}
+_ANY_LENGTH: Final = 2_147_483_647
+_ANY_NUMERIC: Final = 131_089
+
+
+def _postgresql_name(column: Column) -> str:
+    """A type as PostgreSQL's catalogue calls it; an enum's name is the statement's, or one that the model does not know."""
+    base = column.type.name.removesuffix("[]")
+    name = column.declared or "mood" if base == "enum" else _POSTGRESQL_NAMES.get(base, base)
+    return "_" * column.type.name.endswith("[]") + name.strip('"').upper()
+
+
+def postgresql_size(type: SourceType) -> tuple[int, int]:
+    """Length and scale of a type, or of an array's elements, as PostgreSQL's driver tells them (debezium#source-type)."""
+    type = postgresql.element(type) if type.name.endswith("[]") else type
+    name = _POSTGRESQL_NAMES.get(type.name, type.name.upper())
+    if type.name == "numeric":
+        free = postgresql.unconstrained(type)
+        return (_ANY_NUMERIC, 0) if free else (type.precision or 0, (type.scale or 0) & 0x7FF)
+    if type.name in _SIZES_OF_TIME:
+        # Of one fraction digit the driver counts two.
+        digits = 0 if type.name == "date" else type.fsp
+        return _SIZES_OF_TIME[type.name] + (digits + 1 + (digits == 1) if digits else 0), digits
+    if type.name == "interval":
+        return 49, 6
+    sized = type.logical is Logical.BIT or type.name in ("char", "varchar")
+    return _SIZES.get(name, ((sized and type.length) or _ANY_LENGTH, 0))
 
 
 def _spelled(type: SourceType) -> str:

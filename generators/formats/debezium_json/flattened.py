@@ -7,13 +7,27 @@ from typing import Any, Final
 from generators.families.connect import string
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_json
-from generators.model import Change, Kind, Op
+from generators.model import Change, Event, Heartbeat, Kind, Op, RowChange
 
 CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
 
 
+ADDED: Final = ("__op", "__table", "__lsn", "__source_ts_ms")
+
+
+def stops(event: Event, profile: DebeziumProfile) -> bool:
+    """Whether the connector stops: a column is called as a member that is added (debezium#flattened-names), or 2.5 has a message
+    without source (debezium#flattened-without-source)."""
+    if not isinstance(event, RowChange):
+        return bool(profile.flat) and profile.version == (2, 5) and isinstance(event, Heartbeat)
+    added = (
+        {*ADDED, "__deleted"} - ({"__lsn"} if profile.is_mysql else set()) - ({"__deleted"} if profile.flat == "flat" else set())
+    )
+    return bool(profile.flat) and not added.isdisjoint(column.name for column in event.table.columns)
+
+
 def flattened(
-    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int, source_ms: int
+    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int | None, source_ms: int
 ) -> tuple[str, Change]:
     """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or, without `rewrite`, null.
 
@@ -22,12 +36,15 @@ def flattened(
     """
     shape, gone = place.shape, op is Op.DELETE
     if gone and profile.flat == "flat":
-        return "null", Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
-    added: dict[str, Any] = {"__deleted": string(str(gone).lower())} if profile.flat == "flat-rewrite" else {}
-    added |= {"__op": string(CODES[op]), "__table": string(shape.table)}
+        value = f'{{"schema":{shape.row_schema},"payload":null}}' if shape.row_schema else "null"
+        return value, Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
+    added: dict[str, Any] = {"__op": string(CODES[op]), "__table": string(shape.table)}
     if not profile.is_mysql:
-        added["__lsn"] = lsn
+        added["__lsn"] = "null" if lsn is None else lsn
     added["__source_ts_ms"] = source_ms
+    if profile.flat == "flat-rewrite":
+        marked = {"__deleted": string(str(gone).lower())}
+        added = {**marked, **added} if profile.version >= (2, 0) else {**added, **marked}
     payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
     shown, full = image(shape, row), full_image(shape, row)
     found = Change(
@@ -36,7 +53,7 @@ def flattened(
         op,
         table=shape.table,
         keys=keys,
-        position=None if profile.is_mysql else str(lsn),
+        position=None if profile.is_mysql or lsn is None else str(lsn),
         commit_time_us=source_ms * 1000,
         before=shown if gone else None,
         after=None if gone else shown,

@@ -125,9 +125,9 @@ OPTIONS: Final[Mapping[str, str]] = {
     "money-digits-0": "money.fraction.digits=0: money is rounded to whole units. Else it has two digits.",
     "money-digits-4": "money.fraction.digits=4: money has two zeros behind its two digits.",
     "flat": "ExtractNewRecordState, which adds the members op, table, lsn and source.ts_ms and the headers op and db: the row "
-    "alone. "
-    "A delete is the value null.",
-    "flat-rewrite": "The same with delete.tombstone.handling.mode=rewrite: a delete is the old row, with __deleted.",
+    "alone. A delete is the value null, of its schema if there is one.",
+    "flat-rewrite": "The same with delete.tombstone.handling.mode=rewrite (in 1.9 delete.handling.mode): a delete is the old "
+    "row, with __deleted.",
 }
 """What each option means, in the order of a profile's name."""
 
@@ -162,10 +162,9 @@ CHOICES: Final = Choices(
             )
         ),
         Limit("include-unknown", "is known of PostgreSQL's connector of 2.5 and later alone", _SINCE_2, needs=("postgresql",)),
-        Limit("source-type", "is known of the MariaDB connector alone", needs=("mariadb",)),
-        *(Limit(option, "is known of 3.5 alone", _ONLY_3_5) for option in FLATTENED),
+        Limit("source-type", "changes schemas alone", without=("schemaless",)),
+        *(Limit(option, "is not known of 1.4 and 3.6", RELEASES[1:-1]) for option in FLATTENED),
         *(Limit(option, "has no tombstones", without=("no-tombstone",)) for option in FLATTENED),
-        Limit("flat", "has a delete that is known without schemas alone", needs=("schemaless",)),
         Limit("legacy-tombstone", "needs schemas in key and value", without=GROUPS["schemas"]),
         Limit("adaptive", "is refused by the MySQL connector", needs=("postgresql",)),
         *(Limit(option, _FINE, _SINCE_3_1) for option in ("isostring", "microseconds")),
@@ -192,6 +191,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     version = (major, minor)
     if version >= (3, 6) and "postgresql" not in options:
         raise UsageError(f"debezium-json {release}: its MySQL connector has another parser of statements, which is not known")
+    if version == (2, 5) and {"transactions", "flattened"} <= chosen.keys():
+        raise UsageError(f"debezium-json {release}: ExtractNewRecordState stops at the first message without source, as BEGIN is")
     postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))
     modes = Modes(
         version,

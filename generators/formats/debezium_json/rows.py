@@ -17,9 +17,10 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, State, Table
+from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, SourceStatement, State, Table
 from generators.sources import mysql, postgresql
 
+INCREMENTAL: Final = "incremental"
 Wires: TypeAlias = Mapping[str, DebeziumCell]
 
 
@@ -38,17 +39,23 @@ class Reading:
 
     def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
         self.marks_tables = marks_tables
-        self.goes_on = False
+        self.goes_on = self.incremental = False
         self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
 
     def see(self, event: Event) -> None:
-        """The next event: `goes_on` says whether it belongs to the snapshot of the one before."""
+        """The next event: `goes_on` says whether it belongs to the snapshot of the one before, `incremental` whether that is read
+        while the stream goes on (debezium#incremental)."""
+        if isinstance(event, SourceStatement):
+            self.incremental = event.family == "incremental-snapshot"
         if isinstance(event, RowChange):
+            self.incremental &= event.op is Op.READ
             self.goes_on = self._reads and event.op is Op.READ
             self._reads = event.op is Op.READ
 
     def marker(self, event: RowChange, row: int) -> str:
         """`source.snapshot` of a row that was read: up to 1.9 true and last alone (debezium#snapshot-markers)."""
+        if self.incremental:
+            return INCREMENTAL
         first, last = not row, row == len(event.rows) - 1
         if last and id(event) in self._last:
             return "last"
@@ -73,7 +80,8 @@ class TableShape:
 
     `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the database or schema; `key` are
     the key's columns by their own names, `identity` those that the server sends of an old row (`identity_columns`); `known` is
-    the table as the connector knows it; the texts of schemas are "" where the converter leaves them out.
+    the table as the connector knows it; the texts of schemas (of the value, of the row in it, of
+    the key) are "" where the converter leaves them out.
     """
 
     names: Mapping[str, str]
@@ -85,6 +93,7 @@ class TableShape:
     identity: tuple[str, ...] | None
     known: Table
     value_schema: str
+    row_schema: str
     key_schema: str
 
 
@@ -127,6 +136,7 @@ def shape_of(
         identity,
         table,
         schema_text(whole) if profile.schemas else "",
+        schema_text(row) if profile.schemas else "",
         schema_text(key_row) if profile.key_schemas else "",
     )
 

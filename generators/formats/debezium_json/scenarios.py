@@ -106,6 +106,12 @@ class _Cases:
         name = "op/read-then-stream"
         table = self.table(name)
         yield named(name, change(table, Op.READ, (None, one)), change(table, Op.UPDATE, (one, {**one, "b": 6})))
+        if self.profile.version >= (1, 8):
+            name = "op/read-incremental"
+            table = self.table(name)
+            begin, moment = SourceStatement(START, "incremental-snapshot", "", self.database), Instant(START.ms + 1234)
+            read = replace(change(table, Op.READ, (None, one), (None, two)), at=moment)
+            yield named(name, insert(table, one), begin, read, insert(table, {**one, "id": 3}), tags={"incremental"})
         if self.profile.version >= (1, 5):
             name = "op/truncate"
             yield named(name, RowChange(START, self.table(name), Op.TRUNCATE, ()))
@@ -465,6 +471,17 @@ class _Cases:
         yield named(name, change(self.table(name), Op.UPDATE, (old, old)), tags={"identity"})
         name = "identity/update-key"
         yield named(name, change(self.table(name), Op.UPDATE, (old, {**old, "id": 2})), tags={"identity", "key-update"})
+        name = "identity/mixed"
+        whole, indexed = self.table(f"{name}-full"), self.table(f"{name}-index", unique=("b",))
+        given = tuple(
+            SourceStatement(START, "replica-identity", identity, self.database, t.name)
+            for t, identity in ((whole, "full"), (indexed, "index"))
+        )
+        tables = (self.table(name), whole, indexed)
+        updates = (change(t, Op.UPDATE, (old, {**old, "a": "y"})) for t in tables)
+        deletes = (change(t, Op.DELETE, ({**old, "a": "y"}, None)) for t in tables)
+        begin, end = TransactionMark(START, "BEGIN", "t1"), TransactionMark(START, "COMMIT", "t1", 6)
+        yield named(name, *given, begin, *updates, *deletes, end, tags={"identity", "mixed-identity"})
         name = "identity/keyless-update"
         bare: Row = {"a": "x", "b": 5}
         table = self.table(name, self.a, self.b, key=())

@@ -67,7 +67,10 @@ def test_named_cases_are_never_told_wrong(name, profile):
     whole, checked = Inspector(), 0
     scenarios = itertools.islice(boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE)
     for scenario in scenarios:
-        changing = any(isinstance(event, SourceStatement) and event.family == SETTING for event in scenario.history.events)
+        changing = any(
+            isinstance(event, SourceStatement) and event.family in (SETTING, "replica-identity")
+            for event in scenario.history.events
+        )
         if changing or scenario.name.startswith("megabyte"):
             continue
         records = [of_message(one.message) for one in as_case(fmt, of, scenario).written]
@@ -254,3 +257,9 @@ def test_memory_does_not_grow_with_problems_and_tables():
     tally = found.tallies["cloudcanal-canal-json"]
     assert len(tally.tables) == 500 and tally.more_tables
     assert len(found.problems) == 40 and found.other_problems == 1160
+
+
+@pytest.mark.parametrize(("text", "state"), [("int(11)", NO), ("bigint(20) unsigned", NO), ("int", UNTOLD), ("int(8)", UNTOLD)])
+def test_a_display_width_tells_a_server_before_8_0_19(text, state):
+    found = inspect([record(CANAL.replace("int(11)", text) % (7, "null"))])
+    assert found.tallies["alibaba-canal-json"].options["mysql8"] == state

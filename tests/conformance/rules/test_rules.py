@@ -48,7 +48,7 @@ IDS = {
     "tencent-dts-json": (87, "49a68850a46b"),
     "huawei-cdl-json": (54, "b5fcbe3990dd"),
     "huawei-cdl-debezium": (56, "2973b2cf2949"),
-    "debezium-json": (126, "4d4a25a88c6f"),
+    "debezium-json": (127, "50198985f5b7"),
     "maxwell-json": (67, "c29988ded497"),
     "ogg-json": (54, "a5fe74f6c186"),
     "canal-dialects-json": (74, "2e584e45918c"),

@@ -475,13 +475,37 @@ def test_statements_that_are_no_rows(family: str, kind: str, database: str, tabl
     assert [(c.kind, c.accept) for c in found.changes] == [change]
 
 
-def test_a_dropped_primary_key_lives_on_until_1_1_7() -> None:
-    """1.1.8 forgets a dropped key, 1.1.7 does not."""
-    drop = SchemaChange(START, "drop primary key", "ALTER TABLE `user` DROP PRIMARY KEY", "mytest", "user", before=ABC)
-    row = boundaries.insert(dataclasses.replace(ABC, primary_key=()), {"id": 1, "a": None, "b": None})
-    for release, keys in (("1.1.7", ("id",)), ("1.1.8", None)):
-        _, found = written(PLAIN[release], drop, row)
+def test_a_dropped_primary_key_of_a_column_lives_on_until_1_1_7() -> None:
+    """canal#dropped-key: of a key that the table declared nothing is left; beside an own one stands a later one."""
+    number = mysql.integer("int")
+    own = Column("id", number, declared="int primary key")
+    row: Row = {"id": 3, "a": 4}
+    for key, column, release, keys in (
+        ((), own, "1.1.7", ("id",)),
+        ((), Column("id", number), "1.1.7", None),
+        (("a",), own, "1.1.7", ("id", "a")),
+        ((), own, "1.1.8", None),
+    ):
+        _, found = one(PLAIN[release], boundaries.insert(Table("mytest", "k6", (column, Column("a", number)), key), row))
         assert [c.keys for c in found.changes] == [keys]
+
+
+def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_like() -> None:
+    """canal#live-serial."""
+    tiny = dataclasses.replace(mysql.integer("tinyint", unsigned=True), length=1)
+    serial = Column("s", mysql.integer("bigint", unsigned=True), declared="serial")
+    table = Table("mytest", "s1", (serial, Column("t", tiny, declared="tinyint(1) unsigned")))
+    for value, small, texts, codes in (
+        ((1 << 64) - 1, 255, ["-1", "255"], [-5, 5]),
+        (1 << 63, 127, ["-9223372036854775808", "127"], [-5, -6]),
+        (7, None, ["7", None], [-5, -6]),
+    ):
+        wired, found = one(PLAIN["1.1.7"], boundaries.insert(table, {"s": value, "t": small}))
+        assert (list(wired["data"][0].values()), list(wired["sqlType"].values())) == (texts, codes)
+        old, _ = one(PLAIN["1.1.4"], boundaries.insert(table, {"s": value, "t": small}))
+        assert old["sqlType"]["t"] == (-7 if small == 127 else codes[1])
+        assert (found.changes[0].after or {})["s"].state is (State.VALUE if value == 7 else State.ANY)
+        assert bool(found.changes[0].accept) is (value != 7)
 
 
 TICKED = Table(
@@ -503,13 +527,6 @@ def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(release: str, key: st
     whole = change.image("after", 2) or {}
     known = State.ANY if release != "1.1.8" else State.VALUE
     assert {name: cell.state for name, cell in whole.items()} == {"k`": known, "a``b": known}
-
-
-def test_a_dropped_key_with_a_back_tick_is_named_as_its_column() -> None:
-    drop = SchemaChange(START, "drop primary key", "ALTER TABLE `t` DROP PRIMARY KEY", "mytest", "t", before=TICKED)
-    row = boundaries.insert(dataclasses.replace(TICKED, primary_key=()), {"k`": 2, "a``b": None})
-    _, found = written(PLAIN["1.1.7"], drop, row)
-    assert [c.keys for c in found.changes] == [("k``",)]
 
 
 # The envelope

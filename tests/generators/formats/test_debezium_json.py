@@ -17,7 +17,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE
 from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, profile, write
-from generators.formats.debezium_json.envelope import adjusted, mangled, table_changes, topic_name
+from generators.formats.debezium_json.envelope import adjusted, mangled, source_parameters, table_changes, topic_name
 from generators.model import (
     Change,
     Column,
@@ -652,8 +652,20 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     assert (one.changes[0].kind, one.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
     (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
     assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
-    with pytest.raises(UsageError):
-        profile("3.5.0.Final", "flat")
+    for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
+        (whole,) = written(profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None)))
+        value = json.loads(whole.message.value or b"")
+        fields = [field["field"] for field in value["schema"]["fields"]]
+        assert (value["payload"], fields, value["schema"]["optional"]) == (None, ["id", "name", "n"], True)
+        assert whole.changes[0].kind is Kind.TOMBSTONE
+
+
+def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
+    """debezium#flattened."""
+    for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
+        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        value = json.loads(found.message.value or b"")
+        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
 
 
 # The placeholder in a row
@@ -951,3 +963,110 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
     hour = Default("'-01:00:00'", -3_600_000_000)
     assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
+
+
+def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
+    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
+    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
+    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
+    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
+    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
+    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
+
+
+@pytest.mark.parametrize(
+    ("column", "options"), [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))]
+)
+def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column: str, options: tuple[str, ...]) -> None:
+    """debezium#flattened-names; without PostgreSQL there is no __lsn."""
+    found = profile("3.5.0.Final", "schemaless", *options)
+    number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
+    for name, count in ((column, 0), ("x", 1)):
+        table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
+        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout("cdc"))) == count
+
+
+def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
+    """debezium#incremental."""
+    table = replace(CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),))
+    begin = SourceStatement(START, "incremental-snapshot", "", table.database)
+    for options, members in (
+        (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
+        (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
+    ):
+        p = profile("3.5.0.Final", "schemaless", *options)
+        told = table if "postgresql" in options else CUSTOMERS
+        row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
+        row = {c.name: row[c.name] for c in told.columns}
+        later = replace(boundaries.change(told, Op.READ, (None, row)), at=Instant(START.ms + 1234))
+        first, read, last = write(
+            History((boundaries.insert(told, row), begin, later, boundaries.insert(told, row))), p, Layout("cdc")
+        )
+        source = json.loads(read.message.value or b"")["source"]
+        assert {name: source[name] for name in members} == members
+        assert (source["ts_ms"], read.changes[0].commit_time_us) == (START.ms + 1234, (START.ms + 1234) * 1000)
+        assert (read.changes[0].position is None) is ("postgresql" in options)
+        assert (
+            source["server_id"]
+            if "mariadb" in options
+            else source["sequence"] == f'["{first.changes[0].position}"' + f',"{first.changes[0].position}"]'
+        )
+        assert json.loads(last.message.value or b"")["source"]["snapshot"] == "false"
+
+
+def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
+    p = profile("3.5.0.Final", "postgresql", "schemaless")
+    number = postgresql.integer("integer")
+    tables = [Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public") for name in ("x", "y")]
+    given = SourceStatement(START, "replica-identity", "full", "d", "y")
+    updates = (boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables)
+    found = write(History((given, *updates)), p, Layout("cdc"))
+    assert [json.loads(w.message.value or b"")["before"] for w in found] == [None, {"id": 1, "a": 1}]
+
+
+def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
+    """debezium#statement-boundary."""
+    p = profile("3.5.0.Final", "mariadb", "transaction", "schemaless")
+    sql = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    view = SchemaChange(START, "create view", "CREATE VIEW v AS SELECT 1", "inventory", "v")
+    begin, truncated, again = (json.loads(w.message.value or b"") for w in write(History((sql, view)), p, Layout("cdc")))
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
+    assert again["status"] == "BEGIN" and again["id"] != begin["id"]
+    assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
+
+
+@pytest.mark.parametrize(
+    ("type", "told"),
+    [
+        (postgresql.integer("integer"), "INT4 10 0"),
+        (postgresql.numeric(5, -2), "NUMERIC 5 2046"),
+        (postgresql.numeric(), "NUMERIC 131089 0"),
+        (postgresql.text("char", 3), "BPCHAR 3 0"),
+        (postgresql.text("text"), "TEXT 2147483647 0"),
+        (postgresql.real(), "FLOAT4 8 8"),
+        (postgresql.temporal("timestamp", 3), "TIMESTAMP 26 3"),
+        (postgresql.temporal("timestamp", 1), "TIMESTAMP 25 1"),
+        (postgresql.temporal("timestamptz", 0), "TIMESTAMPTZ 28 0"),
+        (postgresql.temporal("time", 1), "TIME 11 1"),
+        (postgresql.array_of(postgresql.numeric(7, 3)), "_NUMERIC 7 3"),
+        (postgresql.bit(None, varying=True), "VARBIT 2147483647 0"),
+        (postgresql.other('"char"'), "CHAR 1 0"),
+    ],
+)
+def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, told: str) -> None:
+    """debezium#source-type."""
+    p = profile("3.5.0.Final", "postgresql", "source-type")
+    found = source_parameters(Column("c", type), p)
+    assert [text for _, text in found] == [*told.split(), "c"]
+
+
+def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
+    """debezium#flattened, debezium#flattened-without-source."""
+    told = SourceStatement(START, "logical-message", "hello", "audit", "p1")
+    events = (told, Heartbeat(START), told)
+    for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
+        found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
+        assert [one.message.headers for one in found] == headers
+    with pytest.raises(UsageError, match="without source"):
+        profile("2.5.4.Final", "flat", "transaction")

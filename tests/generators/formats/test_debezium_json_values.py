@@ -458,3 +458,14 @@ def test_negative_times_without_a_fraction_up_to_1_9(fsp: int, value: int, wrong
     for release in ((1, 9), (2, 5)):
         values[release] = json.loads(_debezium_mysql.wire(kind, value * 1_000_000, Modes(release)).json or "")
     assert values == {(1, 9): wrong, (2, 5): value * 1_000_000}
+
+
+def test_binary_without_a_length_is_not_padded_in_a_stream() -> None:
+    """debezium#declared-types: x'00' is stored as no byte."""
+    type = mysql.binary("binary", 1)
+    shown = [
+        _debezium_mysql.wire(type, value, Modes(), declared=text).json
+        for value in (b"\0", b"a")
+        for text in ("BINARY", "BINARY(1)")
+    ]
+    assert shown == ['""', '"AA=="', '"YQ=="', '"YQ=="']
