@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,12 +22,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from conformance.cases.tables import load_of, read_tables
+from conformance.streams.told import Recipe, Told
 from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
+from generators.drawing.streams import START_MS
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.garbage import nemesis
 from generators.garbage.faults import MUST, Fault, applicable
-from generators.garbage.nemesis import Nemesis, Stream
+from generators.garbage.nemesis import STAGES, Nemesis, Stream
 from generators.model import Layout, Message, Written
 from generators.storage import bulk, codec, records
 from generators.storage.jsonform import to_line
@@ -44,7 +46,8 @@ WIDTH: Final = 32
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of the source, as texts. `count` are units, without end in a stream if it is empty; `batch` are units of a
-    micro-batch at most, `rate` units a second; `slices` are the tasks of a batch."""
+    micro-batch at most, `rate` units a second; `slices` are the tasks of a batch. `streams` is the file that `Group.save` wrote,
+    for the command `stream`, in place of a format."""
 
     format: str = ""
     profile: str = ""
@@ -64,6 +67,7 @@ class Options:
     faults: str = ""
     nemeses: str = ""
     expected: str = "false"
+    streams: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Options:
@@ -73,7 +77,7 @@ class Options:
             if name.lower() not in known:
                 raise UnknownName("option", name, known, of="the source cdc")
         asked = cls(**{name.lower(): value for name, value in given.items()})
-        if not asked.format:
+        if not (asked.format or asked.streams):
             raise UsageError("the source cdc needs the option format")
         return asked
 
@@ -211,6 +215,30 @@ class Feed:
         return tuple(to_line(codec.dump_change(change)).rstrip("\n") for change in one.changes) if self.expected else ()
 
 
+@dataclass(frozen=True)
+class Staged:
+    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first stages come first."""
+
+    made: tuple[tuple[Recipe, tuple[int, ...]], ...]
+    step: Final = 1
+
+    def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The rows of a range of units."""
+        for unit in range(start, end):
+            stage, number = divmod(unit, len(self.made))
+            recipe, bases = self.made[number]
+            told = _told(recipe)
+            laid = replace(told, bases=bases).laid(stage)
+            append_ms = START_MS + stage if told.nemesis.append_time else None
+            yield records.batch([message for message, _ in laid], [offset for _, offset in laid], append_ms)
+
+
+@lru_cache(maxsize=1024)
+def _told(recipe: Recipe) -> Told:
+    """A stream, kept for its next stage by the process that made it."""
+    return recipe.told()
+
+
 class Units(InputPartition):
     """A range of units."""
 
@@ -242,9 +270,15 @@ class _Stream(DataSourceStreamReader):
     """An offset is the first unit that is still to come."""
 
     def __init__(self, asked: Options) -> None:
-        self._feed = Feed.of(asked)
-        self._slices, self._batch = asked.number("slices"), asked.number("batch")
-        self._count = asked.number("count") if asked.count else None
+        self._feed: Feed | Staged
+        self._count: int | None
+        self._slices = asked.number("slices")
+        if asked.streams:
+            self._feed = staged = Staged(tuple(pickle.loads(Path(asked.streams).read_bytes())))  # noqa: S301 - we wrote it
+            self._batch, self._count = len(staged.made), STAGES * len(staged.made)
+        else:
+            self._feed, self._batch = Feed.of(asked), asked.number("batch")
+            self._count = asked.number("count") if asked.count else None
         self._rate = float(asked.rate) if asked.rate else None
         self._first: int | None = None
         self._at, self._began = 0, time.monotonic()
