@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import tempfile
 import time
@@ -135,9 +136,10 @@ def plainly(
 
 
 def made(group: Group, path: Path) -> dict[str, Any]:
-    """The options with which the child reads streams that Spark's tasks make; `path` keeps their recipes."""
-    group.save(path)
-    return {"streams": str(path)}
+    """The options with which the child reads streams that tasks make, a stage a micro-batch; `path` keeps their recipes."""
+    path.write_bytes(pickle.dumps(group.staged))
+    count = len(group.streams)
+    return {"kept": str(path), "batch": count, "count": STAGES * count}
 
 
 def source_of(written: New | Gapped) -> dict[str, Any]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
 
 from conformance.rules.order import order_of
 from generators.drawing.shared_history import streamed
-from generators.drawing.streams import STATEMENTS, Streamed
+from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, named
 from generators.model import Deployment, Kind, Message, Op, Written
 from generators.publishing.layouts import topic_of
+from generators.storage import records
 from generators.tables.schema import UserTable
 from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile, get
@@ -260,9 +262,34 @@ class Group:
         """The messages of a stage."""
         return [message for stream in self.streams for message in stream.placed(stage)]
 
-    def save(self, path: Path) -> None:
-        """Keeps the recipes for the source `cdc`, as (recipe, bases)."""
-        path.write_bytes(pickle.dumps([(stream.recipe, stream.bases) for stream in self.streams]))
+    @property
+    def staged(self) -> Staged:
+        """The streams as the source `cdc` makes them."""
+        return Staged(tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe))
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first stages come first."""
+
+    made: tuple[tuple[Recipe, tuple[int, ...]], ...]
+    step: ClassVar[int] = 1
+
+    def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The rows of a range of units."""
+        for unit in range(start, end):
+            stage, number = divmod(unit, len(self.made))
+            recipe, bases = self.made[number]
+            told = _told(recipe)
+            laid = replace(told, bases=bases).laid(stage)
+            append_ms = START_MS + stage if told.nemesis.append_time else None
+            yield records.batch([message for message, _ in laid], [offset for _, offset in laid], append_ms)
+
+
+@lru_cache(maxsize=1024)
+def _told(recipe: Recipe) -> Told:
+    """A stream, kept for its next stage by the process that made it."""
+    return recipe.told()
 
 
 def not_kept(fmt: Format[Any], profile: Profile) -> str:

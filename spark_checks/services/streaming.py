@@ -54,8 +54,8 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
     """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with the options `kafka`), of which
-    `per_trigger` bounds a micro-batch; or of `streams` that tasks make from the recipes in that file, a stage a micro-batch."""
-    if "streams" in source:
+    `per_trigger` bounds a micro-batch; or of a feed that is `kept` in a file, by the source `cdc`."""
+    if "kept" in source:
         spark.dataSource.register(ChangeFeed)
         return spark.readStream.format(ChangeFeed.name()).options(**source).load()
     # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
@@ -171,7 +171,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     reading = _Reading(decoder, parts, lanes, keepers, request.get("hold") or {}, Path(directory))
     writer = records.writeStream.foreachBatch(reading).option("checkpointLocation", f"{directory}/query")
     # `availableNow` makes one batch of all that a source in Python has.
-    ends = "streams" not in request["source"]
+    ends = "kept" not in request["source"]
     query = (writer.trigger(availableNow=True) if ends else writer).start()
     try:
         query.awaitTermination() if ends else query.processAllAvailable()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException
 
+from conformance.load.feed import Feed, Options
 from conformance.streams.told import group_of
 from generators.bulk import traffic
 from generators.drawing.cases import LAYOUT
@@ -17,7 +18,6 @@ from generators.garbage import faults, nemesis
 from generators.storage import bulk, records
 from generators.wire_format import get
 from spark_checks import ChangeFeed
-from spark_checks.services.feed import Feed, Options, Staged
 
 ORDERS = Path(__file__).parents[3] / "examples" / "tables" / "shop.sql"
 TICDC = "ticdc-canal-json"
@@ -112,11 +112,10 @@ def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
     assert [value for _, values in seen for value in values] == published
 
 
-def test_a_stage_of_streams_is_made_anywhere_as_it_was_told(tmp_path):
+def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
     fmt, nemeses = get("debezium-json"), [nemesis.named(name)[0] for name in ("all", "append-time", "compacted", "schema-lags")]
     group = group_of(fmt, fmt.profiles[:2], nemeses, 3)
-    group.save(tmp_path / "streams")
-    staged = Staged(pickle.loads((tmp_path / "streams").read_bytes()))
+    staged = pickle.loads(pickle.dumps(group.staged))
     count, ends = len(group.streams), Counter()
     for stage in range(nemesis.STAGES):
         made = rows(staged.batches(stage * count, (stage + 1) * count))
