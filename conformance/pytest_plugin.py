@@ -340,7 +340,8 @@ def _engine(
     """The suite's engine. One that starts a Spark stays for the next suite of the same decoder's file and settings, until pytest
     ends; an error ends it."""
     from conformance.engines.child import needed
-    from conformance.engines.command import engine_for, is_command
+    from conformance.engines.command import engine_for
+    from conformance.engines.specs import is_command
 
     given = {"kafka": kafka, "timeout_s": cls.timeout, "conf": conf, "spark": spark}
     if spark is not None or is_command(decoder) or not (decoder is None or isinstance(decoder, str)):
