@@ -319,8 +319,8 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
 
 def fetched(log: str) -> str:
     """How much of how much is there, by Ivy's log: first it finds the modules, then it fetches their jars."""
-    found, done = len(re.findall(r"^\s+found ", log, re.MULTILINE)), re.findall(r"\[SUCCESSFUL \] \S+?\.jar", log)
-    return f"{len(done)} of {found} jars" if "downloading " in log else f"{found} jars found until now"
+    found = len(re.findall(r"^\s+found ", log, re.MULTILINE))
+    return f"{log.count('[SUCCESSFUL ]')} of {found} jars" if "downloading " in log else f"{found} jars found until now"
 
 
 def pins(bundle: Bundle) -> dict[str, str]:
