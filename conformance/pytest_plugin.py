@@ -11,13 +11,14 @@ and `reports`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -59,6 +60,21 @@ RUN = "run"
 """The item of the run as a whole."""
 
 _RUNS: pytest.StashKey[dict[type, Outcomes | str]] = pytest.StashKey()
+_KEPT: pytest.StashKey[Kept] = pytest.StashKey()
+
+
+@dataclass(slots=True)
+class Kept:
+    """The Spark of the last suite, and what it is good for."""
+
+    asked: object = None
+    engine: Any = None
+
+    def end(self) -> None:
+        """Ends it, if there is one."""
+        if self.engine is not None:
+            self.engine.close()
+        self.asked = self.engine = None
 
 
 class DecoderSuite:
@@ -274,7 +290,6 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     finds them. Raises HarnessError."""
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
     from conformance.engines.transport import transport
@@ -306,7 +321,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
     with (
-        engine_for(decoder, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf, spark=spark) as engine,
+        _engine(cls, config, decoder, wanted.kafka, conf, spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
         result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)
@@ -316,6 +331,37 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     except HarnessError as error:
         warnings.warn(str(error), stacklevel=2)
     return result
+
+
+@contextlib.contextmanager
+def _engine(
+    cls: type[DecoderSuite], config: pytest.Config, decoder: object, kafka: bool, conf: Mapping[str, str], spark: Any
+) -> Iterator[Any]:
+    """The suite's engine. One that starts a Spark stays for the next suite of the same decoder's file and settings, until pytest
+    ends; an error ends it."""
+    from conformance.engines.child import needed
+    from conformance.engines.command import engine_for
+    from conformance.engines.specs import is_command
+
+    given = {"kafka": kafka, "timeout_s": cls.timeout, "conf": conf, "spark": spark}
+    if spark is not None or is_command(decoder) or not (decoder is None or isinstance(decoder, str)):
+        with engine_for(decoder, (cls.format,), **given) as engine:
+            yield engine
+        return
+    asked = ((decoder or "").rpartition(":")[0], needed((cls.format,), kafka=kafka), given)
+    if _KEPT not in config.stash:
+        config.stash[_KEPT] = Kept()
+        config.add_cleanup(config.stash[_KEPT].end)
+    kept = config.stash[_KEPT]
+    if kept.asked != asked:
+        kept.end()
+    engine = kept.engine or engine_for(decoder, (cls.format,), **given)
+    kept.asked, kept.engine = asked, engine
+    try:
+        yield engine
+    except BaseException:
+        kept.end()
+        raise
 
 
 def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> Asked:

@@ -89,3 +89,26 @@ def test_the_action_hands_over_each_of_its_inputs_that_the_step_reads():
     assert set(handed) == set(re.findall(r"\$\{([A-Z]+)\b", script)) - {"PACKAGE", "BASH"}
     declared = set(re.findall(r"^ {2}([a-z-]+):$", action[: action.index("outputs:")], re.MULTILINE))
     assert declared == set(handed.values()) | {"python-version", "java-version", "sarif"}
+
+
+def test_the_job_of_gitlab_hands_over_its_inputs_and_the_example_has_no_other(tmp_path):
+    spec, job = (ROOT / ".ci" / "gitlab.yml").read_text("utf-8").split("\n---\n")
+    inputs = re.findall(r"^    (\w+):$", spec, re.MULTILINE)
+    defaults = dict(re.findall(r'^    (\w+):\n(?:      (?!default).*\n)*      default: "?([^"\n]*)"?$', spec, re.MULTILINE))
+    assert set(inputs) - set(defaults) == {"formats", "decoder"}
+    assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", job)) == set(inputs)
+    (example,) = re.findall(r"inputs: \{(.*)\}", (ROOT / "docs" / "ci.md").read_text("utf-8"))
+    given = {name: value.strip('"') for name, value in re.findall(r'(\w+): ("[^"]*"|[^,]+)', example)}
+    assert given.keys() <= set(inputs)
+    (script,) = re.findall(r"^  script:\n    - >-\n((?:      .*\n)+)", job, re.MULTILINE)
+    line = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda found: {**defaults, **given}[found[1]], " ".join(script.split()))
+    command = tmp_path / ".cdc-conformance" / "bin" / "cdc-conformance"
+    command.parent.mkdir(parents=True)
+    command.write_text(COMMAND)
+    command.chmod(0o755)
+    told = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env={"FOLDER": "r"}, capture_output=True, text=True, check=True
+    ).stdout
+    said = "<run><ticdc-canal-json><--decoder><mine.py:decode><--budget><ci><--broker><none><--report><conformance-report>"
+    assert told == said
+    assert "junit: conformance-report/junit.xml" in job and "paths: [conformance-report]" in job

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from conformance.commands.cli import cli
+from generators.wire_format import FORMATS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -176,6 +177,17 @@ def test_the_pages_have_one_number_of_cases():
     (number,) = set(re.findall(r"([\d,]{6,}) cases,", text("docs/matrix.svg")))
     told = [found for name in NAMES if name != "CHANGELOG.md" for found in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))]
     assert set(told) == {number}
+
+
+def test_the_table_and_the_picture_are_of_one_report_of_every_format():
+    table = re.findall(r"^│(\S+) +│ +(\d+) │", text("README.md"), re.MULTILINE)
+    drawn = re.findall(
+        r'class="name"[^>]*>([^<]+)</text>(?:\n<g .*)*\n<text .*\n<text [^>]*>([\d,]+)</text>', text("docs/matrix.svg")
+    )
+    assert {name: int(cases) for name, cases in table} == {name: int(cases.replace(",", "")) for name, cases in drawn}
+    assert {name for name, _ in table} == set(FORMATS)
+    (verdict,) = re.findall(r"^reference decoders: .*$", text("README.md"), re.MULTILINE)
+    assert verdict in text("docs/matrix.svg")
 
 
 def test_the_limits_that_are_told_are_those_of_the_code():

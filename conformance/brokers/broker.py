@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from conformance.brokers.container import EngineMissing, ImageMissing, container, engine, image_name, need_image
 from conformance.brokers.embedded import EmbeddedKafka
-from generators.errors import UnknownName, UsageError
+from conformance.brokers.jars import cached_jars, kafka_jars
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import check_reachable
 
@@ -83,6 +85,23 @@ def broker(
             chosen = started
         note(f"Kafka at {chosen.bootstrap}: {chosen.detail}")
         yield chosen
+
+
+def ahead(spec: str, note: Callable[[str], None]) -> None:
+    """Begins to fetch the jars of a broker that `broker` will start, beside what Spark needs; what fails is told at its start."""
+
+    def fetch() -> None:
+        with contextlib.suppress(HarnessError):
+            if cached_jars() is not None:
+                return
+            if spec == "auto":
+                with contextlib.suppress(EngineMissing):
+                    engine().close()
+                    return
+            kafka_jars(note)
+
+    if spec in ("auto", "embedded"):
+        threading.Thread(target=fetch, name="cdc-jars", daemon=True).start()
 
 
 def _contained(

@@ -34,6 +34,8 @@ SCALA_VERSION = "2.13"
 # Without a logging backend a program that fails to start prints nothing.
 LOGGING = ("org.slf4j", "slf4j-simple", "1.7.36")
 OLDEST_JAVA = 17
+POLL_S = 2.0
+"""Interval at which a download tells how far it is, in seconds."""
 
 Note: TypeAlias = Callable[[str], None]
 """Receives progress messages, one line each."""
@@ -293,12 +295,11 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     with log.open("wb") as output:
         ivy_run = Guarded(command, output=output, remove=work)
         try:
-            while (code := ivy_run.wait(10)) is None:
+            while (code := ivy_run.wait(POLL_S)) is None:
                 elapsed = time.monotonic() - began
                 if elapsed > timeout_s:
                     break
-                done = log.read_text(encoding="utf-8", errors="replace").count("[SUCCESSFUL ]")
-                note(f"downloading {bundle.title} {version}: {done} jars after {elapsed:.0f} s")
+                note(f"downloading {bundle.title} {version}: {fetched(log.read_text('utf-8', 'replace'))}, {elapsed:.0f} s")
         finally:
             ivy_run.stop()
     text = log.read_text(encoding="utf-8", errors="replace")
@@ -313,7 +314,13 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
             f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
         )
     (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
-    note(f"downloaded {len(found)} jars in {time.monotonic() - began:.0f} s")
+    note(f"downloaded {bundle.title} {version}: {len(found)} jars in {time.monotonic() - began:.0f} s")
+
+
+def fetched(log: str) -> str:
+    """How much of how much is there, by Ivy's log: first it finds the modules, then it fetches their jars."""
+    found = len(re.findall(r"^\s+found ", log, re.MULTILINE))
+    return f"{log.count('[SUCCESSFUL ]')} of {found} jars" if "downloading " in log else f"{found} jars found until now"
 
 
 def pins(bundle: Bundle) -> dict[str, str]:

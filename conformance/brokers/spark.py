@@ -17,6 +17,7 @@ import os
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -74,13 +75,37 @@ def ready(
     check_folder()
     given = named_jars([*_listed(environ), *named])
     own = {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
-    jars = list(given)
+    asked = []
     for name in modules:
         if name not in MODULES:
             raise UnknownName("module", name, MODULES)
         if missing := wanted(MODULES[name], own, [jar.name for jar in given]):
-            jars += _fetched(MODULES[name], release, missing, own, note, environ)
-    return tuple(jars)
+            asked.append((MODULES[name], missing))
+    told = _Told(note)
+    with ThreadPoolExecutor(max(1, len(asked))) as pool:
+        fetching = [pool.submit(_fetched, module, release, missing, own, told, environ) for module, missing in asked]
+        try:
+            return (*given, *(jar for each in fetching for jar in each.result()))
+        except BaseException:
+            told.over = True
+            raise
+
+
+@dataclass(slots=True)
+class _Told:
+    """Progress of downloads side by side; when one has failed, or all were interrupted, each ends at its next word."""
+
+    note: Note
+    over: bool = False
+
+    def __call__(self, text: str) -> None:
+        if self.over:
+            raise HarnessError("another download failed")
+        self.note(text)
+
+    def line(self, text: str) -> None:
+        """A line that stays, if `note` can keep it."""
+        getattr(self.note, "line", self.note)(text)
 
 
 def packages(

@@ -59,16 +59,7 @@ BROKER: Final = click.option(
     default="auto",
     show_default=True,
     metavar="BROKER",
-    help="auto, embedded, container, HOST:PORT, or none (records go to Spark as a table).",
-)
-REAL_BROKER: Final = click.option(
-    "--broker",
-    "broker_spec",
-    type=BrokerSpec(none=False),
-    default="auto",
-    show_default=True,
-    metavar="BROKER",
-    help="auto, embedded, container or HOST:PORT.",
+    help="auto, embedded, container, HOST:PORT, or none (records go to Spark without Kafka).",
 )
 
 

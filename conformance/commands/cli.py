@@ -286,6 +286,7 @@ def _perform(
     update: bool,
     details: bool,
 ) -> int:
+    from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
@@ -307,16 +308,15 @@ def _perform(
     # Whatever --update changes in the record, the lines tell; so they wait for it.
     live = style == "json" and not update
     try:
-        with (
-            Progress() as note,
-            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
-        ):
-            note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
-            with transport(asked, note, conf) as (bootstrap, described, topic):
-                settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
-                first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
-                result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
+        with Progress() as note:
+            ahead(asked.spec, note)
+            with engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
+                note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
+                with transport(asked, note, conf) as (bootstrap, described, topic):
+                    settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
+                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
+                    first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
+                    result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, TOPIC_PATTERN, asks_broker
+from conformance.commands.brokers import BROKER, PREFIX, TOPIC, TOPIC_PATTERN, asks_broker
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -148,7 +148,7 @@ def bench(
 @click.option("--trigger", type=int, default=500, show_default=True, metavar="MS", help="The query's trigger interval.")
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
-@asks_broker(REAL_BROKER, TOPIC, PREFIX)
+@asks_broker(BROKER, TOPIC, PREFIX)
 @click.option(
     "--producers",
     type=click.IntRange(1),
@@ -168,6 +168,7 @@ def load(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
     A separate process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
+    With --broker none the tasks that decode make the messages themselves, at that rate, and their making counts as decoding.
     Every offset is accounted for, and a sample of the rows is judged by the format's rules. The decoder keeps up if the backlog
     does not grow, 99 % of the messages are decoded within 5 s and two trigger intervals, and the rest within 20 s of the end.
     Exit code 1: it falls behind, raises, loses messages, or its rows break a rule; 3: the producers cannot reach the rate.
@@ -185,8 +186,10 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports.console import console
 
     (fmt,) = known((name,), decoder=options["decoder"])
-    for option in ("topic_pattern", "used_topics", "log_append_time"):
-        if options[option] and options["asked"].topic:
+    for option in ("topic_pattern", "used_topics", "log_append_time", "producers"):
+        if options[option] and not options["asked"].kafka:
+            raise UsageError(f"--{option.replace('_', '-')} needs a broker; --broker none has no topics")
+        if option != "producers" and options[option] and options["asked"].topic:
             raise UsageError(f"--{option.replace('_', '-')} is about topics that are created; leave out --topic")
     search, tables = options["search"], given_tables(options, options["seed"])
     own = table_load(get(fmt), options["profile"], tables, options["verbose"])
@@ -208,17 +211,17 @@ def load(name: str, **options: Any) -> None:
         append_time=options["log_append_time"],
     )
     loading.check(settings)
-    options["asked"].check_spark()
+    if kafka := options["asked"].kafka:
+        options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
     own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
     conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), cores=cores, conf=conf, note=note) as engine:
-        note("starting Spark and Kafka")
-        with reached(options["asked"], note, conf) as started:
-            described = f"{started.kind} {started.bootstrap}"
-            outcome = loading.run(settings, engine, started.cluster, note, described, say=lambda text: click.echo(text, err=True))
+    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note) as engine:
+        note("starting Spark and Kafka" if kafka else "starting Spark")
+        with reached(options["asked"], note, conf) as (cluster, described):
+            outcome = loading.run(settings, engine, cluster, note, described, say=lambda text: click.echo(text, err=True))
     match chosen(options["style"]):
         case "pretty":
             console().print(report.render(outcome))

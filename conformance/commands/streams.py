@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,23 +33,10 @@ from generators.garbage.nemesis import NEMESES
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
     from conformance.streams.told import StreamResult
-    from generators.publishing.cluster import Cluster
     from generators.tables.user_values import Values
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
-
-
-@contextlib.contextmanager
-def _transport(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Cluster | None]:
-    """A broker, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
-    if not asked.kafka:
-        yield None
-        return
-    from conformance.engines.transport import reached
-
-    with reached(asked, note, conf) as started:
-        yield started.cluster
 
 
 def _without_key(values: Values, verbose: bool) -> None:
@@ -98,7 +84,7 @@ def stream(
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
     Prints one line per format, profile and nemesis: converged, or the differences with the rule. With `--broker none`
-    micro-batches come from files. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` returns
+    Spark's tasks make the messages. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` returns
     a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
     schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
 
@@ -111,6 +97,7 @@ def stream(
     """
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
+    from conformance.engines.transport import reached
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
@@ -135,7 +122,7 @@ def stream(
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note(f"starting Spark{' and Kafka' if asked.kafka else ''}")
-        with _transport(asked, note, conf) as cluster:
+        with reached(asked, note, conf) as (cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -116,18 +115,11 @@ class Engine(Protocol):
         ...
 
 
-def write_records(
-    path: Path, messages: Sequence[Message], offsets: Sequence[int], append_ms: Mapping[str, int] = MappingProxyType({})
-) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers. `append_ms` are the timestamps of the topics
-    whose broker sets them."""
+def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers."""
     import pyarrow.parquet as pq
 
-    columns = records.columns(messages, offsets)
-    if append_ms:
-        columns["timestamp"] = [append_ms.get(m.topic, m.timestamp_ms) * 1000 for m in messages]
-        columns["timestampType"] = [int(m.topic in append_ms) for m in messages]
-    pq.write_table(pa.Table.from_pydict(columns, records.schema()), path)
+    pq.write_table(pa.Table.from_pydict(records.columns(messages, offsets), records.schema()), path)
 
 
 def lay(messages: Sequence[Message]) -> list[Place]:

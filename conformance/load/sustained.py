@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import pickle
 import tempfile
 import time
 from collections import Counter
@@ -25,12 +26,15 @@ from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Ju
 from conformance.judging.output import check_columns, read
 from conformance.judging.results import Failure
 from conformance.load._executors import Executors
+from conformance.load._fed import Fed
 from conformance.load._process import Producer
 from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
+from conformance.load.feed import Feed
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
 from conformance.rules.rules import rules
 from generators.bulk import orders
+from generators.bulk.orders import LoadOptions
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
@@ -175,7 +179,7 @@ class LoadResult:
 class Lane:
     """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
 
-    def __init__(self, engine: ChildEngine, bootstrap: Target, outcome: LoadResult, note: Note) -> None:
+    def __init__(self, engine: ChildEngine, bootstrap: Target | None, outcome: LoadResult, note: Note) -> None:
         self._engine, self._bootstrap, self._note = engine, bootstrap, note
         self.outcome, self.settings = outcome, outcome.settings
         self.fmt: Format[Any] = get(self.settings.format)
@@ -184,59 +188,78 @@ class Lane:
         self.every = SEARCH_EVERY if self.settings.search else max(1, total // SAMPLED)
         self._pool = POOL if self.settings.search else min(POOL, total)
         self.batches: list[Batch] = []
-        self._topics = Topics(bootstrap, {}, 0, used=False, starting={})
+        self._source: Mapping[str, Any] = {}
         self._reached: dict[int, int] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            self._topics = stack.enter_context(self._created())
-            asked = {
-                "format": self.fmt.name,
-                "profile": self.profile.name,
-                "seed": self.settings.seed,
-                "partitions": self.settings.partitions,
-                "level": self.outcome.level,
-                **fields(self._bootstrap),
-                "prefix": of(self._bootstrap).prefix,
-                "names": dict(self._topics.names),
-                "pattern": self.settings.pattern,
-                "used": self.settings.used,
-                "every": self.every,
-                "pool": self._pool,
-                "tables": self._kept(stack),
-            }
-            engine, several = self._engine, self.settings.producers
-            self.producer: Producer | Executors = Executors(engine, asked, several) if several else Producer(asked)
-            stack.enter_context(self.producer)
+            self.producer: Producer | Executors | Fed = (
+                self._fed(stack) if self._bootstrap is None else self._producer(stack, self._bootstrap)
+            )
             stack.callback(self._stop_query)
-            self.outcome.mode = self._ask("start", START_S, **self._query())["mode"]
+            if self._source:
+                self._start(self._source)
             self._until(lambda events: any("ready" in event for event in events), START_S, "making messages")
             self._stack = stack.pop_all()
         return self
 
+    def _producer(self, stack: contextlib.ExitStack, bootstrap: Target) -> Producer | Executors:
+        """What publishes to topics that are created."""
+        topics = stack.enter_context(self._created(bootstrap))
+        self._source = topics.source
+        asked = {
+            "format": self.fmt.name,
+            "profile": self.profile.name,
+            "seed": self.settings.seed,
+            "partitions": self.settings.partitions,
+            "level": self.outcome.level,
+            **fields(bootstrap),
+            "prefix": of(bootstrap).prefix,
+            "names": dict(topics.names),
+            "pattern": self.settings.pattern,
+            "used": self.settings.used,
+            "every": self.every,
+            "pool": self._pool,
+            "tables": str(self._kept(stack, tables.kept)) if (tables := self.settings.tables) else "",
+        }
+        engine, several = self._engine, self.settings.producers
+        producer: Producer | Executors = Executors(engine, asked, several) if several else Producer(asked)
+        stack.enter_context(producer)
+        return producer
+
+    def _fed(self, stack: contextlib.ExitStack) -> Fed:
+        """The source that makes messages in Spark's tasks."""
+        settings = self.settings
+        own = settings.tables.kept if settings.tables else b""
+        layout = Layout(partitions=settings.partitions)
+        feed = Feed(self.fmt.name, self.profile.name, settings.seed, layout, LoadOptions(), "", "", (), False, own)
+        kept = str(self._kept(stack, pickle.dumps(feed)))
+
+        def begin(options: Mapping[str, Any]) -> None:
+            self._start({"feed": {"kept": kept, **options}})
+
+        return Fed(feed, self.outcome.level, _table(settings, self.profile).name, self.every, self.batches, begin)
+
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _created(self) -> contextlib.AbstractContextManager[Topics]:
+    def _created(self, bootstrap: Target) -> contextlib.AbstractContextManager[Topics]:
         settings = self.settings
         ends = routes(self.fmt, self.profile, settings.seed, settings.partitions, settings.tables, settings.pattern)
-        return topics_of(
-            self._bootstrap, ends, settings.partitions, self._note, used=settings.used, append_time=settings.append_time
-        )
+        return topics_of(bootstrap, ends, settings.partitions, self._note, used=settings.used, append_time=settings.append_time)
 
-    def _kept(self, stack: contextlib.ExitStack) -> str:
-        """The file of the user's tables for the producer's process; "" without."""
-        if self.settings.tables is None:
-            return ""
-        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "tables"
-        self.settings.tables.save(path)
-        return str(path)
+    def _kept(self, stack: contextlib.ExitStack, content: bytes) -> Path:
+        """A file for another process of this load."""
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "kept"
+        path.write_bytes(content)
+        return path
 
-    def _query(self) -> dict[str, Any]:
+    def _start(self, source: Mapping[str, Any]) -> None:
+        """Starts the query on a source."""
         settings = self.settings
-        return {
-            **self._topics.source,
+        request = {
+            **source,
             "decoder": decoder_of(settings.format, settings.decoder),
             "level": self.outcome.level,
             "table": codec.dump_table(_table(self.settings, self.profile)),
@@ -244,6 +267,7 @@ class Lane:
             "trigger_ms": settings.trigger_ms,
             "every": self.every,
         }
+        self.outcome.mode = self._ask("start", START_S, **request)["mode"]
 
     def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
         try:
@@ -368,6 +392,8 @@ class Lane:
     def settle(self) -> None:
         """Records the expected counts, if all messages are decoded."""
         outcome = self.outcome
+        if isinstance(self.producer, Fed):
+            self.producer.settle()
         if self.caught_up:
             outcome.owed, outcome.owed_places, outcome.accounted = self.producer.owed, self.producer.places, True
 
@@ -381,7 +407,10 @@ class Lane:
         path.unlink()
         check_columns(table.schema, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
-        wanted = {at: unit for at, unit in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
+        if isinstance(self.producer, Fed):
+            wanted = {at: one for at, one in self.producer.samples.items() if one[0] < until.get(0, 0)}
+        else:
+            wanted = {at: one for at, one in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
         found = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
         self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, found)
 
@@ -425,12 +454,12 @@ def judged(
 def run(
     settings: LoadSettings,
     engine: ChildEngine,
-    bootstrap: Target,
+    bootstrap: Target | None,
     note: Note = lambda _text: None,
     broker: str = "",
     say: Note = lambda _text: None,
 ) -> LoadResult:
-    """Loads a decoder, holds the rate or searches for the highest, judges the sample.
+    """Loads a decoder, holds the rate or searches for the highest, judges the sample. `bootstrap` None reads the source `cdc`.
 
     `note` receives progress, `say` the result of each step of a search.
 
@@ -456,7 +485,8 @@ def run(
             lane.judge(loaded.capabilities)
     except (DecoderFailed, ChildDied) as error:
         # A query also ends with its broker, which is not the decoder's fault.
-        kafka.check_reachable(bootstrap)
+        if bootstrap is not None:
+            kafka.check_reachable(bootstrap)
         outcome.failed = str(error)
         if outcome.steps and not outcome.steps[-1].problem:
             outcome.steps[-1].problem = "the decoder failed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,11 +11,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from conformance.judging.judge import BAD, CaseResult, Verdict
+from conformance.judging.judge import BAD, Verdict
 from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
-from conformance.reports.facts import Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
+from conformance.reports.facts import Row, Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.rules import Aspect, Obligation
 from conformance.running.events import Broken, Event
@@ -55,24 +54,27 @@ BRIEF: Final = 300
 """Characters of a mistake's message, and of its expected and actual value."""
 
 
-def summary(result: RunResult) -> Table:
-    """Per format and profile: cases, messages and verdicts; per format the rules exercised."""
-    used = [v for v in HEADS if v is Verdict.PASS or any(fmt.verdicts[v] for fmt in result.formats)]
+def summary(result: RunResult, profiles: bool) -> Table:
+    """A line a format: cases, messages, verdicts, and the rules exercised; with `profiles` also a line for each."""
+    rows = [(*matrix(fmt, result.strict), _exercised(fmt)) for fmt in result.formats]
+    return table((total, rules, each if profiles else ()) for total, each, rules in rows)
+
+
+def table(rows: Iterable[tuple[Row, str, Sequence[Row]]]) -> Table:
+    """The table of formats, each with its rules and its profiles."""
+    held = list(rows)
+    used = [v for v in HEADS if v is Verdict.PASS or any(total.verdicts.get(v) for total, _, _ in held)]
     table = Table(title=None, header_style="bold", pad_edge=False)
-    table.add_column("format / profile", no_wrap=True)
+    table.add_column("format / profile" if any(each for _, _, each in held) else "format", no_wrap=True)
     for head in ("cases", "messages", "rules"):
         table.add_column(head, justify="right")
     for verdict in used:
         table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
-    for fmt in result.formats:
-        table.add_row(
-            Text(fmt.format, style="bold"),
-            *_counts(fmt.cases, _exercised(fmt), used, bold=True),
-            end_section=False,
-        )
-        profiles = list(fmt.by_profile().items())
-        for i, (profile, cases) in enumerate(profiles):
-            table.add_row(Text(f"  {profile}"), *_counts(cases, "", used), end_section=i == len(profiles) - 1)
+    for total, rules, each in held:
+        table.add_row(*_cells(total, rules, used, "bold"))
+        for profile in each:
+            name = replace(profile, name=f"  {profile.name}")
+            table.add_row(*_cells(name, "", used), end_section=profile is each[-1])
     return table
 
 
@@ -81,13 +83,9 @@ def _exercised(fmt: FormatResult) -> str:
     return f"{sum(1 for rule in fmt.rules if rule.compared)}/{sum(1 for rule in fmt.rules if rule.compared or rule.reachable)}"
 
 
-def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bold: bool = False) -> list[Text]:
-    held = list(cases)
-    counted = Counter(c.verdict for c in held)
-    messages = sum(len(c.case.written) for c in held)
-    style = "bold" if bold else ""
-    numbers = [str(len(held)), str(messages), rules, *(str(counted[v] or "-") for v in used)]
-    return [Text(n, style=style) for n in numbers]
+def _cells(row: Row, rules: str, used: Iterable[Verdict], style: str = "") -> list[Text]:
+    numbers = [str(row.cases), str(row.messages), rules, *(str(row.verdicts.get(v) or "-") for v in used)]
+    return [Text(cell, style=style) for cell in (row.name, *numbers)]
 
 
 def failure(broken: Failure, strict: bool = False) -> Panel:
@@ -226,7 +224,8 @@ def _shown(mistake: Mistake, failures: Sequence[Failure]) -> Iterator[Text]:
 
 
 def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
-    """The whole console report, or what stands around its table of formats and profiles; with `details` each broken rule."""
+    """The whole console report, or what stands around its table; with `details` each broken rule. Profiles are in the table with
+    `details`, or if there is one format."""
     failing = [f for f in result.failures if not f.known]
     parts: list[RenderableType] = [
         part
@@ -248,7 +247,7 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
         if entry.wrong
     ]
     if table:
-        parts.append(summary(result))
+        parts.append(summary(result, details or len(result.formats) == 1))
     parts += [Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))]
     cases, messages, certain, *rest = sums(result)
     parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))

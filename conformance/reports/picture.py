@@ -1,11 +1,13 @@
-"""A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg`.
+"""A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg [PAGE.md]`.
 
 A row for each format, a square for each profile. It has its own background, to be legible on light and dark pages; the
-signs are shapes, not letters, and nothing is fetched.
+signs are shapes, not letters, and nothing is fetched. With a page, the table that `run` printed stands in it too, between its
+two marks; the project's own are renewed with `docs/matrix.svg README.md`.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,9 +17,11 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 import orjson
+from rich.console import Console
 
 from conformance.judging.judge import BAD, Verdict
-from conformance.reports.facts import WORDS
+from conformance.reports.console import table
+from conformance.reports.facts import WORDS, Row
 from conformance.text import printable
 from generators.errors import HarnessError, UsageError
 
@@ -49,6 +53,9 @@ _STYLE: Final = """
 """
 
 
+_MARKS: Final = ("<!-- Of a report, by `python -m conformance.reports.picture`: -->\n", "<!-- to here -->\n")
+
+
 @dataclass(slots=True)
 class Drawn:
     """A format in the picture: cases by profile and verdict, and the broken and known rules of each failed case."""
@@ -59,12 +66,22 @@ class Drawn:
     binding: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     rules: int = 0
+    reachable: int = 0
+    messages: int = 0
+    levels: Counter[int] = field(default_factory=Counter)
     compared: set[str] = field(default_factory=set)
 
     @property
     def kept(self) -> int:
         """The number of compared rules that no case breaks."""
         return len(self.compared - self.broken)
+
+    @property
+    def row(self) -> tuple[Row, str, tuple[()]]:
+        """Its line of the console's table."""
+        total: Counter[str] = sum(self.profiles.values(), Counter())
+        verdicts = {Verdict(name): count for name, count in total.items()}
+        return Row(self.name, total.total(), self.messages, verdicts, 0, 0), f"{len(self.compared)}/{self.reachable}", ()
 
     def state(self, profile: str) -> str:
         """good, bad, warn (every failure is on record) or none (nothing was judged)."""
@@ -76,25 +93,47 @@ class Drawn:
         return "warn" if cases else "good"
 
 
-def read(lines: Iterable[bytes]) -> tuple[str, int, list[Drawn]]:
-    """The decoder, the exit code and the formats of a report. Raises UsageError if it is incomplete."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report: its formats, and the records at its beginning and end."""
+
+    header: Mapping[str, Any]
+    footer: Mapping[str, Any]
+    formats: tuple[Drawn, ...]
+
+    @property
+    def cases(self) -> int:
+        """The number of all cases."""
+        return sum(count.total() for fmt in self.formats for count in fmt.profiles.values())
+
+    @property
+    def said(self) -> str:
+        """The verdict."""
+        decoder = self.header["decoder"]
+        subject = "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"
+        return f"{subject}: {WORDS.get(self.footer['exit_code'], 'failed')}"
+
+
+def read(lines: Iterable[bytes]) -> Report:
+    """What a report holds. Raises UsageError if it is incomplete."""
     formats: dict[str, Drawn] = {}
-    decoder, code = "", -1
+    header: Mapping[str, Any] = {}
+    footer: Mapping[str, Any] = {}
     for number, line in enumerate(lines, 1):
         try:
             record: Mapping[str, Any] = orjson.loads(line)
             kind = record["type"]
             if kind == "header":
-                decoder = record["decoder"]
+                header = record
             elif kind == "footer":
-                code = record["exit_code"]
+                footer = record
             elif kind in ("case", "rule"):
                 _take(formats.setdefault(record["format"], Drawn(record["format"])), record)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"line {number} is no line of report.jsonl: {error}") from None
-    if code < 0:
+    if not (header and footer):
         raise UsageError("the report has no footer: it is empty or truncated")
-    return decoder, code, list(formats.values())
+    return Report(header, footer, tuple(formats.values()))
 
 
 def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
@@ -102,25 +141,47 @@ def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
         fmt.rules += 1
         if record["obligation"] == "MUST":
             fmt.binding.add(record["id"])
+        fmt.reachable += bool(record["compared"] or record["reachable"])
         if record["compared"]:
             fmt.compared.add(record["id"])
         if record["broken"]:
             fmt.broken.add(record["id"])
         return
     fmt.profiles.setdefault(record["profile"], Counter())[record["verdict"]] += 1
+    fmt.messages += len(record["messages"])
+    fmt.levels[record["level"]] += 1
     if record["verdict"] in BAD:
         fmt.wrong.setdefault(record["profile"], []).append((set(record["rules_broken"]), set(record["rules_known"])))
 
 
-def svg(decoder: str, code: int, formats: list[Drawn]) -> str:
+def screen(report: Report) -> str:
+    """What `run` prints of it at its end."""
+    shown = io.StringIO()
+    Console(file=shown, width=150).print(table(fmt.row for fmt in report.formats))
+    at = sum((fmt.levels for fmt in report.formats), Counter[int]())
+    drawn = sum(fmt["drawn"] for fmt in report.footer["formats"].values())
+    messages, seconds = sum(fmt.messages for fmt in report.formats), report.footer["seconds"]
+    cases = f"{report.cases:,} cases ({drawn:,} drawn; {at[1]:,} judged at level one, {at[2]:,} at level two)"
+    rest = f"seed {report.header['seed']}, budget {report.header['budget']}, {seconds:.0f} s"
+    return f"{shown.getvalue()}{cases}, {messages:,} messages; {rest}\n{report.said}\n"
+
+
+def renewed(page: str, report: Report) -> str:
+    """A page with the screen of a report between its marks. Raises UsageError if it has none."""
+    before, begin, rest = page.partition(_MARKS[0])
+    _, end, after = rest.partition(_MARKS[1])
+    if not end:
+        raise UsageError(f"the page has no marks for a report: {' ... '.join(mark.strip() for mark in _MARKS)}")
+    return f"{before}{begin}```text\n{screen(report)}```\n{end}{after}"
+
+
+def svg(report: Report) -> str:
     """The picture."""
+    formats, code, said, cases = report.formats, report.footer["exit_code"], report.said, report.cases
     rows = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
     height = TOP + sum(8 + STEP * lines for lines in rows) + 44
     kept, rules = sum(fmt.kept for fmt in formats), sum(fmt.rules for fmt in formats)
-    cases = sum(count.total() for fmt in formats for count in fmt.profiles.values())
     profiles = sum(len(fmt.profiles) for fmt in formats)
-    subject = "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"
-    said = f"{subject}: {WORDS.get(code, 'failed')}"
     several = f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles} profile{'s' if profiles != 1 else ''}"
     about = f"{several}, {cases:,} cases, {kept} of {rules} rules kept"
     tone = "good" if code == 0 else "bad" if code == 1 else "warn"
@@ -167,19 +228,21 @@ def _square(state: str, x: int, y: int, title: str = "") -> str:
     return f'<g transform="translate({x} {y})">{told}{box}<path class="shape" d="{_SHAPES[state]}"/></g>'
 
 
-def main(report: str, target: str) -> None:
-    """Draws a report.jsonl. Raises UsageError, HarnessError."""
+def main(report: str, target: str, page: str = "") -> None:
+    """Draws a report.jsonl, and renews a page. Raises UsageError, HarnessError."""
     try:
         with Path(report).open("rb") as file:
             content = read(file)
-        Path(target).write_text(svg(*content), "utf-8", "backslashreplace")
+        if page:
+            Path(page).write_text(renewed(Path(page).read_text("utf-8"), content), "utf-8")
+        Path(target).write_text(svg(content), "utf-8", "backslashreplace")
     except OSError as error:
         raise HarnessError(f"cannot draw {report} to {target}: {error.strerror or error}") from error
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m conformance.reports.picture report.jsonl matrix.svg")
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: python -m conformance.reports.picture report.jsonl matrix.svg [PAGE.md]")
     try:
         main(*sys.argv[1:])
     except HarnessError as error:

@@ -33,7 +33,7 @@ from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge
-from conformance.streams.told import RESTART
+from conformance.streams.told import RESTART, group_of
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
@@ -287,11 +287,11 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     """
     told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
-    group = streams.group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
+    group = group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
     home = engine.directory / f"stream-liars-{fmt.name}"
-    streams.write_stages(group, home / "records")
+    home.mkdir()
     makers = tuple(dict.fromkeys((streams.REFERENCE, *(liar["name"] for liar in told))))
-    source = {"files": str(home / "records")}
+    source = streams.made(group, home / "streams")
     reader = streams.GroupReader(engine, group, decoder_of(fmt.name, None), source, home / "tables", makers)
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
     try:

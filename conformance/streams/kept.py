@@ -21,7 +21,7 @@ from conformance.streams.told import RESTART, SHOWN, Group, StreamResult, Told
 from generators.drawing.streams import Key, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, is_removed
-from generators.model import Cell, Image, Kind, Op, State, Written
+from generators.model import Cell, Image, Kind, State, Written
 
 Text: TypeAlias = tuple[str, ...]
 """The key of a row as the wire has it."""
@@ -112,23 +112,6 @@ def _plain(text: str) -> str:
         return str(Decimal(text).normalize())
     except InvalidOperation:
         return text
-
-
-def unsure(story: Streamed) -> str:
-    """Why the key in the messages does not identify the rows of a history, or ""."""
-    names = story.table.primary_key
-    for one in story.written:
-        for change in one.changes:
-            image = change.before if change.op is Op.DELETE else change.after
-            if change.kind is not Kind.ROW or image is None:
-                continue
-            if change.keys and set(change.keys) != set(names):
-                return f"the messages name the key {', '.join(change.keys)}, the table has {', '.join(names)}"
-            told = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
-            rows = getattr(story.history.events[one.message.event], "rows", ())
-            if told not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
-                return f"the messages do not tell every value of the key {', '.join(names)}"
-    return ""
 
 
 def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:

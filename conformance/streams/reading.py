@@ -7,186 +7,45 @@ Each profile and nemesis has one history, with its own table and partitions, so 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
+import pickle
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
 from conformance.engines.child import SMALL, ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, lay, write_records
+from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
-from conformance.streams.kept import Kept, by_profile, judge, read_state, unsure
-from conformance.streams.told import PARTITIONS, RESTART, Group, StreamResult, Told
+from conformance.streams.kept import Kept, by_profile, judge, read_state
+from conformance.streams.told import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
 from conformance.streams.written import Gapped, New, topics_of
-from generators.drawing.shared_history import streamed
-from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.errors import HarnessError
-from generators.garbage.nemesis import STAGES, Nemesis, Stream, is_removed, named
-from generators.model import Kind, Written
+from generators.garbage.nemesis import STAGES, named
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
-from generators.publishing.layouts import topic_of
 from generators.storage import codec
 from generators.tables import streams as of_tables
-from generators.tables.schema import UserTable
 from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile, get
 
-CHANGES: Final = 90
-"""Approximate number of row changes per history."""
 BATCHES: Final = 4
 """Micro-batches of a query whose processes are killed; few, since after a cold start each costs seconds of planning."""
 LIMIT_S: Final = 240.0
 """Limit for one reading of a topic, in seconds."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
 """Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
-APPEND_TIME: Final = "append-time"
-"""The end of the names of topics whose broker sets the timestamps."""
 NO_KEYS: Final = "its records do not have the key of their row: compaction would remove rows, or nothing"
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
-
-
-def not_kept(fmt: Format[Any], profile: Profile) -> str:
-    """Why tables cannot be built from the profile's messages, or ""."""
-    return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
-
-
-Teller: TypeAlias = Callable[[Format[Any], Profile, int, str, tuple[str, ...] | None], Streamed]
-"""Makes a history of a format, a profile, a seed and a table's name; its statements may be given, None for all it can have."""
-
-
-def _shared(fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None) -> Streamed:
-    return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some)
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The table that a stream changes: a user's of that name, or the harness's own (""), which is named after `label`."""
-
-    tell: Teller = _shared
-    table: str = ""
-    label: str = "t"
-
-
-OURS: Final = (Subject(),)
-
-
-def subjects(values: Values, users: Iterable[UserTable]) -> tuple[Subject, ...]:
-    """The streams of a user's tables. A name leaves room for the stream's number."""
-
-    def of(user: UserTable) -> Teller:
-        def tell(fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None) -> Streamed:
-            return of_tables.streamed(values, user, fmt, profile, seed, name, CHANGES, PARTITIONS, some)
-
-        return tell
-
-    return tuple(Subject(of(user), user.table.name, user.table.name[:50]) for user in users)
-
-
-def group_of(
-    fmt: Format[Any],
-    chosen: Sequence[Profile],
-    nemeses: Sequence[Nemesis],
-    seed: int,
-    of: Sequence[Subject] = OURS,
-    pattern: str = "",
-) -> Group:
-    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes and the nemeses that the
-    format's records cannot have. `pattern` names the topic of each message (`generators.publishing.layouts`).
-
-    Profiles of one deployment that write the same messages share a stream.
-    """
-
-    def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
-        return _told(fmt, profile, nemesis, seed, number, subject, pattern)
-
-    nemeses = [one for one in nemeses if not one.compacted or order_of(fmt.name).compacted]
-    found: list[Told] = []
-    lost: list[StreamResult] = []
-    for subject in of:
-        alike: dict[object, list[Profile]] = {}
-        for profile in chosen:
-            if not_kept(fmt, profile):
-                continue
-            look = subject.tell(fmt, profile, seed, subject.label, None)
-            if why := unsure(look):
-                lost.append(StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table))
-            else:
-                alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
-        for first, *others in alike.values():
-            for nemesis in nemeses:
-                stream = told(first, nemesis, len(found), subject)
-                same = [one for one in others if told(one, nemesis, len(found), subject) == replace(stream, profile=one)]
-                found.append(replace(stream, also=tuple(same)))
-                apart = (one for one in others if one not in same)
-                found += [told(one, nemesis, len(found) + n, subject) for n, one in enumerate(apart)]
-    return replace(Group.of(fmt, found), lost=tuple(lost))
-
-
-def _told(
-    fmt: Format[Any],
-    profile: Profile,
-    nemesis: Nemesis,
-    seed: int,
-    number: int,
-    subject: Subject = OURS[0],
-    pattern: str = "",
-) -> Told:
-    own = seed * 1000 + number
-    story = _story(fmt, profile, nemesis, own, f"{subject.label}_{number}", subject.tell)
-    written, topics = laid(story, pattern, APPEND_TIME if nemesis.append_time else "")
-    stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
-    return Told(profile, nemesis, story, stages, table=subject.table, topics=topics)
-
-
-def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """A history's messages in its lanes (`Told`), and its topics, whose names end in `kind`."""
-    if not pattern:
-        return story.written, ((kind, PARTITIONS),)
-    names = [topic_of(pattern, one.message.topic, story.table) + (kind and f".{kind}") for one in story.written]
-    sizes: dict[str, int] = {}
-    for name, one in zip(names, story.written, strict=True):
-        sizes[name] = max(sizes.get(name, 0), one.message.partition + 1)
-    firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
-    lanes = (firsts[name] + one.message.partition for name, one in zip(names, story.written, strict=True))
-    moved = (replace(one, message=replace(one.message, partition=lane)) for lane, one in zip(lanes, story.written, strict=True))
-    return tuple(moved), tuple(sizes.items())
-
-
-def for_restarts(group: Group) -> Group:
-    """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
-    profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
-    by_nemesis: dict[str, list[Told]] = {}
-    for stream in max(group.apart, key=lambda one: len(one.streams)).streams:
-        by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
-    return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
-
-
-def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str, tell: Teller) -> Streamed:
-    """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
-    if not nemesis.quiet:
-        return tell(fmt, profile, seed, name, None)
-    for suffix in ("", "_b", "_c"):
-        story = tell(fmt, profile, seed, name + suffix, ())
-        if all(map(_elsewhere, story.written)):
-            return story
-    return tell(fmt, profile, seed, name, ())
-
-
-def _elsewhere(one: Written) -> bool:
-    """Whether a message is no row, or not in the first partition."""
-    return one.message.partition > 0 or all(c.kind is not Kind.ROW for c in one.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,19 +89,6 @@ def lanes_of(group: Group, names: Mapping[str, str] = MappingProxyType({})) -> d
     return {f"{names.get(topic, topic)}/{number}": lane for lane, (topic, number) in enumerate(group.places)}
 
 
-def write_stages(group: Group, directory: Path) -> None:
-    """Writes the stages as Parquet files, which are read in order, one per micro-batch."""
-    directory.mkdir(parents=True)
-    stages = [group.messages(stage) for stage in range(STAGES)]
-    offsets = iter([offset for _, _, offset in lay([message for messages in stages for message in messages])])
-    for stage, messages in enumerate(stages):
-        there = [(message, offset) for message, offset in zip(messages, offsets, strict=False) if not is_removed(message)]
-        path = directory / f"{stage}.parquet"
-        times = dict.fromkeys(group.append_time, START_MS + stage)
-        write_records(path, [message for message, _ in there], [offset for _, offset in there], times)
-        os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
-
-
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """Every stream's result after the query failed."""
     outcomes = []
@@ -257,7 +103,7 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
 def plainly(
     engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path, *, used: bool = False
 ) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from files. The topic is new, or `used`.
+    """Reads all stages, each to its end before the next; without a broker from the source `cdc`. The topic is new, or `used`.
 
     If the query fails, each deployment's streams are read again by a query of their own: the failure is no verdict on them.
     """
@@ -265,8 +111,7 @@ def plainly(
     written: New | Gapped | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
-            write_stages(group, home / "records")
-            reader = GroupReader(engine, group, decoder, {"files": str(home / "records")}, home / "tables")
+            reader = GroupReader(engine, group, decoder, made(group, home / "streams"), home / "tables")
         else:
             names = stack.enter_context(kafka.run_topics(bootstrap, group.topics, append_time=group.append_time))
             written = topics_of(bootstrap, group, names, used=used)
@@ -288,6 +133,13 @@ def plainly(
         for number, part in enumerate(apart)
         for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used)
     ]
+
+
+def made(group: Group, path: Path) -> dict[str, Any]:
+    """The options with which the child reads streams that tasks make, a stage a micro-batch; `path` keeps their recipes."""
+    path.write_bytes(pickle.dumps(group.staged))
+    count = len(group.streams)
+    return {"kept": str(path), "batch": count, "count": STAGES * count}
 
 
 def source_of(written: New | Gapped) -> dict[str, Any]:
@@ -395,7 +247,7 @@ class StreamSettings:
 def run(
     settings: StreamSettings, engine: ChildEngine, bootstrap: Target | None, note: Callable[[str], None]
 ) -> Iterator[StreamResult]:
-    """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
+    """Yields the results; `bootstrap` None reads the source `cdc`. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
     with contextlib.ExitStack() as stack:
         # The reader that is killed is another child, which starts while the streams are made.
@@ -426,7 +278,7 @@ def _chosen(fmt: Format[Any], settings: StreamSettings) -> tuple[Sequence[Profil
     if values is None:
         return chosen, OURS
     users = [user for user in usable(fmt, values.schema).users if not of_tables.unkept(user)]
-    return reading(fmt, chosen, values.schema), subjects(values, users)
+    return reading(fmt, chosen, values.schema), tuple(Subject(values.filled(), user) for user in users)
 
 
 def _home(engine: ChildEngine) -> Path:

@@ -1,23 +1,36 @@
-"""Streams as a decoder reads them, each with its history, nemesis, topics and partitions; and the result of each."""
+"""Streams as a decoder reads them, each made from a recipe: its history, nemesis, topics and partitions; and its result."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, ClassVar, Final
 
-from generators.drawing.streams import Streamed
-from generators.garbage.nemesis import Nemesis, Stages
-from generators.model import Deployment, Message
-from generators.wire_format import Format, Profile
+import pyarrow as pa
 
+from conformance.rules.order import order_of
+from generators.drawing.shared_history import streamed
+from generators.drawing.streams import START_MS, STATEMENTS, Streamed
+from generators.garbage.nemesis import Nemesis, Stages, Stream, is_removed, named
+from generators.model import Deployment, Kind, Message, Op, Written
+from generators.publishing.layouts import topic_of
+from generators.storage import records
+from generators.tables.schema import UserTable
+from generators.tables.user_values import Values
+from generators.wire_format import Format, Profile, get
+
+CHANGES: Final = 90
+"""Approximate number of row changes per history."""
 PARTITIONS: Final = 3
 """Partitions of each stream."""
 SHOWN: Final = 5
 """Limit of the recorded differences of a stream."""
 RESTART: Final = "restart"
+APPEND_TIME: Final = "append-time"
+"""The end of the names of topics whose broker sets the timestamps."""
 
 
 @dataclass(slots=True)
@@ -72,6 +85,70 @@ ONE_TOPIC: Final = (("", PARTITIONS),)
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """The table that a stream changes: a user's, or without one the harness's own."""
+
+    values: Values | None = None
+    user: UserTable | None = None
+
+    @property
+    def table(self) -> str:
+        """The user's table, or ""."""
+        return self.user.table.name if self.user else ""
+
+    @property
+    def label(self) -> str:
+        """How the table's name in a stream begins; it leaves room for the stream's number."""
+        return self.table[:50] or "t"
+
+    def streamed(self, fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None = None) -> Streamed:
+        """A history of the table under that name; `some` are its statements, None all that it can have."""
+        if self.values is None or self.user is None:
+            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some)
+        # Workers of a cluster need Hypothesis for a user's tables only.
+        from generators.tables import streams as of_tables
+
+        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some)
+
+
+OURS: Final = (Subject(),)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes a stream, on any machine: the history of `number` of a seed, whose table is named after it, under a nemesis.
+    `pattern` names the topic of each message (`generators.publishing.layouts`)."""
+
+    format: str
+    profile: str
+    nemesis: str
+    seed: int
+    number: int
+    subject: Subject = OURS[0]
+    pattern: str = ""
+
+    def told(self) -> Told:
+        """The stream."""
+        fmt, (nemesis,) = get(self.format), named(self.nemesis)
+        profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
+        story = self._story(fmt, profile, nemesis, own)
+        written, topics = laid(story, self.pattern, APPEND_TIME if nemesis.append_time else "")
+        stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
+        return Told(profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self)
+
+    def _story(self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int) -> Streamed:
+        """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
+        name = f"{self.subject.label}_{self.number}"
+        if not nemesis.quiet:
+            return self.subject.streamed(fmt, profile, seed, name)
+        for suffix in ("", "_b", "_c"):
+            story = self.subject.streamed(fmt, profile, seed, name + suffix, ())
+            if all(map(_elsewhere, story.written)):
+                return story
+        return self.subject.streamed(fmt, profile, seed, name, ())
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """One stream: a history under a nemesis. The profiles `also` write the same messages. `table` is the user's table, if any.
 
@@ -88,6 +165,7 @@ class Told:
     table: str = ""
     topics: tuple[tuple[str, int], ...] = ONE_TOPIC
     bases: tuple[int, ...] = (0,)
+    recipe: Recipe | None = field(default=None, compare=False)
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
@@ -104,6 +182,16 @@ class Told:
         for one in self.stages[stage]:
             topic, partition = places[one.message.partition]
             yield replace(one.message, topic=topic, partition=partition)
+
+    def laid(self, stage: int) -> list[tuple[Message, int]]:
+        """The messages of a stage with their offsets in partitions that hold nothing else; without the removed ones."""
+        ends = Counter((message.topic, message.partition) for number in range(stage) for message in self.placed(number))
+        found = []
+        for message in self.placed(stage):
+            if not is_removed(message):
+                found.append((message, ends[message.topic, message.partition]))
+            ends[message.topic, message.partition] += 1
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +261,122 @@ class Group:
     def messages(self, stage: int) -> list[Message]:
         """The messages of a stage."""
         return [message for stream in self.streams for message in stream.placed(stage)]
+
+    @property
+    def staged(self) -> Staged:
+        """The streams as the source `cdc` makes them."""
+        return Staged(tuple((stream.recipe, stream.bases) for stream in self.streams if stream.recipe))
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The streams of the command `stream`: unit n is a stage of one of them, and all streams' first stages come first."""
+
+    made: tuple[tuple[Recipe, tuple[int, ...]], ...]
+    step: ClassVar[int] = 1
+
+    def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The rows of a range of units."""
+        for unit in range(start, end):
+            stage, number = divmod(unit, len(self.made))
+            recipe, bases = self.made[number]
+            told = _told(recipe)
+            laid = replace(told, bases=bases).laid(stage)
+            append_ms = START_MS + stage if told.nemesis.append_time else None
+            yield records.batch([message for message, _ in laid], [offset for _, offset in laid], append_ms)
+
+
+@lru_cache(maxsize=1024)
+def _told(recipe: Recipe) -> Told:
+    """A stream, kept for its next stage by the process that made it."""
+    return recipe.told()
+
+
+def not_kept(fmt: Format[Any], profile: Profile) -> str:
+    """Why tables cannot be built from the profile's messages, or ""."""
+    return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
+
+
+def unsure(story: Streamed) -> str:
+    """Why the key in the messages does not identify the rows of a history, or ""."""
+    names = story.table.primary_key
+    for one in story.written:
+        for change in one.changes:
+            image = change.before if change.op is Op.DELETE else change.after
+            if change.kind is not Kind.ROW or image is None:
+                continue
+            if change.keys and set(change.keys) != set(names):
+                return f"the messages name the key {', '.join(change.keys)}, the table has {', '.join(names)}"
+            told = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
+            rows = getattr(story.history.events[one.message.event], "rows", ())
+            if told not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
+                return f"the messages do not tell every value of the key {', '.join(names)}"
+    return ""
+
+
+def group_of(
+    fmt: Format[Any],
+    chosen: Sequence[Profile],
+    nemeses: Sequence[Nemesis],
+    seed: int,
+    of: Sequence[Subject] = OURS,
+    pattern: str = "",
+) -> Group:
+    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes and the nemeses that the
+    format's records cannot have. `pattern` is that of `Recipe`.
+
+    Profiles of one deployment that write the same messages share a stream.
+    """
+
+    def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
+        return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).told()
+
+    nemeses = [one for one in nemeses if not one.compacted or order_of(fmt.name).compacted]
+    found: list[Told] = []
+    lost: list[StreamResult] = []
+    for subject in of:
+        alike: dict[object, list[Profile]] = {}
+        for profile in chosen:
+            if not_kept(fmt, profile):
+                continue
+            look = subject.streamed(fmt, profile, seed, subject.label)
+            if why := unsure(look):
+                lost.append(StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table))
+            else:
+                alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
+        for first, *others in alike.values():
+            for nemesis in nemeses:
+                stream = told(first, nemesis, len(found), subject)
+                same = [one for one in others if told(one, nemesis, len(found), subject) == replace(stream, profile=one)]
+                found.append(replace(stream, also=tuple(same)))
+                apart = (one for one in others if one not in same)
+                found += [told(one, nemesis, len(found) + n, subject) for n, one in enumerate(apart)]
+    return replace(Group.of(fmt, found), lost=tuple(lost))
+
+
+def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
+    """A history's messages in its lanes (`Told`), and its topics, whose names end in `kind`."""
+    if not pattern:
+        return story.written, ((kind, PARTITIONS),)
+    names = [topic_of(pattern, one.message.topic, story.table) + (kind and f".{kind}") for one in story.written]
+    sizes: dict[str, int] = {}
+    for name, one in zip(names, story.written, strict=True):
+        sizes[name] = max(sizes.get(name, 0), one.message.partition + 1)
+    firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
+    lanes = (firsts[name] + one.message.partition for name, one in zip(names, story.written, strict=True))
+    moved = (replace(one, message=replace(one.message, partition=lane)) for lane, one in zip(lanes, story.written, strict=True))
+    return tuple(moved), tuple(sizes.items())
+
+
+def for_restarts(group: Group) -> Group:
+    """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
+    profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
+    by_nemesis: dict[str, list[Told]] = {}
+    for stream in max(group.apart, key=lambda one: len(one.streams)).streams:
+        by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
+    return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
+
+
+def _elsewhere(one: Written) -> bool:
+    """Whether a message is no row, or not in the first partition."""
+    return one.message.partition > 0 or all(c.kind is not Kind.ROW for c in one.changes)

@@ -270,7 +270,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     Nemesis("replay", "The stream goes on from an older offset, twice in the middle and at the end.", "order", _replay),
     Nemesis("reorder", "Each partition is read at its own pace.", "convergence", _reorder),
     Nemesis("control-lags", "The partition of statements and schemas is read last.", "convergence", _control_lags),
-    Nemesis("schema-lags", "The same of a table that no statement changes.", "convergence", _control_lags, quiet=True),
+    Nemesis("schema-lags", "The same, for a table that no statement changes.", "convergence", _control_lags, quiet=True),
     Nemesis("rebatch", "Micro-batches end at random places.", "convergence", _rebatch),
     Nemesis("split", "Micro-batches end within transactions.", "convergence", _split),
     Nemesis(
@@ -284,7 +284,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     Nemesis("copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied),
     Nemesis(
         "append-time",
-        "The same in a topic whose broker sets the timestamps (LogAppendTime).",
+        "The same, in a topic whose broker sets the timestamps (LogAppendTime).",
         "record-time",
         _copied,
         twin="copied",
@@ -292,7 +292,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     ),
     Nemesis(
         "compacted",
-        "Of the first half compaction left the last record of each key, a tombstone too.",
+        "Compaction has removed all records of the first half but the last of each key; a tombstone stays.",
         "compaction",
         _compacted,
         quiet=True,

@@ -44,11 +44,14 @@ def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, li
     }
 
 
-def batch(messages: Sequence[Message], offsets: Sequence[int]) -> pa.RecordBatch:
-    """The rows of messages."""
+def batch(messages: Sequence[Message], offsets: Sequence[int], append_ms: int | None = None) -> pa.RecordBatch:
+    """The rows of messages; `append_ms` is the timestamp that the broker set (LogAppendTime), if it did."""
     import pyarrow as pa
 
-    return pa.RecordBatch.from_pydict(columns(messages, offsets), schema())
+    found = columns(messages, offsets)
+    if append_ms is not None:
+        found |= {"timestamp": [append_ms * 1000] * len(messages), "timestampType": [1] * len(messages)}
+    return pa.RecordBatch.from_pydict(found, schema())
 
 
 def row(message: Message, offset: int) -> dict[str, Any]:

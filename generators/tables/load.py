@@ -79,9 +79,14 @@ class TableLoad:
             for written in fmt.write(self.scenario(seed, n).history, profile, layout):
                 yield written.message, table
 
+    @property
+    def kept(self) -> bytes:
+        """What another process of this run restores, pools included."""
+        return pickle.dumps((self.values.filled(), self.users, self.ops))
+
     def save(self, path: Path) -> None:
-        """Keeps it for another process of this run, pools included."""
-        path.write_bytes(pickle.dumps((self.values.filled(), self.users, self.ops)))
+        """Keeps it in a file."""
+        path.write_bytes(self.kept)
 
 
 def load(path: Path) -> TableLoad:

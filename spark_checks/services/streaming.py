@@ -30,12 +30,8 @@ from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
 from spark_checks.services import cluster, topics
 from spark_checks.services.engine import Decoder, DecoderError
+from spark_checks.services.feed import ChangeFeed
 
-RECORDS: Final = (
-    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
-    "headers array<struct<key: string, value: binary>>"
-)
-"""The shape of Spark's Kafka source with headers."""
 KEEPERS_AT_ONCE: Final = 3
 """Limit of keepers that merge a batch at the same time."""
 
@@ -57,10 +53,11 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
-    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with the options `kafka`), or of
-    Parquet files in the order of their times (`files`), one a micro-batch; `per_trigger` bounds a micro-batch of a topic."""
-    if source.get("files"):
-        return spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(source["files"])
+    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with the options `kafka`), of which
+    `per_trigger` bounds a micro-batch; or of a feed that is `kept` in a file, by the source `cdc`."""
+    if "kept" in source:
+        spark.dataSource.register(ChangeFeed)
+        return spark.readStream.format(ChangeFeed.name()).options(**source).load()
     # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
     options = {"kafka.group.id": f"cdc-conformance-{source['topic'].partition(',')[0]}", **source["kafka"]}
     reader = topics.source(spark, spark.readStream, options)
@@ -172,14 +169,12 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])
     Path(directory).mkdir(parents=True, exist_ok=True)
     reading = _Reading(decoder, parts, lanes, keepers, request.get("hold") or {}, Path(directory))
-    query = (
-        records.writeStream.foreachBatch(reading)
-        .option("checkpointLocation", f"{directory}/query")
-        .trigger(availableNow=True)
-        .start()
-    )
+    writer = records.writeStream.foreachBatch(reading).option("checkpointLocation", f"{directory}/query")
+    # `availableNow` makes one batch of all that a source in Python has.
+    ends = "kept" not in request["source"]
+    query = (writer.trigger(availableNow=True) if ends else writer).start()
     try:
-        query.awaitTermination()
+        query.awaitTermination() if ends else query.processAllAvailable()
     finally:
         query.stop()
     return {"batches": reading.batches, "records": reading.records, "seconds": time.monotonic() - began}

@@ -26,6 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from generators.storage import codec
 from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.errors import told
+from spark_checks.services.feed import ChangeFeed
 from spark_checks.services.topics import Lanes, source
 
 METRICS: Final = "load"
@@ -45,9 +46,10 @@ ROWS_SAMPLED: Final = 4
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `sustain`, whose `do` is one of four.
 
-    `start`: reads `topic`, or several with commas between them, with the options `kafka` from the offsets `starting` on (by
-    topic), and tells their partitions by their `lanes` (TOPIC/NUMBER; empty: the partitions of the topic). It decodes with
-    `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds, sampling offsets that are multiples of `every`.
+    `start`: reads a `feed` by the source `cdc`, with these options; or `topic`, or several with commas between them, with the
+    options `kafka` from the offsets `starting` on (by topic), and tells their partitions by their `lanes` (TOPIC/NUMBER; empty:
+    the partitions of the topic). It decodes with `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds,
+    sampling offsets that are multiples of `every`.
     `status`: `batches` ended since the last status, and `failure` if the query has failed. `sample`: writes the sampled rows to
     `out` as Arrow; `until` is the offset by lane before which the sample is complete. `stop`: stops the query, if one runs.
     """
@@ -116,12 +118,12 @@ class _Query:
         spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         spark.conf.set("spark.sql.streaming.stopTimeout", "15s")
-        records = (
-            source(spark, spark.readStream, request["kafka"])
-            .option("subscribe", request["topic"])
-            .option("startingOffsets", json.dumps(request["starting"]))
-            .load()
-        )
+        if feed := request.get("feed"):
+            spark.dataSource.register(ChangeFeed)
+            records = spark.readStream.format(ChangeFeed.name()).options(**feed).load()
+        else:
+            reader = source(spark, spark.readStream, request["kafka"]).option("subscribe", request["topic"])
+            records = reader.option("startingOffsets", json.dumps(request["starting"])).load()
         try:
             self._query, self.mode = self._started(records)
         except BaseException:
@@ -246,4 +248,6 @@ class _Query:
 
 def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
     offsets = {} if text is None else json.loads(text)
+    if "unit" in offsets:
+        return {"0": int(offsets["unit"])}
     return {str(lanes.get(f"{topic}/{p}", p)): int(o) for topic, each in offsets.items() for p, o in each.items()}

@@ -265,19 +265,45 @@ class TestMine(DecoderSuite):
     format = "huawei-cdl-json"
     decoder = "mine.py:decode"
     profile = "1.0"
+
+
+class TestAgain(TestMine):
+    strict = True
+"""
+
+STARTED = """
+from conformance.engines import child
+
+
+class Told(child.ChildEngine):
+    def __init__(self, **given):
+        super().__init__(**given)
+        print("STARTED")
+
+    def close(self):
+        super().close()
+        print("CLOSED")
+
+
+child.ChildEngine = Told
 """
 
 
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester):
+    """Two suites of one decoder share a Spark, which ends with pytest."""
+    pytester.makeconftest(STARTED)
     pytester.makepyfile(test_one=ONE, mine=MINE)
-    result = pytester.runpytest_subprocess(*QUIET, "-rA")
+    result = pytester.runpytest_subprocess(*QUIET, "-rA", "-s")
     text = result.stdout.str()
+    assert (text.count("STARTED"), text.count("CLOSED")) == (1, 1)
+    assert text.index("CLOSED") > text.index("TestAgain")
     lines = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR", "PASSED"))]
     failed = [line for line in lines if not line.startswith("PASSED")]
     assert failed and len(lines) > len(failed)
-    assert all("TestMine::test_rule" in line for line in failed)
+    assert {line.split("::")[1] for line in failed} == {"TestMine", "TestAgain"}
+    assert all("::test_rule" in line for line in failed)
     assert any("TestMine::test_run" in line for line in lines)
     assert "DELETE" in text
     replay = next(line for line in text.splitlines() if line.startswith("replay "))

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -509,3 +510,32 @@ def test_no_java_is_left_when_we_are_killed_before_it_answers(parent_that, tmp_p
     process.wait(10)
     assert wait_for(lambda: not alive(java), 5)
     assert wait_for(lambda: not list(tmp_path.glob("cdc-conformance-kafka-*")), 5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "cached", "answers", "fetched"),
+    [
+        ("embedded", None, False, True),
+        ("auto", None, False, True),
+        ("auto", None, True, False),
+        ("embedded", [], False, False),
+        ("container", None, False, False),
+        ("none", None, False, False),
+        ("kafka.test:9092", None, False, False),
+    ],
+)
+def test_the_jars_of_a_broker_are_fetched_ahead_if_one_will_start_from_them(monkeypatch, spec, cached, answers, fetched):
+    def engine():
+        if not answers:
+            raise containers.EngineMissing("none")
+        return SimpleNamespace(close=lambda: None)
+
+    seen = []
+    monkeypatch.setattr(brokers, "cached_jars", lambda: cached)
+    monkeypatch.setattr(brokers, "engine", engine)
+    monkeypatch.setattr(brokers, "kafka_jars", seen.append)
+    brokers.ahead(spec, print)
+    for thread in threading.enumerate():
+        if thread.name == "cdc-jars":
+            thread.join(10)
+    assert seen == [print] * fetched

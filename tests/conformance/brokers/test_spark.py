@@ -1,11 +1,13 @@
 """What Spark needs to start: Java by release, modules and the releases that stand in, named jars, a temporary folder."""
 
 import os
+import time
+from threading import Barrier
 
 import pytest
 
 from conformance.brokers import spark
-from conformance.brokers.jars import Java, lacked, pyspark_jars
+from conformance.brokers.jars import Java, fetched, lacked, pyspark_jars
 from conformance.brokers.spark import (
     MODULES,
     artefact,
@@ -157,6 +159,51 @@ def machine(tmp_path, monkeypatch):
     environ = {**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache"), "CDC_CONFORMANCE_IVY_SETTINGS": str(settings)}
     environ.pop("CDC_CONFORMANCE_SPARK_JARS", None)
     return environ
+
+
+IVY = """:: resolving dependencies :: cdc-conformance#broker;working
+\tconfs: [default]
+\tfound org.apache.spark#spark-sql-kafka-0-10_2.13;4.0.0 in central
+\tfound org.apache.kafka#kafka-clients;3.9.0 in central
+"""
+FETCHING = """downloading https://repo.test/spark-sql-kafka-0-10_2.13-4.0.0.jar ...
+\t[SUCCESSFUL ] org.apache.spark#spark-sql-kafka-0-10_2.13;4.0.0!spark-sql-kafka-0-10_2.13.jar (91ms)
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [("", "0 jars found until now"), (IVY, "2 jars found until now"), (IVY + FETCHING, "1 of 2 jars")],
+)
+def test_progress_of_a_download_says_how_much_of_how_much(log, words):
+    assert fetched(log) == words
+
+
+def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(machine, monkeypatch, tmp_path):
+    met, told = Barrier(2), []
+
+    def meeting(module, _release, _missing, _own, note, _environ):
+        met.wait(20)
+        note(module.title)
+        return [tmp_path / f"{module.title}.jar"]
+
+    monkeypatch.setattr(spark, "_fetched", meeting)
+    found = spark.ready(("kafka", "avro"), told.append, environ=machine)
+    assert [path.stem for path in found] == sorted(told, reverse=True) == ["Spark Kafka source", "Spark Avro"]
+
+    def failing(module, _release, _missing, _own, note, _environ):
+        if module.title == "Spark Kafka source":
+            raise HarnessError("no registry")
+        for _ in range(1_000):
+            note("still fetching")
+            time.sleep(0.02)
+        return []
+
+    monkeypatch.setattr(spark, "_fetched", failing)
+    began = time.monotonic()
+    with pytest.raises(HarnessError, match="no registry"):
+        spark.ready(("kafka", "avro"), told.append, environ=machine)
+    assert time.monotonic() - began < 15
 
 
 class Notes(list):

@@ -160,7 +160,7 @@ TOPIC = f"publish {TICDC} --topic t"
         ("[run]\nmap = {after = 'x', op = 'upper(op)'}\n", "run", {"mapping": (("after", "x"), ("op", "upper(op)"))}),
         ("[run]\nmap = ['after=row.after']\n", "run", {"mapping": (("after", "row.after"),)}),
         ("broker = 'none'\n", "run", {"broker_spec": "none"}),
-        ("broker = 'none'\n", f"load {TICDC}", {"broker_spec": "auto"}),
+        ("broker = 'none'\n", f"load {TICDC}", {"broker_spec": "none"}),
         ("broker = 'none'\n", TOPIC, {"broker_spec": None}),
         ("broker = 'kafka:9092'\n", TOPIC, {"broker_spec": "kafka:9092"}),
         ("[publish]\ntopic = 'cdc'\nrate = 500\n", f"publish {TICDC}", {"topic": "cdc", "rate": 500.0}),

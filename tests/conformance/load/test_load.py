@@ -22,15 +22,18 @@ from conformance.load import _process as _load_process
 from conformance.load import _topics
 from conformance.load import sustained as loading
 from conformance.load._executors import Executors
+from conformance.load._fed import Fed
 from conformance.load._process import Producer
 from conformance.load._producer import Reports
+from conformance.load.feed import Feed
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable, quantile, slope
 from conformance.load.source import ProducerSource, Routes, Tally, place_hash
 from conformance.load.sustained import Lane, LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
+from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, UsageError
-from generators.model import Layout, Message
+from generators.model import Kind, Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published
@@ -478,6 +481,61 @@ def test_markdown_has_the_same_figures(outcome):
     assert "<script" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "profile", "level"), [(FORMAT, "v7.1.6", 2), ("debezium-json", "3.5.0.Final", 2), (FORMAT, "", 1)]
+)
+def test_what_the_source_owes_is_counted_for_each_query_without_the_source(name, profile, level, tmp_path):
+    """Of a plain profile, of one with messages that owe no typed row, and of two tables."""
+    own, fmt = ("" if profile else two_tables(tmp_path)), get(name)
+    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
+    feed = Feed(name, chosen.name, 3, Layout(partitions=2), LoadOptions(), "", "", (), False, own.kept if own else b"")
+    table = own.table.name if own else orders.load_table(chosen.source).name
+    fed = Fed(feed, level, table, 8, [], lambda _options: None)
+    for count in (30, 80):
+        fed.tell({"count": count})
+        assert [event["done"]["acked"] for event in fed.take()] == [count]
+        assert fed.take() == []
+    fed.settle()
+    scenarios = [own.scenario(3, unit) if own else orders.load_scenario(fmt, chosen, 3, unit) for unit in range(80)]
+    messages = [
+        (unit, one) for unit, told in enumerate(scenarios) for one in fmt.write(told.history, chosen, Layout(partitions=2))
+    ]
+    owed = [(u, w) for u, w in messages if level == 1 or any(c.kind is Kind.ROW and c.table == table for c in w.changes)]
+    assert fed.owed == len(owed) + sum(unit < 30 for unit, _ in owed)
+    assert fed.acked == 110
+    placed = {(w.message.partition, w.message.value) for _, w in messages}
+    made = {offset: (m.partition, m.value) for offset, m, _ in feed.messages(0, 80)}
+    assert set(made.values()) == placed
+    assert fed.samples
+    for (partition, offset), (unit, place) in fed.samples.items():
+        assert (offset % 8, offset) == (0, unit * feed.width + place)
+        written = [w.message for number, w in messages if number == unit][place]
+        assert made[offset] == (partition, written.value) == (written.partition, written.value)
+
+
+def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatch):
+    began, batches = [], []
+    feed = Feed(FORMAT, "v7.1.6", 1, Layout(partitions=2), LoadOptions(), "", "", (), False, b"")
+    fed = Fed(feed, 1, "orders", 8, batches, began.append)
+    fed.tell({"rate": 100.0, "count": 1_000})
+    assert (began, fed.take()) == ([{"count": 1_000, "batch": 1_000, "rate": 100.0}], [])
+    batches.append(Batch(0, BEGAN + 1, BEGAN + 2, {0: (0, 100)}, 100, 100, 0, {}))
+    monkeypatch.setattr(time, "time", lambda: BEGAN + 4.0)
+    assert fed.take() == [{"tick": [BEGAN + 4.0, 400], "marks": [[0, 0, BEGAN], [0, 999, BEGAN + 9.99]]}]
+    monkeypatch.setattr(time, "time", lambda: BEGAN + 30.0)
+    last, done = fed.take()
+    assert (last["tick"], done["done"]["acked"], fed.acked) == ([BEGAN + 10.0, 1_000], 1_000, 1_000)
+
+
+@pytest.mark.parametrize(
+    "option", [("--producers", "2"), ("--used-topics",), ("--topic-pattern", "{topic}"), ("--log-append-time",)]
+)
+def test_without_a_broker_there_are_no_topics_to_choose(option):
+    error = CliRunner().invoke(cli, ["load", FORMAT, "--broker", "none", *option]).exception
+    assert isinstance(error, UsageError)
+    assert str(error) == f"{option[0]} needs a broker; --broker none has no topics"
+
+
 @pytest.mark.parametrize(("more", "cores", "wait"), [((), 2, None), (("--producers", "3"), 5, "0s")])
 def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypatch, more, cores, wait):
     given = {}
@@ -596,6 +654,28 @@ def topics(kafka):
 def good(outcome, *verdicts):
     assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
     assert set(outcome.sample.verdicts) <= set(verdicts or (Verdict.PASS,)) and outcome.sample.messages > 0
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+class TestWithoutABroker:
+    @pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
+    def test_the_source_is_accounted_for_and_its_sample_passes(self, engine, name, profile):
+        outcome = loading.run(replace(SMALL, format=name, profile=profile), engine, None)
+        good(outcome)
+        assert (outcome.mode, outcome.level, outcome.broker) == ("stream", 2, "")
+        assert outcome.owed == outcome.messages == outcome.kinds["ROW"]
+        step = outcome.steps[0]
+        assert sum(batch.taken for batch in step.batches) == step.ticks[-1][1] == step.published["acked"] == 800
+        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
+
+    def test_lost_offsets_are_counted_and_wrong_rows_are_found(self, engine, tmp_path):
+        path = tmp_path / "mine.py"
+        path.write_text(DECODERS, "utf-8")
+        outcome = loading.run(replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None)
+        assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
+        assert outcome.missing == outcome.owed - outcome.messages > 10
+        assert outcome.sample.bad
 
 
 @pytest.mark.spark

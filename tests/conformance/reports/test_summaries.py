@@ -1,5 +1,6 @@
 """Badge, Markdown, picture, and all files of a report at once."""
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -8,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from conformance import reports as report
 from conformance.judging.known import State
@@ -121,7 +123,7 @@ def written(run):
 
 
 def test_the_picture_has_a_square_for_each_profile(full):
-    root, space = ET.fromstring(picture.svg(*picture.read(written(full)))), {"s": "http://www.w3.org/2000/svg"}
+    root, space = ET.fromstring(picture.svg(picture.read(written(full)))), {"s": "http://www.w3.org/2000/svg"}
     squares = [(one.find("s:title", space), one.find("s:rect", space).get("class")) for one in root.iterfind("s:g", space)]
     assert [(title.text, tone) for title, tone in squares if title is not None] == [
         *(("v1: 2 fail, 1 pass, 1 pass-non-strict", "bad"), ("v2: 1 fail", "warn"), ("v3: 1 unsupported", "none")),
@@ -132,7 +134,7 @@ def test_the_picture_has_a_square_for_each_profile(full):
 
 
 def test_the_picture_of_a_run_that_conforms_is_green(good):
-    text = picture.svg(*picture.read(written(good)))
+    text = picture.svg(picture.read(written(good)))
     assert 'class="head good"' in text
     assert "prefers-color-scheme: dark" in text
     assert set(re.findall(r"https?://[^\"]+", text)) == {"http://www.w3.org/2000/svg"}
@@ -142,14 +144,14 @@ def test_the_picture_of_a_run_that_conforms_is_green(good):
 def test_many_profiles_take_several_lines(good):
     fmt = good.formats[0]
     cases = tuple(replace(fmt.cases[0], case=replace(fmt.cases[0].case, profile=f"v{n}")) for n in range(50))
-    one = ET.fromstring(picture.svg(*picture.read(written(good))))
-    more = ET.fromstring(picture.svg(*picture.read(written(replace(good, formats=(replace(fmt, cases=cases),))))))
+    one = ET.fromstring(picture.svg(picture.read(written(good))))
+    more = ET.fromstring(picture.svg(picture.read(written(replace(good, formats=(replace(fmt, cases=cases),))))))
     assert int(more.get("height")) - int(one.get("height")) == 2 * picture.STEP
 
 
 def test_a_hostile_decoder_in_a_picture(good, hostile):
     lines = written(replace(good, header=replace(good.header, decoder=hostile.replace("\ud800", ""))))
-    root = ET.fromstring(picture.svg(*picture.read(lines)))
+    root = ET.fromstring(picture.svg(picture.read(lines)))
     assert "<script>" in root[0].text
 
 
@@ -157,7 +159,7 @@ def test_a_hostile_decoder_in_a_picture(good, hostile):
     ("lines", "message"),
     [
         *(([], "no footer"), ([b'{"type":"header","decoder":"x"}'], "no footer"), ([b"nonsense"], "line 1 is no line")),
-        *(([b'{"type":"header"}'], "line 1 is no line"), ([b"[]"], "line 1 is no line")),
+        *(([b'{"type":"header"}'], "no footer"), ([b"[]"], "line 1 is no line")),
         ([b'{"type":"case","format":"x"}'], "line 1 is no line"),
     ],
 )
@@ -172,6 +174,40 @@ def test_the_picture_is_made_of_a_file(full, tmp_path):
     assert ET.parse(tmp_path / "matrix.svg").getroot().get("role") == "img"
     with pytest.raises(HarnessError, match="cannot draw"):
         picture.main(str(tmp_path / "none"), str(tmp_path / "matrix.svg"))
+
+
+def test_a_page_has_the_table_that_the_console_shows_between_its_marks(full, tmp_path):
+    fmt = full.formats[0]
+    run = replace(full, formats=(fmt, replace(fmt, format="y-json")))
+    page, marks = tmp_path / "page.md", [mark.strip() for mark in picture._MARKS]
+    page.write_text("\n".join(["before", marks[0], "old", marks[1], "after", ""]), "utf-8")
+    picture.main(str(records.write(run, tmp_path)), str(tmp_path / "matrix.svg"), str(page))
+    first, begin, fence, *shown, about, said, close, end, last = page.read_text("utf-8").splitlines()
+    assert (first, begin, fence, close, end, last) == ("before", marks[0], "```text", "```", marks[1], "after")
+    printed = io.StringIO()
+    Console(file=printed, width=150).print(console.render(run))
+    lines = printed.getvalue().splitlines()
+    assert [line[:7] for line in shown] == ["┏━━━━━━", "┃format", "┡━━━━━━", "│x-json", "│y-json", "└──────"]
+    there = lines.index(shown[0])
+    assert [_counts(line) for line in lines[there : there + 6]] == [_counts(line) for line in shown]
+    assert any(line.startswith(about.partition(",")[0]) for line in lines)
+    assert lines[-1].startswith(said)
+    with pytest.raises(UsageError, match="the page has no marks for a report"):
+        picture.renewed("nothing", picture.read(written(run)))
+
+
+def _counts(line):
+    """The cells of a line but its messages: a fixture's cases have places only in part."""
+    cells = line.split("│")
+    return [*cells[:3], *cells[4:]] if len(cells) > 4 else cells
+
+
+def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full):
+    run = replace(full, formats=(full.formats[0], replace(full.formats[0], format="y-json")))
+    for options, wanted in (({}, False), ({"details": True}, True)):
+        printed = io.StringIO()
+        Console(file=printed, width=150).print(console.render(run, **options))
+        assert ("│  v2 " in printed.getvalue()) is wanted
 
 
 def test_a_report_is_six_files(full, tmp_path):

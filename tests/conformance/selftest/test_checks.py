@@ -334,8 +334,8 @@ def streamed(monkeypatch, tmp_path, query=None, **wrong):
         return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=told, broken=broken, converged=not broken)]
 
     monkeypatch.setattr(checks, "judge", judged)
-    monkeypatch.setattr(checks.streams, "group_of", lambda *_: "group")
-    monkeypatch.setattr(checks.streams, "write_stages", lambda *_: None)
+    monkeypatch.setattr(checks, "group_of", lambda *_: "group")
+    monkeypatch.setattr(checks.streams, "made", lambda *_: {})
     monkeypatch.setattr(checks.streams, "decoder_of", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
     return [(check.name, check.ok) for check in checks.stream_liars(engine, FMT, 1)]

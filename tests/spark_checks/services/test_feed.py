@@ -1,19 +1,23 @@
 """The data source `cdc`: the rows of Kafka's source without a broker, the messages of `publish`, made by tasks."""
 
 import json
+import pickle
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
 
+from conformance.load.feed import Feed, Options
+from conformance.streams.told import group_of
 from generators.bulk import traffic
 from generators.drawing.cases import LAYOUT
+from generators.drawing.streams import START_MS
 from generators.errors import NothingSelected, UsageError
-from generators.garbage import faults
+from generators.garbage import faults, nemesis
 from generators.storage import bulk, records
 from generators.wire_format import get
 from spark_checks import ChangeFeed
-from spark_checks.services.feed import Feed, Options
 
 ORDERS = Path(__file__).parents[3] / "examples" / "tables" / "shop.sql"
 TICDC = "ticdc-canal-json"
@@ -106,3 +110,27 @@ def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
     assert [number for number, _ in seen] == list(range(len(seen)))
     published = [message.value for message in traffic.messages(get(TICDC), get(TICDC).profile("v8.5.7"), 1, 0, 400)]
     assert [value for _, values in seen for value in values] == published
+
+
+def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
+    fmt, nemeses = get("debezium-json"), [nemesis.named(name)[0] for name in ("all", "append-time", "compacted", "schema-lags")]
+    group = group_of(fmt, fmt.profiles[:2], nemeses, 3)
+    staged = pickle.loads(pickle.dumps(group.staged))
+    count, ends = len(group.streams), Counter()
+    for stage in range(nemesis.STAGES):
+        made = rows(staged.batches(stage * count, (stage + 1) * count))
+        there = [(one, ends[one.topic, one.partition] + n) for one, n in numbered(group.messages(stage))]
+        wanted = [records.row(one, offset) for one, offset in there if not nemesis.is_removed(one)]
+        late = {"timestamp": (START_MS + stage) * 1000, "timestampType": 1}
+        wanted = [one | late if one["topic"] == "append-time" else one for one in wanted]
+        assert [one | {"timestamp": int(one["timestamp"].timestamp() * 1e6)} for one in made] == wanted
+        ends.update((one.topic, one.partition) for one in group.messages(stage))
+    assert set(ends) == {place for stream in group.streams for place in stream.places}
+
+
+def numbered(messages):
+    """Each message and its number in its partition."""
+    seen = Counter()
+    for one in messages:
+        yield one, seen[one.topic, one.partition]
+        seen[one.topic, one.partition] += 1

@@ -179,14 +179,13 @@ def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
-    """A group of streams in files, and the request to read it."""
+    """A group of streams that tasks make, and the request to read it."""
 
     def make(name: str, profile: str, nemeses: str, pattern: str = "") -> tuple[Group, dict[str, Any]]:
         fmt, chosen = get(name), [nemesis for glob in nemeses.split() for nemesis in named(glob)]
         group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
-        streams.write_stages(group, tmp_path / "records")
         request = {
-            "source": {"files": str(tmp_path / "records")},
+            "source": streams.made(group, tmp_path / "streams"),
             "format": name,
             "decoder": decoder_of(fmt.name, None),
             "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],

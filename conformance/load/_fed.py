@@ -1,0 +1,76 @@
+"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of `_process`."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from conformance.load.feed import Feed
+from conformance.load.figures import Batch
+from conformance.load.source import PROBED, place_hash
+from generators.model import Change, Kind
+
+
+class Fed:
+    """Each command is a query of its own, from the first unit on, which `begin` starts with options of the source. Its only lane
+    has units in place of offsets, and its schedule begins where the first batch says."""
+
+    def __init__(
+        self, feed: Feed, level: int, table: str, every: int, batches: Sequence[Batch], begin: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._feed, self._level, self._table, self._every = feed, level, table, every
+        self._batches, self._begin = batches, begin
+        self._counts: list[int] = []
+        self._rate: float | None = None
+        self._busy, self._first = False, 0
+        self.acked = self.owed = self.places = 0
+        self.ends: dict[int, int] = {}
+        self.samples: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def tell(self, command: Mapping[str, Any]) -> None:
+        """Begins a query."""
+        self._rate, self._first, self._busy = command.get("rate"), len(self._batches), True
+        self._counts.append(command["count"])
+        rate = {} if self._rate is None else {"rate": self._rate}
+        self._begin({"count": command["count"], "batch": command["count"], **rate})
+
+    def take(self) -> list[dict[str, Any]]:
+        """What the schedule says of the present moment."""
+        if not self._counts:
+            return [{"ready": True}]
+        count, batches = self._counts[-1], self._batches[self._first :]
+        if not self._busy or (self._rate is not None and not batches):
+            return []
+        events: list[dict[str, Any]] = []
+        now = count
+        if self._rate is not None:
+            began = batches[0].began - batches[0].offsets[0][1] / self._rate
+            now = min(count, int((time.time() - began) * self._rate))
+            at = began + now / self._rate
+            events.append({"tick": [at, now], "marks": [[0, 0, began], [0, count - 1, began + (count - 1) / self._rate]]})
+        if now == count:
+            self._busy = False
+            self.acked += count
+            events.append({"done": {"sent": count, "acked": count, "failed": 0, "per_second": self._rate or 0.0}})
+        return events
+
+    def settle(self) -> None:
+        """Counts what is owed for all queries, and finds the messages that are judged."""
+        feed, whole = self._feed, self._feed.owing
+        first = [self._owes(changes) for _, _, changes in whole.messages(0, PROBED)]
+        every = self._level == 1 or (len(first) == PROBED and all(first))
+        made = (feed if every else whole).messages(0, max(self._counts))
+        width, last = feed.width, self._counts[-1]
+        for unit, messages in itertools.groupby(made, key=lambda one: one[0] // width):
+            times = sum(unit < count for count in self._counts)
+            for offset, message, changes in messages:
+                if every or self._owes(changes):
+                    self.owed += times
+                    self.places += times * place_hash(message.partition, offset)
+                if unit < last and offset % self._every == 0:
+                    self.samples[message.partition, offset] = unit, offset - unit * width
+
+    def _owes(self, changes: Sequence[Change]) -> bool:
+        return any(self._level == 1 or (one.kind is Kind.ROW and one.table == self._table) for one in changes)
