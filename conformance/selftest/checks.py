@@ -289,7 +289,7 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
     group = group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
     home = engine.directory / f"stream-liars-{fmt.name}"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     makers = tuple(dict.fromkeys((streams.REFERENCE, *(liar["name"] for liar in told))))
     source = streams.made(group, home / "streams")
     reader = streams.GroupReader(engine, group, decoder_of(fmt.name, None), source, home / "tables", makers)
