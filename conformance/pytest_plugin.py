@@ -272,6 +272,7 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
     """Runs a suite from start to end, on a given session if there is one, and saves its failures where `cdc-conformance replay`
     finds them. Raises HarnessError."""
+    from conformance.brokers import registry
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
@@ -306,6 +307,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
     with (
+        registry.reached((cls.format,), wanted, lambda _text: None),
         engine_for(decoder, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf, spark=spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):

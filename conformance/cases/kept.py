@@ -1,6 +1,6 @@
 """Named cases on disk, made once for all processes of the same sources: `cases/<sources>/<format>/<profile>` in the cache.
 
-`<sources>` digests everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile of the
+Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile of the
 formats. A file is a digest and compressed data of `marshal`, which runs nothing when it is read; a file of another user or of
 other content than its digest says is not read. Where nothing can be written, every process makes its cases.
 """
@@ -33,6 +33,7 @@ from cramjam import zstd
 from conformance.files import cache_dir, put
 from generators import model
 from generators.errors import HarnessError
+from generators.families import confluent
 from generators.model import Case, Change, Message, Written
 from generators.wire_format import FORMATS, Format, Profile, get
 
@@ -56,7 +57,9 @@ def read(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
             with path.open("rb") as file:
                 owner, seal, packed = os.fstat(file.fileno()).st_uid, file.read(32), file.read()
             if _trusted(owner) and hashlib.sha256(packed).digest() == seal:
-                return _unpacked(packed)
+                cases, schemas = _unpacked(packed)
+                confluent.recall(schemas)
+                return cases
     return None
 
 
@@ -66,7 +69,7 @@ def keep(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
     if path is None or not _older(_sources()):
         return
     try:
-        packed = _packed(cases)
+        packed = _packed(cases, confluent.named_in(one.message for case in cases for one in case.written))
         put(path, lambda: (hashlib.sha256(packed).digest(), packed), "the named cases")
     except HarnessError as error:
         _say(f"{error} Until then every process makes them again.")
@@ -156,7 +159,7 @@ _MAKERS: Final[tuple[Callable[..., Any], ...]] = (
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
 
 
-def _packed(cases: tuple[Case, ...]) -> bytes:
+def _packed(cases: tuple[Case, ...], schemas: confluent.Schemas) -> bytes:
     atoms: list[Any] = []
     nodes: list[tuple[int, tuple[int, ...]]] = []
     places: dict[Any, int] = {}
@@ -183,15 +186,15 @@ def _packed(cases: tuple[Case, ...]) -> bytes:
         written[id(value)] = number
         return number
 
-    place(cases)
+    place((cases, schemas))
     first = len(atoms)
     moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
 
 
-def _unpacked(packed: bytes) -> tuple[Case, ...]:
+def _unpacked(packed: bytes) -> tuple[tuple[Case, ...], confluent.Schemas]:
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:
         values.append(_MAKERS[kind](*[values[at] for at in parts]))
-    cases: tuple[Case, ...] = values[-1]
-    return cases
+    found: tuple[tuple[Case, ...], confluent.Schemas] = values[-1]
+    return found

@@ -283,6 +283,7 @@ def _perform(
     update: bool,
     details: bool,
 ) -> int:
+    from conformance.brokers import registry
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
@@ -306,6 +307,7 @@ def _perform(
     try:
         with (
             Progress() as note,
+            registry.reached(settings.formats, asked, note),
             engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
             note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if asked.kafka else ''}")

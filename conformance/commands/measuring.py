@@ -177,6 +177,7 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
+    from conformance.brokers import registry
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.engines.transport import reached
@@ -214,7 +215,11 @@ def load(name: str, **options: Any) -> None:
     own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
     conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), cores=cores, conf=conf, note=note) as engine:
+    with (
+        Progress() as note,
+        registry.reached((fmt,), options["asked"], note),
+        ChildEngine(packages=needed((fmt,), kafka=True), cores=cores, conf=conf, note=note) as engine,
+    ):
         note("starting Spark and Kafka")
         with reached(options["asked"], note, conf) as started:
             described = f"{started.kind} {started.bootstrap}"
