@@ -55,7 +55,7 @@ class EmbeddedRegistry:
 
     def __enter__(self) -> Self:
         java = require_java()
-        (runner, *_) = jars_of(BUNDLE, self._note)
+        (runner, *_), told = jars_of(BUNDLE, self._note), ""
         for attempt in range(1, _ATTEMPTS + 1):
             self._dir, (self._port,) = Path(tempfile.mkdtemp(prefix="cdc-conformance-registry-")), free_ports(1)
             place = (f"-Djava.io.tmpdir={self._dir}", "-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self._port}")

@@ -19,8 +19,8 @@ _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
 class Asked:
     """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its clients, in librdkafka's names.
 
-    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`. `registry` is the
-    URL of the user's schema registry, if there is one.
+    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`. `registry` is
+    the URL of the user's schema registry, if there is one.
     """
 
     spec: str = "auto"
@@ -51,8 +51,9 @@ def asked(
     prefix: str | None = None,
     registry: str | None = None,
 ) -> Asked:
-    """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and --registry. Without a `spec` the file may name
-    it, else it is auto. Raises UsageError for properties that are unknown, cannot be given, or belong to no running broker."""
+    """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and --registry. Without a `spec` the
+    file may name it, else it is auto. Raises UsageError for properties that are unknown, cannot be given, or belong to no running
+    broker."""
     properties = (given.read(config) if config else {}) | dict(pairs)
     named = [properties.pop(name) for name in given.SERVERS if name in properties]
     if spec in (None, "auto") and named:

@@ -278,7 +278,8 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     lines += [f'<exclude module="{name}"/>' for name in bundle.without]
     description = work / "ivy.xml"
     description.write_text(
-        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n  <info organisation="cdc-conformance" module="broker"/>\n'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
+        '  <info organisation="cdc-conformance" module="broker"/>\n'
         "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
         encoding="utf-8",
     )

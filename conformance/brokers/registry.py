@@ -1,7 +1,7 @@
 """The schema registry of a run: a small one in this process, Apicurio beside the embedded Kafka, or the user's own.
 
-A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of certificates in PEM. The registry has
-the schemas that the writers of this process named, under the ids that stand in messages. The small one answers
+A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of certificates in PEM. The registry
+has the schemas that the writers of this process named, under the ids that stand in messages. The small one answers
 `/schemas/ids/N` with what the writers have named up to then; the others are told (`hold`) before messages are read.
 """
 

@@ -1,7 +1,8 @@
 """Named cases on disk, made once for all processes of the same sources: `cases/<sources>/<format>/<profile>` in the cache.
 
-Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile of the
-formats. A file is a digest and compressed data of `marshal`, which runs nothing when it is read; a file of another user or of
+Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests everything that makes cases. The
+newest GENERATIONS stay, each with a file for every listed profile of the formats. A file is a digest and compressed data of
+`marshal`, which runs nothing when it is read; a file of another user or of
 other content than its digest says is not read. Where nothing can be written, every process makes its cases.
 """
 

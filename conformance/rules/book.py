@@ -85,8 +85,8 @@ Given: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors; `like` is the format whose
-    rules it has too."""
+    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors; `like` is the format
+    whose rules it has too."""
 
     rules: tuple[Rule, ...]
     order: Mapping[str, Any]
@@ -125,10 +125,8 @@ def read(fmt: str, where: str, text: str) -> Book:
         provenance = Provenance(_one(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
     with _at(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
-    found, shared = (
-        [],
-        {rule.id.partition("/")[2]: replace(rule, id=f"{fmt}/{rule.id.partition('/')[2]}") for rule in other.rules},
-    )
+    found = []
+    shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
     with _at(file.place("without")):
         for name in file.data.get("without", "").split():
             del shared[_one(name, "rule", shared)]

@@ -30,7 +30,7 @@ Schemas: TypeAlias = dict[int, tuple[str, str]]
 """A subject and the text of a schema by its id."""
 SCHEMAS: Final[Schemas] = {}
 
-STRATEGIES: Final = {
+STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
     "": lambda topic, _record, side: f"{topic}-{side}",
     "record-name": lambda _topic, record, _side: record,
     "topic-record-name": lambda topic, record, _side: f"{topic}-{record}",
@@ -201,16 +201,13 @@ def _converter(text: str) -> tuple[str, str, Encode]:
 def converted(text: str, subject: Callable[[str], str]) -> tuple[bytes, Any]:
     """A message of JsonConverter with its schema as AvroConverter writes it, and its schema; `subject` makes that of a record's
     name."""
-    head, _, payload = text.removeprefix('{"schema":').rpartition(',"payload":')
-    while True:  # a payload may have such a member too
-        try:
-            found = json.loads(head)
-            break
-        except ValueError:
-            head, _, more = head.rpartition(',"payload":')
-            payload = f'{more},"payload":{payload}'
-    name, schema, encode = _converter(head)
-    return named(subject(name), schema) + encode(json.loads(payload[:-1])), found
+    found, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
+    name, schema, encode = _converter(text[len(_OPENING) : end])
+    return named(subject(name), schema) + encode(json.loads(text[end + len(_BETWEEN) : -1])), found
+
+
+_OPENING: Final = '{"schema":'
+_BETWEEN: Final = ',"payload":'
 
 
 # Faults

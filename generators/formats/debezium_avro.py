@@ -6,25 +6,48 @@ Connect's has: the semantic type of a column is `connect.name`, and DECIMAL is A
 `schema.name.adjustment.mode` and `field.name.adjustment.mode` (before 2.0 `sanitize.field.names`), without which the converter
 refuses names: a column's name has an underscore for each character that Avro's names do not have.
 
-At level one a decimal is its digits, and bytes are base64, as in JSON. Not written: tables of which two columns have one name
-then, which Connect refuses; `avro_unicode` adjustment; schema references; `use.latest.version`.
+At level one a decimal is its digits, a float the shortest, and bytes are base64, as in JSON. Not written: tables of which two
+columns have one name then, which Connect refuses; `avro_unicode` adjustment; schema references; `use.latest.version`.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import contextlib
+import datetime as dt
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from generators.families import confluent
-from generators.families.connect import partition_of
+from generators.families.connect import partition_of, schema_text
 from generators.families.debezium.values import java_decimal
 from generators.formats import debezium_json as connectors
+from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import CHOICES as OF_CONNECTORS
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
-from generators.garbage.faults import LABELS
-from generators.model import Change, History, Image, Layout, State, Written
+from generators.garbage.faults import LABELS, CellFault
+from generators.model import (
+    Change,
+    Column,
+    History,
+    Image,
+    Json,
+    Layout,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    State,
+    Table,
+    Value,
+    Written,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import START, change, id_column, insert, named, neutral, slug
+from generators.sources.registry import source
 from generators.wire_format import Choices, Format, KindRow
 
 NAME: Final = "debezium-avro"
@@ -91,30 +114,109 @@ def _datum(text: bytes | None, topic: str, side: str, profile: AvroProfile) -> t
     return confluent.converted(text.decode(), lambda name: confluent.STRATEGIES[profile.subjects](topic, name, side))
 
 
-def _columns(schema: Mapping[str, Any]) -> Mapping[str, int]:
-    """The scales of a row's decimals by the columns' names on the wire."""
+Texts: TypeAlias = Mapping[str, Callable[[str], str]]
+"""What makes Avro's text of JSON's, by the column's name on the wire."""
+
+
+def _columns(schema: Mapping[str, Any]) -> Texts:
     rows = [field for field in schema["fields"] if field["field"] in ("before", "after") and field["type"] == "struct"]
     row = rows[0]["fields"] if rows else schema["fields"]
-    return {field["field"]: int(field["parameters"]["scale"]) for field in row if field.get("name", "").endswith("data.Decimal")}
+    return {field["field"]: text for field in row if (text := _text(field))}
 
 
-def _owed(change: Change, scales: Mapping[str, int]) -> Change:
-    """The change with decimals as digits."""
-    if not scales:
+def _text(field: Mapping[str, Any]) -> Callable[[str], str] | None:
+    if field["type"] == "float":
+        return _shortest
+    if field.get("name", "").endswith("data.Decimal"):
+        scale = int(field["parameters"]["scale"])
+        return lambda text: java_decimal(int.from_bytes(base64.b64decode(text), signed=True), scale, plain=True)
+    return None
+
+
+def _shortest(text: str) -> str:
+    """The shortest digits of a binary32; JSON has Java's."""
+    value = float(text)
+    if not math.isfinite(value):
+        return text
+    texts = (f"{value:.{digits}e}" for digits in range(9))
+    return next(found for found in texts if mysql.to_float32(float(found)) == mysql.to_float32(value))
+
+
+def _owed(change: Change, texts: Texts) -> Change:
+    """The change with the texts of Avro's values."""
+    if not texts:
         return change
-    sides = ("before", "after", "full_before", "full_after")
-    return replace(change, **{side: _image(getattr(change, side), scales) for side in sides})
+    before, after = _image(change.before, texts), _image(change.after, texts)
+    full = _image(change.full_before, texts), _image(change.full_after, texts)
+    return replace(change, before=before, after=after, full_before=full[0], full_after=full[1])
 
 
-def _image(image: Image | None, scales: Mapping[str, int]) -> Image | None:
+def _image(image: Image | None, texts: Texts) -> Image | None:
     if image is None:
         return None
     found = dict(image)
-    for name, scale in scales.items():
-        if name in found and found[name].text is not None and found[name].state is not State.NULL:
-            number = int.from_bytes(base64.b64decode(found[name].text or ""), signed=True)
-            found[name] = replace(found[name], text=java_decimal(number, scale, plain=True))
+    for name, text in texts.items():
+        if name in found and (own := found[name].text) is not None and found[name].state is not State.NULL:
+            found[name] = replace(found[name], text=text(own))
     return found
+
+
+def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
+    """The connectors' cases, and a table that changes between its rows: each message names the schema of its time."""
+    yield from connectors.FORMAT.scenarios(profile, database)
+    origin = source(profile.source)
+    name, quote = "schema/evolved", origin.quote
+    columns = (id_column(profile.source), Column("a", origin.string))
+    first = Table(database, neutral(name), columns, ("id",), schema=origin.schema)
+    second = replace(first, columns=(*columns, Column("b", origin.number)))
+    third = replace(first, columns=(columns[0], second.columns[2]))
+    wider: Row = {"id": 2, "a": "y", "b": 5}
+
+    def altered(action: str, tail: str, before: Table, after: Table) -> SchemaChange:
+        sql = f"ALTER TABLE {quote(first.name)} {tail}"
+        return SchemaChange(START, action, sql, database, first.name, before, after)
+
+    yield named(
+        name,
+        insert(first, {"id": 1, "a": "x"}),
+        altered("add column", f"ADD COLUMN {quote('b')} int", first, second),
+        insert(second, wider),
+        change(second, Op.UPDATE, (wider, {**wider, "b": None})),
+        altered("drop column", f"DROP COLUMN {quote('a')}", second, third),
+        insert(third, {"id": 4, "b": None}),
+        tags={"schema-evolved"},
+    )
+
+
+_FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
+    ("cell-json", "json", "json", Json({"k": "unfit cell"}), '"{\\"k\\":!unfit cell"'),
+    ("cell-date-far", "date", "date", dt.date(2021, 7, 17), "99999999"),
+    ("cell-datetime-far", "datetime-0", "timestamp-0", mysql.wall("2021-07-17 10:11:14"), str((1 << 62) + 1)),
+    ("cell-time-far", "time-6", "time-6", 40_333_000_001, "3600000000001"),
+    ("cell-year-far", "year", "", 2019, "99999"),
+)
+"""Numbers and texts that Avro's type of the column holds and the column's does not: name, column of MySQL and of PostgreSQL,
+value, and JSON's of what stands in its place."""
+
+
+_FITTING: Final = ("cell-bigint-over", "cell-unsigned-bigint-over", "cell-boolean", "cell-bit-base64")
+"""JSON's unfit cells that Avro's type cannot hold at all, or that are another cell's there."""
+
+
+def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
+    """JSON's unfit cells as far as Avro's types hold them, and `_FAR`."""
+    columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
+    of_json = [(f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept) for f in connectors.FORMAT.cell_faults(profile)]
+    far = ((name, f"c_{slug(b if profile.source != 'mysql' else a)}", value, bad, None) for name, a, b, value, bad in _FAR)
+    found = []
+    for name, column, value, bad, kept in (*of_json, *far):
+        cell = wire_of(profile, columns[column], value) if column in columns else None
+        if cell is None or name in _FITTING or (name == "cell-binary" and cell.schema.type == "bytes"):
+            continue
+        encode = confluent.encoder(json.loads(schema_text(cell.schema)))
+        with contextlib.suppress(TypeError, ValueError, AttributeError, KeyError, OverflowError):
+            found.append(CellFault(name, column, value, encode(json.loads(cell.json)), encode(json.loads(bad)), kept))
+    return tuple(found)
 
 
 KINDS: Final = (
@@ -135,11 +237,11 @@ FORMAT: Final = Format(
     write=write,
     kinds=KINDS,
     position=connectors.FORMAT.position,
-    scenarios=connectors.FORMAT.scenarios,
+    scenarios=scenarios,
     supports=supports,
     container="confluent",
     faults=confluent.FAULTS,
-    cell_faults=lambda _profile: (),
+    cell_faults=cell_faults,
     fits=LABELS,
     unfit=lambda _profile, _fits: (),
     losses=connectors.FORMAT.losses,

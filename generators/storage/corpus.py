@@ -1,7 +1,8 @@
 """Corpora on disk: messages as a writer would publish them, with the expected changes beside them (docs/corpus.md).
 
 `<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl` and, on request,
-`messages.parquet`; of messages in Confluent's framing `schemas.json` has the schemas. The same cases give the same bytes, whatever the process, hash seed, time zone or locale.
+`messages.parquet`; of messages in Confluent's framing `schemas.json` has the schemas. The same cases give the same bytes,
+whatever the process, hash seed, time zone or locale.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ The address is a setting of the environment on the driver, which sends it with t
 - `CDC_CONFORMANCE_REGISTRY_USER`: `NAME:PASSWORD`, if it asks for one;
 - `CDC_CONFORMANCE_REGISTRY_CA`: a file of certificates in PEM, for a registry with TLS.
 
-An id that the registry does not have makes its message unreadable. A registry that does not answer is asked again for WAIT_S seconds, and then
-raises: what it would have told is not lost. The registry's 404 is not kept: the next batch asks again.
+An id that the registry does not have makes its message unreadable; the next batch asks again. A registry that does not answer is
+asked again for WAIT_S seconds, and then raises: what it would have told is not lost.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _blocks(item: Read, name: Read | None) -> Read:
     opening, closing = "{}" if name else "[]"
 
     def read(raw: bytes, at: int) -> tuple[str, int]:
-        told = []
+        told: list[str] = []
         while True:
             count, at = _number(raw, at)
             if count < 0:
