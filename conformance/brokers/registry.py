@@ -23,6 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from conformance.brokers.apicurio import CONFLUENT_API, EmbeddedRegistry
 from conformance.brokers.asked import Asked
 from conformance.brokers.jars import Note
 from generators.errors import HarnessError, UsageError
@@ -32,8 +33,6 @@ from generators.wire_format import get
 ADDRESS: Final = "CDC_CONFORMANCE_REGISTRY"
 USER: Final = f"{ADDRESS}_USER"
 CA: Final = f"{ADDRESS}_CA"
-CONFLUENT_API: Final = "/apis/ccompat/v7"
-"""Where Apicurio answers as Confluent's registry does."""
 _IMPORT: Final = "/apis/registry/v2/admin/import"
 _ANSWER_S: Final = 60.0
 
@@ -192,8 +191,6 @@ def ensure(formats: Sequence[str]) -> None:
 def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
     """A registry for the decoders that start within the context, if a format needs one: the user's, else Apicurio where there is
     a broker, else the small one."""
-    from conformance.brokers.apicurio import EmbeddedRegistry
-
     if not needed(formats):
         yield
         return

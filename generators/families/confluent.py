@@ -38,12 +38,16 @@ STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
 """The subject of a schema by the strategy's option: TopicNameStrategy, RecordNameStrategy, TopicRecordNameStrategy."""
 
 
-@lru_cache(maxsize=8192)
 def named(subject: str, text: str) -> bytes:
     """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError if two schemas have one id."""
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) & 0x7FFFFFFF
+    number = _number_of(text)
     recall({number: (subject, text)})
     return MAGIC + number.to_bytes(4)
+
+
+@lru_cache(maxsize=8192)
+def _number_of(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) & 0x7FFFFFFF
 
 
 def recall(schemas: Mapping[int, tuple[str, str]]) -> None:

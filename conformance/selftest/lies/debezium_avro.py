@@ -25,8 +25,7 @@ LIES: Final = (
     Lie("another magic byte", _NEW, "rows/readable", "shape/insert", alter=_headed(b"\x01")),
     Lie("a schema that nobody has", _NEW, "rows/readable", "shape/insert", alter=_headed(b"\x00\x7f\xff\xff\xfe")),
     Lie("no key", _NEW, "key/columns", "shape/insert", alter=_keyless),
-    Lie("subjects of records", _NEW, None, "*", "subjects", "record-name"),
-    Lie("names as they are", _NEW, None, "shape/insert", "avro_names", False),
+    Lie("names as they are", _NEW, "image/columns", "names/back-ticks-changed", "avro_names", False),
     Lie("decimals as text", _NEW, None, "decimal-10-2/max", "modes", Modes(decimal="string")),
     Lie("milliseconds alone", _NEW, "value/datetime-micros", "datetime-6/max", "modes", Modes(temporal="connect")),
 )
