@@ -167,6 +167,18 @@ def served() -> str:
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
+def schema(number: int) -> str | None:
+    """The text of a schema in the registry of the environment; None without one, or if it does not tell."""
+    url = os.environ.get(ADDRESS)
+    if not url:
+        return None
+    with contextlib.suppress(HarnessError):
+        path = f"{urlsplit(url).path.rstrip('/')}/schemas/ids/{number}"
+        told = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).ask("GET", path)
+        return str(json.loads(told)["schema"])
+    return None
+
+
 _CURRENT: Final[list[Remote]] = []
 
 
