@@ -28,7 +28,7 @@ from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import CHOICES as OF_CONNECTORS
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
-from generators.garbage.faults import LABELS, CellFault
+from generators.garbage.faults import LABELS, CellFault, Way, matrix
 from generators.model import (
     Change,
     Column,
@@ -46,7 +46,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import START, change, id_column, insert, named, neutral, slug
+from generators.sources.boundaries import START, change, every_type, id_column, insert, named, neutral, slug
 from generators.sources.registry import source
 from generators.wire_format import Choices, Format, KindRow
 
@@ -219,6 +219,34 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
     return tuple(found)
 
 
+_NUMBERS: Final = "Avro's type of the column holds numbers alone"
+_OF_NUMBERS: Final = ("int", "decimal", "float", "double", "bit", "date", "datetime", "time", "year")
+FITS: Final = {
+    **LABELS,
+    **{f"{logical}/{way}": _NUMBERS for logical in _OF_NUMBERS for way in (Way.LETTERS, Way.SHAPE)},
+    **{f"{logical}/empty": _NUMBERS for logical in _OF_NUMBERS if logical != "decimal"},
+    **{f"{logical}/outside": f"cell-{logical}-far" for logical in ("date", "datetime", "time", "year")},
+    **{f"{logical}/outside": "Avro's type has every number of the column's, and no other" for logical in ("float", "double")},
+    "int/outside": "cell-int-over",
+    "decimal/outside": "cell-decimal-digits",
+    "bit/outside": "cell-bit",
+    "timestamp/outside": "cell-timestamp",
+    "timestamp/shape": "a string holds texts alone",
+    "binary/letters": "any bytes fit",
+    "binary/shape": "bytes hold no shape",
+}
+_BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: ""}
+
+
+def unfit(profile: AvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
+    for logical, way, column, value in matrix(profile.source, fits):
+        type = every_type(supports, profile.source).column(column).type
+        cell = wire_of(profile, type, value)
+        encode = confluent.encoder(json.loads(schema_text(cell.schema)))
+        yield CellFault(f"cell-{logical}-{way}", column, value, encode(json.loads(cell.json)), encode(_BAD[way]))
+
+
 KINDS: Final = (
     *(replace(row, wire=row.wire.replace("payload.", "")) for row in connectors.KINDS[:6]),
     KindRow("value null", "TOMBSTONE", note="the delete before it said what is gone"),
@@ -242,8 +270,8 @@ FORMAT: Final = Format(
     container="confluent",
     faults=confluent.FAULTS,
     cell_faults=cell_faults,
-    fits=LABELS,
-    unfit=lambda _profile, _fits: (),
+    fits=FITS,
+    unfit=unfit,
     losses=connectors.FORMAT.losses,
     oracle=confluent.left,
 )
