@@ -301,7 +301,7 @@ def _float(raw: bytes, at: int) -> tuple[str, int]:
     """The shortest text that is the same binary32."""
     four = raw[at : at + 4]
     found = struct.unpack("<f", four)[0]
-    texts = (format(found, f".{digits}g") for digits in range(6, 10))
+    texts = (format(found, f".{digits}g") for digits in range(1, 10))
     return _json_number(next((text for text in texts if _packs(text, four)), repr(found))), at + 4
 
 

@@ -11,6 +11,11 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
+from conformance.brokers.registry import served
+from conformance.cases.catalogue import made
+from conformance.judging.compare import same_text
+from generators.model import Kind, State
+from generators.wire_format import get
 from spark_checks.decoders.families import confluent
 from spark_checks.decoders.families.confluent import Registry
 
@@ -126,6 +131,34 @@ def test_a_refusal_is_told_at_once(at: str) -> None:
     with pytest.raises(ConnectionError, match="does not tell schema 7: status 401"):
         converted(Registry(at, "alice:secret"), HEAD + DATUM)
     assert len(Answers.asked) == 1
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_cells_are_those_that_the_writer_owes(number: int) -> None:
+    """Every seventh named case of a profile: kinds of reading, keys, and each cell's text."""
+    fmt, compared = get("debezium-avro"), 0
+    sent = [(case, one) for case in made(fmt, fmt.profiles[number])[::7] for one in case.written if one.changes]
+    schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
+    parts = ([one.message.key for _, one in sent], [one.message.value for _, one in sent])
+    batch = pa.RecordBatch.from_arrays([pa.array(part, pa.binary()) for part in parts], schema=schema)
+    found = confluent._converted(batch, Registry(served()))
+    for (case, one), key, value in zip(sent, *(column.to_pylist() for column in found.columns), strict=True):
+        (owed,) = one.changes
+        if owed.kind is Kind.CORRUPT:
+            assert case.level == 2 or not value, case.id
+            continue
+        assert (value is None) is (one.message.value is None), case.id
+        assert owed.keys is None or key is None or tuple(json.loads(key)) == owed.keys, case.id
+        payload = json.loads(value)["payload"] if value else {}
+        for side in ("before", "after"):
+            for name, cell in (owed.image(side, 1) or {}).items():
+                there = payload[side][name]
+                compared += 1
+                if cell.state is State.NULL:
+                    assert there is None, (case.id, name)
+                else:
+                    assert same_text(cell, there if isinstance(there, str) else json.dumps(there)), (case.id, name)
+    assert compared > 1_000
 
 
 def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
