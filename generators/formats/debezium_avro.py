@@ -244,7 +244,8 @@ def unfit(profile: AvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
         type = every_type(supports, profile.source).column(column).type
         cell = wire_of(profile, type, value)
         encode = confluent.encoder(json.loads(schema_text(cell.schema)))
-        yield CellFault(f"cell-{logical}-{way}", column, value, encode(json.loads(cell.json)), encode(_BAD[way]))
+        if cell.schema.type in ("string", "bytes"):
+            yield CellFault(f"cell-{logical}-{way}", column, value, encode(json.loads(cell.json)), encode(_BAD[way]))
 
 
 KINDS: Final = (
