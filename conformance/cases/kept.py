@@ -58,9 +58,7 @@ def read(fmt: Format[Any], profile: Profile) -> tuple[Case, ...] | None:
             with path.open("rb") as file:
                 owner, seal, packed = os.fstat(file.fileno()).st_uid, file.read(32), file.read()
             if _trusted(owner) and hashlib.sha256(packed).digest() == seal:
-                cases, schemas = _unpacked(packed)
-                confluent.recall(schemas)
-                return cases
+                return _unpacked(packed)
     return None
 
 
@@ -70,7 +68,7 @@ def keep(fmt: Format[Any], profile: Profile, cases: tuple[Case, ...]) -> None:
     if path is None or not _older(_sources()):
         return
     try:
-        packed = _packed(cases, confluent.named_in(one.message for case in cases for one in case.written))
+        packed = _packed(cases)
         put(path, lambda: (hashlib.sha256(packed).digest(), packed), "the named cases")
     except HarnessError as error:
         _say(f"{error} Until then every process makes them again.")
@@ -160,7 +158,7 @@ _MAKERS: Final[tuple[Callable[..., Any], ...]] = (
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_PARTS)}
 
 
-def _packed(cases: tuple[Case, ...], schemas: confluent.Schemas) -> bytes:
+def _packed(cases: tuple[Case, ...]) -> bytes:
     atoms: list[Any] = []
     nodes: list[tuple[int, tuple[int, ...]]] = []
     places: dict[Any, int] = {}
@@ -187,15 +185,17 @@ def _packed(cases: tuple[Case, ...], schemas: confluent.Schemas) -> bytes:
         written[id(value)] = number
         return number
 
-    place((cases, schemas))
+    place((cases, confluent.named_in(one.message for case in cases for one in case.written)))
     first = len(atoms)
     moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
 
 
-def _unpacked(packed: bytes) -> tuple[tuple[Case, ...], confluent.Schemas]:
+def _unpacked(packed: bytes) -> tuple[Case, ...]:
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:
         values.append(_MAKERS[kind](*[values[at] for at in parts]))
-    found: tuple[tuple[Case, ...], confluent.Schemas] = values[-1]
-    return found
+    cases: tuple[Case, ...]
+    cases, schemas = values[-1]
+    confluent.recall(schemas)
+    return cases
