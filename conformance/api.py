@@ -61,6 +61,7 @@ def run(
     """
     from dataclasses import replace
 
+    from conformance.brokers import registry
     from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
     from conformance.engines.child import QUICK
@@ -100,6 +101,7 @@ def run(
     )
     wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
     with (
+        registry.reached(settings.formats, wanted, lambda _text: None),
         engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf, spark=spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, own),
     ):

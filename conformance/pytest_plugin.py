@@ -288,6 +288,7 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
     """Runs a suite from start to end, on a given session if there is one, and saves its failures where `cdc-conformance replay`
     finds them. Raises HarnessError."""
+    from conformance.brokers import registry
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
     from conformance.engines.live import name_of
@@ -321,6 +322,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
     with (
+        registry.reached((cls.format,), wanted, lambda _text: None),
         _engine(cls, config, decoder, wanted.kafka, conf, spark) as engine,
         transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
@@ -339,6 +341,7 @@ def _engine(
 ) -> Iterator[Any]:
     """The suite's engine. One that starts a Spark stays for the next suite of the same decoder's file and settings, until pytest
     ends; an error ends it."""
+    from conformance.brokers import registry
     from conformance.engines.child import needed
     from conformance.engines.command import engine_for
     from conformance.engines.specs import is_command
@@ -348,7 +351,8 @@ def _engine(
         with engine_for(decoder, (cls.format,), **given) as engine:
             yield engine
         return
-    asked = ((decoder or "").rpartition(":")[0], needed((cls.format,), kafka=kafka), given)
+    there = os.environ.get(registry.ADDRESS)
+    asked = ((decoder or "").rpartition(":")[0], needed((cls.format,), kafka=kafka), given, there)
     if _KEPT not in config.stash:
         config.stash[_KEPT] = Kept()
         config.add_cleanup(config.stash[_KEPT].end)

@@ -321,7 +321,7 @@ class Deployment:
     option: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
     `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values. `schemas` says where the schema of a
     message is: `message` (in its key and value), `value` (in its value alone), `none` (nowhere), `published` (it is the
-    product's published one), "" if the format has none.
+    product's published one), `registry` (in a registry, under the id in the message), "" if the format has none.
     """
 
     time_zone: str = "UTC"

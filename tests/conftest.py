@@ -28,6 +28,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(need)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def schemas():
+    """The small registry, for decoders that are called without a command."""
+    from conformance.brokers.registry import ensure
+
+    ensure(("debezium-avro",))
+
+
 @pytest.fixture(scope="session")
 def kafka():
     """An embedded broker."""

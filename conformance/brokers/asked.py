@@ -19,13 +19,15 @@ _ACCESS = ("security.", "sasl.", "ssl.", "enable.ssl.")
 class Asked:
     """`spec` is none, auto, embedded, container or HOST:PORT; `properties` are those of its clients, in librdkafka's names.
 
-    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`.
+    A run uses `topic`, if it is given, which must exist; else it creates topics whose names begin with `prefix`. `registry` is
+    the URL of the user's schema registry, if there is one.
     """
 
     spec: str = "auto"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     topic: str = ""
     prefix: str = PREFIX
+    registry: str = ""
 
     @property
     def kafka(self) -> bool:
@@ -47,9 +49,11 @@ def asked(
     pairs: Iterable[tuple[str, str]] = (),
     topic: str | None = None,
     prefix: str | None = None,
+    registry: str | None = None,
 ) -> Asked:
-    """The broker of --broker, --broker-config, --broker-property, --topic and --topic-prefix. Without a `spec` the file may name
-    it, else it is auto. Raises UsageError for properties that are unknown, cannot be given, or belong to no running broker."""
+    """The broker of --broker, --broker-config, --broker-property, --topic, --topic-prefix and --registry. Without a `spec` the
+    file may name it, else it is auto. Raises UsageError for properties that are unknown, cannot be given, or belong to no running
+    broker."""
     properties = (given.read(config) if config else {}) | dict(pairs)
     named = [properties.pop(name) for name in given.SERVERS if name in properties]
     if spec in (None, "auto") and named:
@@ -67,7 +71,7 @@ def asked(
                 )
         if topic:
             raise UsageError(f"--topic {topic} needs a running broker, --broker HOST:PORT; this is --broker {spec}")
-    found = Asked(spec, properties, topic or "", prefix or PREFIX)
+    found = Asked(spec, properties, topic or "", prefix or PREFIX, registry or "")
     if properties:
         given.check(found.at(spec))
     return found

@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ class Bundle:
 
     `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4), `without` names modules to leave
     out, `main` is the beginning of the name of the jar that the others need. `remedy` says what helps where they cannot be
-    downloaded.
+    downloaded. With `archive`, a classifier, the module is one tar.gz that has all jars, and the first of them is `main`.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Bundle:
     size: str
     without: tuple[str, ...] = ()
     remedy: str = ""
+    archive: str = ""
 
 
 KAFKA = Bundle(
@@ -268,16 +270,18 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     if ivy is None:
         raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
     lines = [
-        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default">'
+        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->{"master" if bundle.archive else "default"}">'
         # A module that is named comes in the named revision, whatever the others ask for.
         + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
+        + (f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>' if bundle.archive else "")
         + "</dependency>"
         for org, name, revision in bundle.modules
     ]
     lines += [f'<exclude module="{name}"/>' for name in bundle.without]
     description = work / "ivy.xml"
     description.write_text(
-        '<ivy-module version="2.0">\n  <info organisation="cdc-conformance" module="broker"/>\n'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
+        '  <info organisation="cdc-conformance" module="broker"/>\n'
         "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
         encoding="utf-8",
     )
@@ -285,7 +289,8 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     jars = work / "jars"
     command = [
         *(java.path, "-jar", str(ivy), *(("-settings", settings) if settings else ())),
-        *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"),
+        *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types"),
+        *(("tar.gz",) if bundle.archive else ("jar", "bundle")),
         *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
     ]
     version = bundle.modules[0][2]
@@ -303,7 +308,7 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
         finally:
             ivy_run.stop()
     text = log.read_text(encoding="utf-8", errors="replace")
-    found = sorted(jars.glob("*.jar"))
+    found = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
         told = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
@@ -313,7 +318,13 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
         raise HarnessError(
             f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
         )
-    (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
+    for packed in found if bundle.archive else ():
+        with tarfile.open(packed) as file:
+            file.extractall(jars, filter="data")
+        packed.unlink()
+        found = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
+    listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in found)
+    (jars / "jars.txt").write_text(listed, encoding="utf-8")
     note(f"downloaded {bundle.title} {version}: {len(found)} jars in {time.monotonic() - began:.0f} s")
 
 

@@ -1,7 +1,8 @@
 """Named cases on disk, made once for all processes of the same sources: `cases/<sources>/<format>/<profile>` in the cache.
 
-`<sources>` digests everything that makes cases. The newest GENERATIONS stay, each with a file for every listed profile of the
-formats. A file is a digest and compressed data of `marshal`, which runs nothing when it is read; a file of another user or of
+Beside them stand the schemas that messages in Confluent's framing name. `<sources>` digests everything that makes cases. The
+newest GENERATIONS stay, each with a file for every listed profile of the formats. A file is a digest and compressed data of
+`marshal`, which runs nothing when it is read; a file of another user or of
 other content than its digest says is not read. Where nothing can be written, every process makes its cases.
 """
 
@@ -33,6 +34,7 @@ from cramjam import zstd
 from conformance.files import cache_dir, put
 from generators import model
 from generators.errors import HarnessError
+from generators.families import confluent
 from generators.model import Case, Change, Message, Written
 from generators.wire_format import FORMATS, Format, Profile, get
 
@@ -183,7 +185,7 @@ def _packed(cases: tuple[Case, ...]) -> bytes:
         written[id(value)] = number
         return number
 
-    place(cases)
+    place((cases, confluent.named_in(one.message for case in cases for one in case.written)))
     first = len(atoms)
     moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))
@@ -193,5 +195,7 @@ def _unpacked(packed: bytes) -> tuple[Case, ...]:
     values, nodes = marshal.loads(zstd.decompress(packed))  # noqa: S302 - the digest and the owner are checked
     for kind, parts in nodes:
         values.append(_MAKERS[kind](*[values[at] for at in parts]))
-    cases: tuple[Case, ...] = values[-1]
+    cases: tuple[Case, ...]
+    cases, schemas = values[-1]
+    confluent.recall(schemas)
     return cases

@@ -88,12 +88,18 @@ _ACCESS: Final = (
         type=BrokerProperty(),
         help="A property of the Kafka client; repeatable. A secret: NAME=env:VARIABLE.",
     ),
+    click.option(
+        "--registry",
+        metavar="URL",
+        help="A schema registry of yours, for formats that need one; its NAME:PASSWORD in CDC_CONFORMANCE_REGISTRY_USER, its "
+        "certificates in the file CDC_CONFORMANCE_REGISTRY_CA. Default: one of the harness's own.",
+    ),
 )
 
 
 def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds a command's --broker and topic options, --broker-config and --broker-property; the command gets their values as
-    `asked`."""
+    """Adds a command's --broker and topic options, --broker-config, --broker-property and --registry; the command gets their
+    values as `asked`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
@@ -102,7 +108,9 @@ def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]]
 
             pairs, prefix = given.pop("broker_property"), given.pop("topic_prefix", None)
             topic = given.pop("topic", None) if TOPIC in options else None
-            return command(*arguments, asked=asked(broker_spec, broker_config, pairs, topic, prefix), **given)
+            return command(
+                *arguments, asked=asked(broker_spec, broker_config, pairs, topic, prefix, given.pop("registry")), **given
+            )
 
         for option in reversed((*options, *_ACCESS)):
             called = option(called)

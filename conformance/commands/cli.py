@@ -286,6 +286,7 @@ def _perform(
     update: bool,
     details: bool,
 ) -> int:
+    from conformance.brokers import registry
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
@@ -310,7 +311,10 @@ def _perform(
     try:
         with Progress() as note:
             ahead(asked.spec, note)
-            with engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
+            with (
+                registry.reached(settings.formats, asked, note),
+                engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
+            ):
                 note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
                 with transport(asked, note, conf) as (bootstrap, described, topic):
                     settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)

@@ -178,6 +178,7 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
+    from conformance.brokers import registry
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.engines.transport import reached
@@ -218,7 +219,11 @@ def load(name: str, **options: Any) -> None:
     own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
     conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note) as engine:
+    with (
+        Progress() as note,
+        registry.reached((fmt,), options["asked"], note),
+        ChildEngine(packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note) as engine,
+    ):
         note("starting Spark and Kafka" if kafka else "starting Spark")
         with reached(options["asked"], note, conf) as (cluster, described):
             outcome = loading.run(settings, engine, cluster, note, described, say=lambda text: click.echo(text, err=True))

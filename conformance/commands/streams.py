@@ -95,6 +95,7 @@ def stream(
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
+    from conformance.brokers import registry
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.engines.transport import reached
@@ -120,7 +121,11 @@ def stream(
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables, topic_pattern or "")
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
-    with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
+    with (
+        Progress() as note,
+        registry.reached(names, asked, note),
+        ChildEngine(packages=packages, conf=conf, note=note) as engine,
+    ):
         note(f"starting Spark{' and Kafka' if asked.kafka else ''}")
         with reached(asked, note, conf) as (cluster, _):
             for outcome in run(settings, engine, cluster, note):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
+    from conformance.brokers import registry
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
@@ -37,6 +38,7 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
     kafka, limit = asked.kafka, settings.timeout_s
     with (
         Progress() as note,
+        registry.reached(settings.formats, asked, note),
         engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
     ):
         note("starting the decoder" if is_command(settings.decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")

@@ -30,6 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.brokers import registry
 from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines import cluster
@@ -69,7 +70,9 @@ without it, as their users run them."""
 
 
 def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
-    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. Raises UnknownName."""
+    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. A format whose messages name
+    schemas has a registry from then on. Raises UnknownName."""
+    registry.ensure(formats := tuple(formats))
     return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
 
 

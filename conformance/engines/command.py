@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from conformance.brokers import registry
 from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines._command_lines import (
@@ -89,6 +90,7 @@ def engine_for(
 
     Raises UsageError for a command on a cluster or a session, and for a function that another process cannot have.
     """
+    registry.ensure(formats)
     if spark is not None:
         if is_command(decoder):
             raise UsageError(f"--decoder {decoder!r} does not run on a session of Spark")
@@ -158,6 +160,7 @@ class CommandEngine:
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; returns their number. If reading fails, the calls that need the records raise its error."""
+        registry.hold()
         return self._put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ import cramjam
 import fastavro
 import orjson
 
+from conformance.brokers import registry
 from generators import wire_format
+from generators.families import confluent
 
 LIMIT: Final = 64 * 1024 * 1024
 """Limit of a decompressed value, in bytes."""
@@ -36,7 +39,8 @@ class ReadRecord:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A record that was opened. `container` is json, avro, null (no value, or the JSON null), or unreadable: `problem` says why.
+    """A record that was opened. `container` is json, avro, confluent (of a registry's schema, which the document has as `schema`,
+    with the datum as `payload`), null (no value, or the JSON null), or unreadable: `problem` says why.
 
     `document` is the value of the JSON text or of the Avro datum, `text` the JSON text. `schema` is the format whose published
     Avro schema reads the value to its end, `edition` the schema's number.
@@ -129,6 +133,15 @@ def _framed(key: bytes, value: bytes) -> Any:
 def _read(record: ReadRecord, body: bytes, compression: str) -> Seen:
     if body.lstrip()[:1] in (b"{", b"["):
         return _json(record, body, compression)
+    if body[:1] == confluent.MAGIC and (schema := _registered(body[: confluent.HEAD])) is not None:
+        datum = _datum(schema, body[confluent.HEAD :])
+        return Seen(
+            record,
+            "unreadable" if datum is None else "confluent",
+            {"schema": schema, "payload": datum},
+            compression=compression,
+            problem="not of the schema that it names in the registry",
+        )
     for name, edition, schema in _schemas():
         if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (datum := _datum(schema, body)) is not None:
             return Seen(record, "avro", datum, "", compression, name, edition)
@@ -153,12 +166,21 @@ def _json(record: ReadRecord, body: bytes, compression: str) -> Seen:
 _HEADS: Final = (
     (b"Obj\x01", "an Avro file: no known writer puts one into a message"),
     (b"\xc3\x01", "Avro's single-object encoding: no known writer uses it"),
-    (b"\x00\x00\x00", "a schema registry's header: its schema is not in the message, and no known writer uses one"),
+    (b"\x00", "a schema registry's header: name the registry that has its schema in CDC_CONFORMANCE_REGISTRY"),
 )
 
 
 def _headed(body: bytes) -> str:
     return next((told for head, told in _HEADS if body.startswith(head)), "neither JSON nor Avro of a published schema")
+
+
+@cache
+def _registered(head: bytes) -> Any:
+    """The schema that a message names by its first bytes, parsed; None without a registry, or if it has none."""
+    number = int.from_bytes(head[1:])
+    known = confluent.SCHEMAS.get(number)
+    text = known[1] if known else registry.schema(number) if len(head) == confluent.HEAD else None
+    return None if text is None else fastavro.parse_schema(json.loads(re.sub(r',\s*"logicalType":\s*"[^"]+"', "", text)))
 
 
 @cache

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 
 import pyarrow as pa
 
+from conformance.brokers import registry
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import decoder_of
@@ -32,10 +33,11 @@ from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
 from conformance.load.feed import Feed
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
+from conformance.load.source import PROBED
 from conformance.rules.rules import rules
 from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
-from generators.drawing.cases import as_case
+from generators.drawing.cases import LAYOUT, as_case
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
 from generators.publishing import kafka
@@ -451,6 +453,17 @@ def judged(
     return sample
 
 
+def _told(settings: LoadSettings, profile: Profile) -> None:
+    """Tells the registry the schemas of messages that other processes write: what the writer writes here names the same."""
+    fmt = get(settings.format)
+    if registry.needed((fmt.name,)):
+        for unit in range(PROBED):
+            own = settings.tables
+            scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
+            fmt.write(scenario.history, profile, LAYOUT)
+        registry.hold()
+
+
 def run(
     settings: LoadSettings,
     engine: ChildEngine,
@@ -474,6 +487,7 @@ def run(
     if level not in loaded.levels:
         raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
     outcome = LoadResult(settings, profile.name, level, broker)
+    _told(settings, profile)
     try:
         with Lane(engine, bootstrap, outcome, note) as lane:
             lane.warm_up()

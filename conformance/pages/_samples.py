@@ -7,11 +7,12 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
 from generators.drawing.cases import LAYOUT
+from generators.families import confluent
 from generators.model import Bootstrap, Column, History, Instant, Message, Op, RowChange, RowImages, Table, Value, Written
 from generators.sources import mysql, postgresql
 from generators.wire_format import Format
@@ -75,11 +76,21 @@ def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     change = written.changes[0]
     told = str(change.op or change.kind)
     value = written.message.value
+    if fmt.container == "confluent":
+        return Sample(told, replace(written.message, key=_named(written.message.key).encode()), _named(value) or "null")
     if value is None:
         return Sample(told, written.message, "null")
     if fmt.container == "avro":
         return Sample(told, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
     return Sample(told, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
+
+
+def _named(value: bytes | None) -> str:
+    """A datum in Confluent's framing as its schema reads it, "" for none."""
+    if not value:
+        return ""
+    schema = json.loads(confluent.SCHEMAS[int.from_bytes(value[1 : confluent.HEAD])][1])
+    return _layout(_tree_of(_decoded(value[confluent.HEAD :], schema)), WIDTH)
 
 
 def pretty(text: str, width: int = WIDTH) -> str:

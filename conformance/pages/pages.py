@@ -163,6 +163,8 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
     yield f"A row of four columns inserted, changed and deleted, as profile `{plain(fmt).name}` writes it; line breaks are added."
     if fmt.container == "avro":
         yield "Avro as its schema reads it: a union's record has its name before it, bytes are 0x..."
+    if fmt.container == "confluent":
+        yield "Keys and values as their schemas in the registry read them, without the zero and the id before each."
     schema = ""
     for sample in samples(fmt):
         text = sample.text

@@ -6,6 +6,9 @@ kind say. A name that is no kind is a rule of that format alone, and says everyt
 owns a comparison is the one that a difference breaks.
 
     family = "toy"                               # whose kinds the format has; most formats have none
+    like = "debezium-json"                       # whose rules the format has too, behind its own; a rule named again says
+                                                 # what is different
+    without = "rows/schemaless"                  # but for these
     provenance = "OBSERVED"                      # of rules whose grade names none; ASSUMED without this line
 
     [order]                                      # which change of a row is the newer one (conformance.rules.order)
@@ -29,7 +32,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -82,11 +85,13 @@ Given: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors."""
+    """What the file of a format says. `order` is its table as it stands, and `place` where, for errors; `like` is the format
+    whose rules it has too."""
 
     rules: tuple[Rule, ...]
     order: Mapping[str, Any]
     place: str
+    like: str = ""
 
 
 _OUTSIDE: Final[dict[str, Path]] = {}
@@ -113,20 +118,30 @@ def book(fmt: str) -> Book:
 
 def read(fmt: str, where: str, text: str) -> Book:
     """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
-    file = _File(where, text, ("family", "provenance", "order", "rules"))
+    file = _File(where, text, ("family", "like", "without", "provenance", "order", "rules"))
     with _at(file.place("family")):
         known = kinds(file.data.get("family", ""))
     with _at(file.place("provenance")):
         provenance = Provenance(_one(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
+    with _at(file.place("like")):
+        other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     found = []
+    shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
+    with _at(file.place("without")):
+        for name in file.data.get("without", "").split():
+            del shared[_one(name, "rule", shared)]
     for place, name, given in file.entries("rules"):
+        if name in shared:
+            shared[name] = replace(shared[name], **given)
+            continue
         told = {"obligation": Obligation.MUST, "provenance": provenance, **known.get(name, {}), **given}
         if lacking := ", ".join(field for field, of_rule in NEEDED.items() if of_rule not in told):
             if name in known:
                 raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
             raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
         found.append(Rule(id=f"{fmt}/{name}", **told))
-    return Book(tuple(found), {"provenance": provenance, **file.data.get("order", {})}, file.place("order"))
+    order = {**other.order, "provenance": provenance, **file.data.get("order", {})}
+    return Book((*found, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
 
 def kinds(family: str = "") -> Mapping[str, Given]:

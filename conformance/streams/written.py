@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
 from conformance.streams.kept import Kept
 from conformance.streams.told import Group
@@ -34,6 +35,7 @@ class New:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless every message was acknowledged."""
+        registry.hold()
         if messages:
             sent = [replace(one, topic=self.names[one.topic]) for one in messages]
             result = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
@@ -78,6 +80,7 @@ class Gapped:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless the transaction was committed."""
+        registry.hold()
         unread = [(one, True) for one in self._unread()]
         sent = [(replace(one, topic=self.names[one.topic]), is_removed(one)) for one in messages]
         for place in self._writer.publish((*unread, *sent))[len(unread) :]:

@@ -1,4 +1,4 @@
 """Messages and expectations on disk: the lossless JSON form, corpora, the committed fixtures.
 
-Imports `drawing` and `bulk`.
+Imports `drawing`, `bulk` and `families`.
 """

@@ -6,9 +6,11 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from generators.errors import UsageError
+from generators.families import confluent
 from generators.model import (
     Case,
     Cell,
@@ -59,6 +61,7 @@ __all__ = [
     "dump_column",
     "dump_deployment",
     "dump_message",
+    "dump_schemas",
     "dump_table",
     "dump_type",
     "dump_value",
@@ -70,6 +73,7 @@ __all__ = [
     "load_column",
     "load_deployment",
     "load_message",
+    "load_schemas",
     "load_table",
     "load_type",
     "load_value",
@@ -388,8 +392,29 @@ def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
     return kind, maybe(members, "op", at, lambda op, where: member(Op, op, where))
 
 
-_CASE = frozenset({"id", "format", "profile", "deployment", "level", "tags", "tables", "written", "origin", "scenario", "fault"})
+_CASE = frozenset(
+    {"id", "format", "profile", "deployment", "level", "tags", "tables", "schemas", "written", "origin", "scenario", "fault"}
+)
 _WRITTEN = frozenset({"message", "changes"})
+
+
+def dump_schemas(messages: Iterable[Message]) -> dict[str, Plain]:
+    """The schemas that messages in Confluent's framing name, as `schemas`: subject and text by id; {} without any."""
+    found = {str(number): list(schema) for number, schema in confluent.named_in(messages).items()}
+    return {"schemas": found} if found else {}
+
+
+def load_schemas(data: Plain, at: str = "") -> None:
+    """Makes schemas of `dump_schemas` known to this process. Raises Malformed."""
+    if not isinstance(data, dict):
+        raise Malformed(at, "must be an object")
+    found = {}
+    for number, schema in data.items():
+        if not number.isdecimal() or len(number) > 10:
+            raise Malformed(path(at, number[:80]), "is no id of a schema")
+        subject, text = (*array(schema, path(at, number), string), "", "")[:2]
+        found[int(number)] = subject, text
+    confluent.recall(found)
 
 
 def dump_case(case: Case) -> Plain:
@@ -405,6 +430,7 @@ def dump_case(case: Case) -> Plain:
         "scenario": dump_text(case.scenario),
         "fault": case.fault,
         "tables": [dump_table(table) for table in case.tables],
+        **dump_schemas(written.message for written in case.written),
         "written": [
             {"message": dump_message(written.message), "changes": [dump_change(change) for change in written.changes]}
             for written in case.written
@@ -415,6 +441,7 @@ def dump_case(case: Case) -> Plain:
 def load_case(data: Plain, at: str = "") -> Case:
     """Inverse of `dump_case` for a case whose messages carry its id. Raises Malformed."""
     members = fields(data, at, _CASE)
+    load_schemas(members.get("schemas", {}), path(at, "schemas"))
     case_id = string(need(members, "id", at), path(at, "id"))
 
     def written(data: Plain, where: str) -> Written:

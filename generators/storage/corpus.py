@@ -1,7 +1,8 @@
 """Corpora on disk: messages as a writer would publish them, with the expected changes beside them (docs/corpus.md).
 
 `<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl` and, on request,
-`messages.parquet`. The same cases give the same bytes, whatever the process, hash seed, time zone or locale.
+`messages.parquet`; of messages in Confluent's framing `schemas.json` has the schemas. The same cases give the same bytes,
+whatever the process, hash seed, time zone or locale.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from generators.errors import HarnessError, UsageError
+from generators.families import confluent
 from generators.model import Case, Change, Deployment, Message, Table, Written
 from generators.storage import codec, records
 from generators.storage._folder import Sink, whole_folder
@@ -30,6 +32,8 @@ TABLES: Final = "tables.json"
 MESSAGES: Final = "messages.jsonl"
 EXPECTED: Final = "expected.jsonl"
 PARQUET: Final = "messages.parquet"
+SCHEMAS: Final = "schemas.json"
+"""The schemas that messages in Confluent's framing name."""
 _REQUIRED: Final = (TABLES, MESSAGES, EXPECTED)
 _PARQUET_ROWS: Final = 10_000
 
@@ -82,7 +86,7 @@ def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], 
     or not writable.
     """
     target = Path(out) / _component(fmt.name) / _component(profile.name)
-    with whole_folder(target, {MANIFEST, PARQUET, *_REQUIRED}) as temporary:
+    with whole_folder(target, {MANIFEST, PARQUET, SCHEMAS, *_REQUIRED}) as temporary:
         writer = _Writer(temporary, parquet)
         try:
             for case in cases:
@@ -113,12 +117,14 @@ class _Writer:
         self._tables: dict[Table, int] = {}
         self._cases: dict[str, Plain] = {}
         self._next: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._schemas: confluent.Schemas = {}
         self._count = [0, 0]
 
     def add(self, case: Case) -> None:
         if case.id in self._cases:
             raise UsageError(f"case {case.id} is there twice")
         numbers = [self._tables.setdefault(table, len(self._tables)) for table in case.tables]
+        self._schemas |= confluent.named_in(written.message for written in case.written)
         self._cases[case.id] = {"id": case.id, "level": case.level, "tags": sorted(case.tags), "tables": numbers}
         for written in case.written:
             place = written.message.topic, written.message.partition
@@ -155,6 +161,13 @@ class _Writer:
         tables.close()
         files = {sink.file.name: sink.sha256 for sink in (tables, self._messages, self._expected)}
         size = tables.size + self._messages.size + self._expected.size
+        if self._schemas:
+            schemas = Sink(self._folder / SCHEMAS)
+            lines = (f"{to_line(str(number))}:{to_line(list(self._schemas[number]))}" for number in sorted(self._schemas))
+            schemas.raw(b"{\n" + ",\n".join(lines).encode() + b"\n}\n")
+            schemas.close()
+            files[SCHEMAS] = schemas.sha256
+            size += schemas.size
         if self._parquet:
             files[PARQUET] = _sha256(self._folder / PARQUET)
             size += (self._folder / PARQUET).stat().st_size
@@ -297,8 +310,9 @@ def _manifest(folder: Path) -> _Manifest:
         if not isinstance(files, dict):
             raise Malformed("sha256", "must be an object")
         for name in files:
-            if name not in (*_REQUIRED, PARQUET):
-                raise Malformed("sha256", f"refuses {name!r}: a corpus names {', '.join(_REQUIRED)} and {PARQUET}, nothing else")
+            if name not in (*_REQUIRED, PARQUET, SCHEMAS):
+                known = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
+                raise Malformed("sha256", f"refuses {name!r}: a corpus names {known}, nothing else")
         for name in _REQUIRED:
             need(files, name, "sha256")
         names = {name: string(need(members, name, ""), name) for name in ("format", "profile")}
@@ -349,6 +363,9 @@ _CASE_FIELDS = frozenset({"id", "level", "tags", "tables"})
 
 def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     tables, shells = _tables(folder / TABLES, manifest)
+    if SCHEMAS in manifest.files:
+        with _located(folder / SCHEMAS):
+            codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
     places: dict[tuple[str, int, int], tuple[str, list[Change]]] = {}
     written: dict[str, list[tuple[Message, list[Change]]]] = {case.id: [] for case in shells}
     following: defaultdict[tuple[str, int], int] = defaultdict(int)

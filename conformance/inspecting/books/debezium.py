@@ -420,4 +420,47 @@ _DEBEZIUM: Final = EvidenceBook(
     version=_version,
 )
 
-BOOKS: Final = (_DEBEZIUM,)
+_AVRO_SIGNS: Final = (
+    Sign(
+        "source.connector is postgresql",
+        lambda s: connector(s) == "postgresql",
+        "confluent#connect-schema",
+        given=("postgresql",),
+    ),
+    Sign("source.connector is mariadb", lambda s: connector(s) == "mariadb", "confluent#connect-schema", given=("mariadb",)),
+    Sign(
+        "a row has a transaction",
+        lambda s: _rows_transaction(s) and s.payload["transaction"] is not None,
+        "debezium#transaction-boundary",
+        given=("transaction",),
+    ),
+    Sign(
+        "a row has no envelope, and __deleted",
+        lambda s: "__deleted" in s.payload,
+        "debezium#flattened",
+        given=("flat-rewrite",),
+    ),
+)
+
+
+def _avro_marks(seen: Seen) -> bool:
+    return seen.container == "confluent" and (
+        {"source", "op"} <= seen.payload.keys()
+        or {"source", "ddl"} <= seen.payload.keys()
+        or {"status", "id"} <= seen.payload.keys()
+        or seen.payload.keys() == {"ts_ms"}
+        or "__deleted" in seen.payload
+    )
+
+
+_AVRO: Final = EvidenceBook(
+    "debezium-avro",
+    "Debezium, Avro of a schema registry",
+    _avro_marks,
+    _DEBEZIUM.shapes,
+    _AVRO_SIGNS,
+    members=lambda seen: (_FLAT,) if "__deleted" in seen.payload else seen.payload,
+    version=_version,
+)
+
+BOOKS: Final = (_DEBEZIUM, _AVRO)

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.rules.book import book
 from conformance.rules.rules import rules
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import WORDS, when
@@ -53,8 +54,14 @@ def lines() -> tuple[Mapping[str, Any], ...]:
 
 @cache
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """The liars of a format: of each line, those of the rules that it names, by globs of `FORMAT/RULE`."""
-    ids = [rule.id for rule in rules(fmt)]
+    """The liars of a format: of each line, those of the rules that it names, by globs of `FORMAT/RULE`, in its own name or that
+    of the format that it is like; not those of a glob behind `!`."""
+    ids, like = [rule.id for rule in rules(fmt)], book(fmt).like or fmt
+
+    def named(rule: str, globs: list[str]) -> bool:
+        own = any(fnmatchcase(id_, glob) for id_ in (rule, rule.replace(fmt, like, 1)) for glob in globs)
+        return own and not any(glob[0] == "!" and fnmatchcase(rule, glob[1:]) for glob in globs)
+
     return tuple(
         Liar(
             line["name"],
@@ -68,5 +75,5 @@ def liars(fmt: str) -> tuple[Liar, ...]:
         )
         for line in lines()
         for rule in ids
-        if any(fnmatchcase(rule, glob) for glob in line["by"].split())
+        if named(rule, line["by"].split())
     )

@@ -39,13 +39,18 @@ def mangled(name: str) -> str:
 def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
     """A column's name on the wire (debezium#mangled-names, debezium#back-ticks)."""
     if profile.mangles_names and not snapshot:
-        return mangled(name)
-    return name.replace("`", "``") if profile.doubles_ticks else name
+        name = mangled(name)
+    elif profile.doubles_ticks:
+        name = name.replace("`", "``")
+    return _INVALID.sub("_", f"_{name}" if name[:1].isdigit() else name) if profile.avro_names else name
+
+
+_INVALID: Final = re.compile("[^A-Za-z0-9_]")
 
 
 def adjusted(name: str, profile: DebeziumProfile) -> str:
     """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (debezium#schema-names)."""
-    if profile.version >= (2, 0):
+    if profile.version >= (2, 0) and not profile.avro_names:
         return name
     return re.sub(r"[^A-Za-z0-9_.]", "_", name if re.match("[A-Za-z_]", name) else f"_{name[1:]}")
 

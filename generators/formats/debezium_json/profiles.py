@@ -29,9 +29,10 @@ class DebeziumProfile(Profile):
     from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written, and MySQL's connector of 3.5 runs with
     `include.schema.comments=true`, which MariaDB's does not need. `source_types` is `column.propagate.source.type`;
     `flat` the option that takes the envelope away, "" for none; `queries` is `include.query`, `unknown_types`
-    `include.unknown.datatypes`. `mangles_names`, `doubles_ticks`, `context_headers`, `transaction_first` and `step_ms` (the
-    resolution of `source.ts_ms`) follow from release and connector; `tombstones` is `tombstones.on.delete`, `connector` the
-    connector's own name, `defaults` says whether it knows the defaults of columns.
+    `include.unknown.datatypes`, `avro_names` the adjustment of names to what Avro allows. `mangles_names`, `doubles_ticks`,
+    `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release and connector;
+    `tombstones` is `tombstones.on.delete`, `connector` the connector's own name, `defaults` says whether it knows the defaults of
+    columns.
     """
 
     modes: Modes = Modes()
@@ -54,6 +55,7 @@ class DebeziumProfile(Profile):
     flat: str = ""
     queries: bool = False
     unknown_types: bool = False
+    avro_names: bool = False
 
     @property
     def version(self) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import pytest
 from conformance.cases import catalogue, kept
 from conformance.cases.catalogue import made, named_cases
 from generators.errors import HarnessError
+from generators.families import confluent
 from generators.wire_format import FORMATS, get
 
 FMT = get("huawei-cdl-json")
@@ -165,3 +166,13 @@ def test_a_value_of_another_type_is_not_kept():
     (case, *_) = made(FMT, PROFILE)
     with pytest.raises(HarnessError, match=r"cannot write the named cases: they hold a set\."):
         kept._packed((replace(case, tags={"a"}),))
+
+
+def test_the_schemas_that_messages_name_come_with_them(monkeypatch):
+    fmt = get("debezium-avro")
+    case = next(case for case in made(fmt, fmt.profiles[0], ("*/schema/evolved",)) if case.written)
+    named = confluent.named_in(one.message for one in case.written)
+    packed = kept._packed((case,))
+    monkeypatch.setattr(confluent, "SCHEMAS", {})
+    assert kept._unpacked(packed) == (case,)
+    assert named == confluent.SCHEMAS and len(named) >= 5

@@ -57,6 +57,41 @@ provenance = "OBSERVED"
     )
 
 
+def test_a_format_that_is_like_another_has_its_rules_behind_its_own_and_says_what_differs():
+    found = read(
+        f"""
+like = "debezium-json"
+without = "rows/schemaless key/schemaless"
+[rules]
+"value/null" = {{ grade = "SHOULD", cites = "canal#times" }}
+"new/rule" = {{ {OWN} }}
+"""
+    )
+    other = rules("debezium-json")
+    names = [rule.id.partition("/")[2] for rule in other if not rule.law and rule.id not in LEFT_OUT]
+    assert [rule.id for rule in found] == ["toy-json/new/rule", *(f"toy-json/{name}" for name in names)]
+    (null,) = (rule for rule in found if rule.id == "toy-json/value/null")
+    (theirs,) = (rule for rule in other if rule.id == "debezium-json/value/null")
+    assert (null.obligation, null.citations) == (Obligation.SHOULD, (Citation("canal#times"),))
+    assert (null.statement, null.selector, null.effect) == (theirs.statement, theirs.selector, theirs.effect)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('like = "toy"\n', "toy.toml:1: unknown format 'toy'"),
+        ('like = "ogg-json"\nwithout = "rows/opp"\n', "toy.toml:2: unknown rule 'rows/opp'. Did you mean 'rows/op'?"),
+    ],
+)
+def test_a_format_or_a_rule_that_is_not_there_is_told_with_its_line(text, told):
+    with pytest.raises(UsageError) as error:
+        read(text)
+    assert str(error.value).startswith(told)
+
+
+LEFT_OUT = ("debezium-json/rows/schemaless", "debezium-json/key/schemaless")
+
+
 def test_several_kinds_in_one_line_keep_their_order():
     found = read('[rules]\n"value/integer value/decimal value/null" = "canal#times"\n')
     assert [rule.id.split("/", 1)[1] for rule in found] == ["value/integer", "value/decimal", "value/null"]
@@ -92,7 +127,10 @@ def test_a_selector_is_its_conditions(text, selector):
     ("text", "told"),
     [
         ("rules = 1 1", "toy.toml:1: Expected newline or end of document after a statement (at line 1, column 11)."),
-        ("\n[rule]\n", "toy.toml:2: unknown part 'rule'. Did you mean 'rules'? Known: family, order, provenance, rules."),
+        (
+            "\n[rule]\n",
+            "toy.toml:2: unknown part 'rule'. Did you mean 'rules'? Known: family, like, order, provenance, rules, without.",
+        ),
         (
             'provenance = "SEEN"\n[rules]\n',
             "toy.toml:1: unknown provenance 'SEEN'. Did you mean 'OBSERVED'? Known: ASSUMED, DOCUMENTED, OBSERVED.",

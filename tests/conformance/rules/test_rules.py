@@ -50,6 +50,7 @@ IDS = {
     "huawei-cdl-debezium": (56, "2973b2cf2949"),
     "debezium-json": (127, "50198985f5b7"),
     "maxwell-json": (67, "c29988ded497"),
+    "debezium-avro": (110, "b566feb7efcc"),
     "ogg-json": (54, "a5fe74f6c186"),
     "canal-dialects-json": (74, "2e584e45918c"),
     "ticdc-debezium-json": (62, "55dfda382f97"),

@@ -35,8 +35,9 @@ def test_every_format_has_the_liars_of_its_faults(name: str) -> None:
     assert len(liars(name)) > 25
     assert "null-as-delete" in names
     assert ("no-message-as-row" in names) is (get(name).container == "json")
-    assert names >= {"letters-as-null", "empty-as-null", "outside-as-null", "another-shape-as-null"}
-    assert names >= {"cell-outside-domain-as-null", "bad-timestamp-as-null", "bad-binary-as-null"}
+    typed = get(name).container == "confluent"  # Avro's types hold no cell of another shape
+    assert names >= {"letters-as-null", "empty-as-null", *(() if typed else ("outside-as-null", "another-shape-as-null"))}
+    assert names >= {"cell-outside-domain-as-null", "bad-timestamp-as-null", *(() if typed else ("bad-binary-as-null",))}
 
 
 @pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line['name']}: {line['by'][:40]}")

@@ -38,6 +38,7 @@ SILENT = {
     "maxwell-json/1.45.0": {"ddl/semicolon-in-text"},
     "maxwell-json/1.45.0+without-commit-info+without-nulls+null-zerodates": {"ddl/semicolon-in-text"},
     "ogg-json": {"ddl/semicolon-in-text"},
+    "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "debezium-json/3.5.0.Final+postgresql": {
         *("rows/keyless/multi-row-delete", "tombstone/keyless", "rows/debezium/keyless-deletes")
     },
@@ -207,6 +208,7 @@ ALSO = {
     "ticdc-simple-json: float-fixed": {"value/double"},
     "ticdc-simple-avro: bootstrap-forgotten": {"change/one-each"},
     "canal-dialects-json: nothing described": {"envelope/keys"},
+    "debezium-avro: names as they are": {"key/columns", "tombstone/keys"},
     "debezium-json: back-ticks halved": {"key/schemaless"},
     "debezium-json: names as they are": {"key/mangled-names", "rows/op"},
     "debezium-json: no envelope": {"envelope/position", "envelope/names"},
@@ -248,6 +250,7 @@ def test_a_flipped_fact_changes_messages_and_convicts_its_rule_or_none(name: str
         assert broken == own | {f"{name}/{rule}" for rule in ALSO.get(f"{name}: {flip.name}", ())}
 
 
+_OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off"},
     "alibaba-canal-json": {
@@ -264,6 +267,9 @@ UNFLIPPED = {
     "maxwell-json": {"ddl"},
     "canal-dialects-json": {"gtid", "seconds"},
     "ogg-json": {"befores"},
+    "debezium-json": {"avro_names"},
+    "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE}
+    | {"subjects"},
 }
 """Facts that only options change, or that are another format's; literal tests of the format hold what they write."""
 

@@ -7,11 +7,14 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 import avro.io
 import avro.schema
 import cramjam
+import fastavro
 import pytest
 from avro_reading import AnyBytes, Branches
 from hypothesis import given, settings
@@ -19,6 +22,7 @@ from hypothesis import strategies as st
 
 from generators.drawing import strategies
 from generators.drawing.cases import LAYOUT
+from generators.families import confluent
 from generators.families.connect import murmur2
 from generators.formats.aliyun_dts_avro.schema import record_schema
 from generators.formats.ticdc_simple_avro.schema import SCHEMA
@@ -488,8 +492,44 @@ READERS = dict(
         *(("cloudcanal-debezium", cloudcanal_debezium), ("ticdc-simple-json", simple), ("tencent-dts-json", tencent)),
         *(("huawei-cdl-json", huawei), ("huawei-cdl-debezium", huawei), ("debezium-json", debezium)),
         *(("maxwell-json", maxwell), ("ogg-json", ogg), ("canal-dialects-json", dialects)),
+        ("debezium-avro", lambda profile, raw, body: debezium(replace(profile, schemas=False), raw, body)),
     ]
 )
+
+
+def registered(raw: bytes) -> Any:
+    """A message in Confluent's framing, read by the schema of its id."""
+    schema = json.loads(confluent.SCHEMAS[int.from_bytes(raw[1:5])][1])
+    source = io.BytesIO(raw[5:])
+    plain = json.loads(json.dumps(schema), object_hook=lambda o: {k: v for k, v in o.items() if k != "logicalType"})
+    found = fastavro.schemaless_reader(source, fastavro.parse_schema(plain), None)
+    assert (raw[:1], source.read()) == (b"\0", b"")
+    return as_told(schema, found, {})
+
+
+def as_told(schema: Any, value: Any, known: dict[str, Any]) -> Any:
+    """What stands in the message: bytes in base64, a decimal's digits, the shortest of a binary32."""
+    if isinstance(schema, list):
+        schema = next(branch for branch in schema if branch != "null")
+    schema = known.get(schema, schema) if isinstance(schema, str) else schema
+    kind = schema if isinstance(schema, str) else schema["type"]
+    if kind == "record":
+        known[schema["name"]] = schema
+        fields = {f["name"]: as_told(f["type"], None if value is None else value[f["name"]], known) for f in schema["fields"]}
+        return None if value is None else fields
+    match value:
+        case bytes() if schema != "bytes" and schema.get("logicalType") == "decimal":
+            return format(Decimal(int.from_bytes(value, signed=True)).scaleb(-schema["scale"], Context(prec=3000)), "f")
+        case bytes():
+            return base64.b64encode(value).decode()
+        case float() if kind == "float" and math.isfinite(value):
+            texts = (f"{value:.{digits}e}" for digits in range(9))
+            return float(next(text for text in texts if mysql.to_float32(float(text)) == value))
+        case list():
+            return [as_told(schema["items"], item, known) for item in value]
+        case dict():
+            return {name: as_told(schema["values"], item, known) for name, item in value.items()}
+    return value
 
 
 RAW = ("alibaba-canal-json", "1.1.6")
@@ -504,6 +544,8 @@ def parsed(name: str, profile: Profile, raw: bytes) -> Any:
             events.append(json.loads(rest[8 : 8 + size] or "{}"))
             rest = rest[8 + size :]
         return events
+    if name == "debezium-avro":
+        return registered(raw)
     if name not in AVRO:
         return json.loads(raw, strict=(name, profile.release) != RAW)
     source = io.BytesIO(raw)
@@ -558,7 +600,7 @@ def test_a_binary_value_of_simple_is_base64(named: Any) -> None:
 
 
 def test_keyed_records_lie_where_the_default_partitioner_puts_them(named: Any) -> None:
-    if named.fmt.name == "debezium-json":
+    if named.fmt.name in ("debezium-json", "debezium-avro"):
         records = [one.message for case in named.cases for one in case.written if case.origin is Origin.NAMED]
         keyed = {(message.key, message.partition) for message in records if message.key is not None}
         assert {partition for _, partition in keyed} == {0, 1, 2}

@@ -1,0 +1,224 @@
+"""The schema registry of a run: a small one in this process, Apicurio beside the embedded Kafka, or the user's own.
+
+A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of certificates in PEM. The registry
+has the schemas that the writers of this process named, under the ids that stand in messages. The small one answers
+`/schemas/ids/N` with what the writers have named up to then; the others are told (`hold`) before messages are read.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import io
+import json
+import os
+import ssl
+import threading
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from conformance.brokers.apicurio import CONFLUENT_API, EmbeddedRegistry
+from conformance.brokers.asked import Asked
+from conformance.brokers.jars import Note
+from generators.errors import HarnessError, UsageError
+from generators.families import confluent
+from generators.wire_format import get
+
+ADDRESS: Final = "CDC_CONFORMANCE_REGISTRY"
+USER: Final = f"{ADDRESS}_USER"
+CA: Final = f"{ADDRESS}_CA"
+_IMPORT: Final = "/apis/registry/v2/admin/import"
+_ANSWER_S: Final = 60.0
+
+
+class Remote:
+    """A registry over HTTP, into which schemas go under given ids: Apicurio takes them as an archive of its own, any other as
+    Confluent's does, subject by subject in mode IMPORT. `close` removes the subjects that it made, if `tidy`."""
+
+    def __init__(self, url: str, user: str = "", ca: str = "", *, tidy: bool = False) -> None:
+        self._at, self._user, self._tidy = urlsplit(url.rstrip("/")), user, tidy
+        if self._at.scheme not in ("http", "https") or not self._at.hostname:
+            raise UsageError(f"--registry {self._at.hostname or url!r}: expected http://HOST:PORT or https://HOST:PORT")
+        if self._at.username is not None:
+            raise UsageError(
+                f"--registry: every user of the machine sees the arguments of a command. Set {USER} to NAME:PASSWORD"
+            )
+        self._context = ssl.create_default_context(cafile=ca or None) if self._at.scheme == "https" else None
+        self._sent: dict[int, str] = {}
+
+    def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/vnd.schemaregistry.v1+json") -> bytes:
+        """The body of an answer. Raises HarnessError for any status but 200 and 204."""
+        host, port = self._at.hostname or "", self._at.port
+        to = (
+            http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context)
+            if self._context
+            else http.client.HTTPConnection(host, port, timeout=_ANSWER_S)
+        )
+        headers = {"Content-Type": kind, "Accept": "*/*"}
+        if self._user:
+            headers["Authorization"] = f"Basic {base64.b64encode(self._user.encode()).decode()}"
+        try:
+            with contextlib.closing(to):
+                to.request(method, path, body or None, headers)
+                answer = to.getresponse()
+                found = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise HarnessError(f"the schema registry at {self._at.netloc} does not answer: {error}") from error
+        if answer.status not in (200, 204):
+            told = " ".join(found.decode("utf-8", "replace").split())[:200]
+            raise HarnessError(f"the schema registry at {self._at.netloc} answers {method} {path} with {answer.status}: {told}")
+        return found
+
+    def hold(self) -> None:
+        """Puts in what the writers have named since the last time."""
+        new = {number: found for number, found in list(confluent.SCHEMAS.items()) if number not in self._sent}
+        if not new:
+            return
+        if self._at.path.endswith(CONFLUENT_API):
+            self.ask("POST", self._at.path.removesuffix(CONFLUENT_API) + _IMPORT, archive(new, self._sent), "application/zip")
+        else:
+            for number, (subject, text) in new.items():
+                name = quote(subject, safe="")
+                self.ask("PUT", f"{self._at.path}/mode/{name}", b'{"mode":"IMPORT"}')
+                told = json.dumps({"schema": text, "id": number}).encode()
+                self.ask("POST", f"{self._at.path}/subjects/{name}/versions", told)
+        self._sent |= {number: subject for number, (subject, _) in new.items()}
+
+    def close(self) -> None:
+        """Removes the subjects that were made."""
+        for subject in set(self._sent.values()) if self._tidy else ():
+            for query in ("", "?permanent=true"):
+                with contextlib.suppress(HarnessError):
+                    self.ask("DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}")
+
+
+def archive(schemas: Mapping[int, tuple[str, str]], before: Mapping[int, str] = {}) -> bytes:
+    """Schemas in the form of Apicurio's export, contents before the versions that name them; `before` are subjects of earlier
+    archives, whose versions go on."""
+    packed = io.BytesIO()
+    versions: dict[str, int] = {}
+    for subject in before.values():
+        versions[subject] = versions.get(subject, 0) + 1
+    with zipfile.ZipFile(packed, "w") as file:
+
+        def put(name: str, kind: str, **told: Any) -> None:
+            file.writestr(f"{name}.{kind}.json", json.dumps(told))
+
+        put("manifest", "Manifest", systemName="apicurio-registry", exportVersion="1.0", exportedOn=0)
+        for number, (_, text) in schemas.items():
+            digest = hashlib.sha256(text.encode()).hexdigest()
+            names = {"contentId": number, "canonicalHash": digest, "contentHash": digest, "artifactType": "AVRO"}
+            put(f"content/{digest}", "Content", **names)
+            file.writestr(f"content/{digest}.Content.data", text)
+        for number, (subject, _) in schemas.items():
+            version = versions[subject] = versions.get(subject, 0) + 1
+            names = {"globalId": number, "contentId": number, "artifactId": subject, "artifactType": "AVRO", "createdBy": ""}
+            place = f"groups/default/artifacts/{quote(subject, safe='')}/versions/{version}"
+            put(
+                place,
+                "ArtifactVersion",
+                **names,
+                version=str(version),
+                versionId=version,
+                state="ENABLED",
+                createdOn=0,
+                isLatest=True,
+            )
+    return packed.getvalue()
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """Schemas by their ids, as Confluent's registry tells them."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answers."""
+        *_, folder, number = ("", *self.path.partition("?")[0].split("/"))
+        found = confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
+        told: Any = {"schema": found[1]} if found else {"error_code": 40403, "message": "Schema not found"}
+        body = json.dumps(told).encode()
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is logged."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
+@cache
+def served() -> str:
+    """The address of the small registry, which lives as long as this process."""
+    server = _Server(("127.0.0.1", 0), _Answers)
+    threading.Thread(target=server.serve_forever, daemon=True, name="registry").start()
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def schema(number: int) -> str | None:
+    """The text of a schema in the registry of the environment; None without one, or if it does not tell."""
+    url = os.environ.get(ADDRESS)
+    if not url:
+        return None
+    with contextlib.suppress(HarnessError):
+        path = f"{urlsplit(url).path.rstrip('/')}/schemas/ids/{number}"
+        told = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).ask("GET", path)
+        return str(json.loads(told)["schema"])
+    return None
+
+
+_CURRENT: Final[list[Remote]] = []
+
+
+def hold() -> None:
+    """Puts into the registry of this run what the writers of this process have named since the last time."""
+    for remote in _CURRENT:
+        remote.hold()
+
+
+def needed(formats: Sequence[str]) -> bool:
+    """Whether messages of a format name schemas."""
+    return any(get(name).container == "confluent" for name in formats)
+
+
+def ensure(formats: Sequence[str]) -> None:
+    """Names the small registry in the environment, if a format needs one and none is named."""
+    if needed(formats):
+        os.environ.setdefault(ADDRESS, served())
+
+
+@contextlib.contextmanager
+def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
+    """A registry for the decoders that start within the context, if a format needs one: the user's, else Apicurio where there is
+    a broker, else the small one."""
+    if not needed(formats):
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        url, remote = served(), None
+        if asked.registry:
+            url = asked.registry
+            remote = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, ""), tidy=True)
+        elif asked.kafka:
+            url = stack.enter_context(EmbeddedRegistry(note)).url
+            remote = Remote(url)
+        if remote is not None:
+            _CURRENT.append(remote)
+            stack.callback(_CURRENT.remove, remote)
+            stack.callback(remote.close)
+        before = os.environ.get(ADDRESS)
+        os.environ[ADDRESS] = url
+        stack.callback(lambda: os.environ.update({ADDRESS: before}) if before else os.environ.pop(ADDRESS, None))
+        yield

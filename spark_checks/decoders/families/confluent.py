@@ -1,0 +1,335 @@
+"""Avro in Confluent's framing as Kafka Connect's JSON: what `connect` reads.
+
+Spark's `from_avro` takes one schema for a column and knows no registry: users strip five bytes, and read every message by the
+schema that they looked up once, which misreads the first message of another one. Here each message is read by the schema that it
+names: the tasks ask the registry for ids that their process has not seen. A record of Python's is slower than Spark's reader, and
+right for any mixture of tables and versions.
+
+The address is a setting of the environment on the driver, which sends it with the plan:
+
+- `CDC_CONFORMANCE_REGISTRY`: the registry's URL, below which `/schemas/ids/N` stands;
+- `CDC_CONFORMANCE_REGISTRY_USER`: `NAME:PASSWORD`, if it asks for one;
+- `CDC_CONFORMANCE_REGISTRY_CA`: a file of certificates in PEM, for a registry with TLS.
+
+An id that the registry does not have makes its message unreadable; the next batch asks again. A registry that does not answer is
+asked again for WAIT_S seconds, and then raises: what it would have told is not lost.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import ssl
+import struct
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+WAIT_S: Final = 60.0
+ASKED_S: Final = 10.0
+"""How long a registry that does not answer is asked, and how long it may take for one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """A registry's address, and what it asks of its clients."""
+
+    url: str
+    user: str = ""
+    ca: str = ""
+
+    def schema(self, number: int) -> Any:
+        """The schema of an id, None if the registry has none. Raises ConnectionError if it does not answer."""
+        request = urllib.request.Request(f"{self.url}/schemas/ids/{number}")  # noqa: S310 - the user's own address
+        if self.user:
+            request.add_header("Authorization", f"Basic {base64.b64encode(self.user.encode()).decode()}")
+        context = ssl.create_default_context(cafile=self.ca) if self.ca else None
+        end, pause, why = time.monotonic() + WAIT_S, 0.1, ""
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=ASKED_S, context=context) as answer:  # noqa: S310
+                    return json.loads(json.loads(answer.read())["schema"])
+            except urllib.error.HTTPError as error:
+                if error.code == 404:
+                    return None
+                why = f"status {error.code}"
+                if error.code < 500 and error.code != 429:
+                    break
+            except (OSError, ValueError) as error:
+                why = str(error)
+            if time.monotonic() + pause > end:
+                break
+            time.sleep(pause)
+            pause = min(2 * pause, 5)
+        raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}")
+
+
+def registry() -> Registry:
+    """The registry of the environment. Raises RuntimeError if none is named."""
+    name = "CDC_CONFORMANCE_REGISTRY"
+    if not os.environ.get(name):
+        raise RuntimeError(f"the environment variable {name} must name the schema registry: http://HOST:PORT")
+    return Registry(os.environ[name].rstrip("/"), os.environ.get(f"{name}_USER", ""), os.environ.get(f"{name}_CA", ""))
+
+
+def as_connect_json(records: DataFrame) -> DataFrame:
+    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone. What cannot be read has no
+    bytes, in a key it is NULL."""
+    asked = registry()
+
+    def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield _converted(batch, asked)
+
+    return records.mapInArrow(batches, records.schema)
+
+
+def _converted(batch: pa.RecordBatch, asked: Registry) -> pa.RecordBatch:
+    unknown: set[int] = set()
+
+    def text(raw: bytes | None, whole: bool) -> bytes | None:
+        if raw is None:
+            return None
+        found = _shape(raw, asked, unknown)
+        try:
+            told = found and found.text(raw, whole)
+        except (ValueError, IndexError, struct.error, RecursionError):
+            told = None
+        return told.encode() if told else b"" if whole else None
+
+    for name in ("key", "value"):
+        at = batch.schema.get_field_index(name)
+        if at >= 0:
+            field = batch.schema.field(at).with_nullable(True)
+            texts = [text(raw, name == "value") for raw in batch.column(at).to_pylist()]
+            batch = batch.set_column(at, field, pa.array(texts, field.type))
+    return batch
+
+
+_HEAD: Final = 5
+_SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
+"""The schemas that this process has asked for."""
+
+
+def _shape(raw: bytes, asked: Registry, unknown: set[int]) -> Shape | None:
+    """The schema that the bytes name; None for another framing or an id that the registry does not know."""
+    if len(raw) < _HEAD or raw[0]:
+        return None
+    number = int.from_bytes(raw[1:_HEAD], signed=True)
+    if number < 0 or number in unknown:
+        return None
+    key = asked, number
+    if key not in _SHAPES:
+        schema = asked.schema(number)
+        if schema is None:
+            unknown.add(number)
+            return None
+        _SHAPES[key] = Shape(schema)
+    return _SHAPES[key]
+
+
+Read: TypeAlias = Callable[[bytes, int], tuple[str, int]]
+"""Reads the datum at a place: its JSON, and where the next one begins."""
+
+
+class Shape:
+    """A schema, compiled."""
+
+    def __init__(self, schema: Any) -> None:
+        self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
+        self._read, told = self._compiled(schema, "")
+        self._schema = json.dumps(told)
+
+    def text(self, raw: bytes, whole: bool) -> str | None:
+        """The message as JSON, with its schema if `whole`; None if it does not end where the datum does."""
+        payload, end = self._read(raw, _HEAD)
+        if end != len(raw):
+            return None
+        return f'{{"schema":{self._schema},"payload":{payload}}}' if whole else payload
+
+    def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
+        """How data of the schema are read, and what of it Connect's schema says."""
+        if isinstance(schema, list):
+            branches = [self._compiled(branch, space) for branch in schema]
+            return _union([read for read, _ in branches]), next(told for _, told in branches if told["type"] != "null")
+        if isinstance(schema, str):
+            known = self._named.get(schema) or self._named.get(f"{space}.{schema}")
+            return known or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
+        match schema["type"]:
+            case "record":
+                own = schema.get("namespace", space)
+                fields = []
+                for field in schema["fields"]:
+                    read, told = self._compiled(field["type"], own)
+                    fields.append((f"{json.dumps(field['name'])}:", read, {**told, "field": field["name"]}))
+                shape = {"type": "struct", "fields": [told for *_, told in fields], "name": schema.get("connect.name")}
+                found = _record([(name, read) for name, read, _ in fields]), shape
+                self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = found
+                return found
+            case "array":
+                return _blocks(self._compiled(schema["items"], space)[0], None), {"type": "array"}
+            case "map":
+                return _blocks(self._compiled(schema["values"], space)[0], _string), {"type": "map"}
+            case "bytes" if schema.get("logicalType") == "decimal":
+                return _decimal(schema["scale"]), {"type": "string"}
+            case str() as kind:
+                read, told = self._compiled(kind, space)
+                return read, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
+        return self._compiled(schema["type"], space)
+
+
+_CONNECT: Final = {"int": "int32", "long": "int64"}
+
+
+def _union(branches: list[Read]) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        branch, at = _number(raw, at)
+        if not 0 <= branch < len(branches):
+            raise ValueError("no such branch")
+        return branches[branch](raw, at)
+
+    return read
+
+
+def _record(fields: list[tuple[str, Read]]) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        told = []
+        for name, field in fields:
+            text, at = field(raw, at)
+            told.append(name + text)
+        return f"{{{','.join(told)}}}", at
+
+    return read
+
+
+def _blocks(item: Read, name: Read | None) -> Read:
+    """An array, or a map with its names."""
+    opening, closing = "{}" if name else "[]"
+
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        told: list[str] = []
+        while True:
+            count, at = _number(raw, at)
+            if count < 0:
+                count, (_, at) = -count, _number(raw, at)
+            if count > len(raw):
+                raise ValueError("more items than bytes")
+            if not count:
+                return f"{opening}{','.join(told)}{closing}", at
+            for _ in range(count):
+                text = ""
+                if name:
+                    text, at = name(raw, at)
+                    text += ":"
+                value, at = item(raw, at)
+                told.append(text + value)
+
+    return read
+
+
+def _decimal(scale: int) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        found, at = _raw(raw, at)
+        if not found:
+            raise ValueError("a decimal without bytes")
+        number = int.from_bytes(found, signed=True)
+        digits = str(abs(number)).rjust(scale + 1, "0")
+        point = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
+        return f'"{"-" if number < 0 else ""}{point}"', at
+
+    return read
+
+
+def _number(raw: bytes, at: int) -> tuple[int, int]:
+    """A number of up to 64 bits."""
+    found = shift = 0
+    while True:
+        byte = raw[at]
+        at += 1
+        found |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number of more than ten bytes")
+    if found >> 64:
+        raise ValueError("a number of more than 64 bits")
+    return (found >> 1) ^ -(found & 1), at
+
+
+def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
+    size, at = _number(raw, at)
+    if not 0 <= size <= len(raw) - at:
+        raise ValueError("bytes beyond the end")
+    return raw[at : at + size], at + size
+
+
+def _int(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _number(raw, at)
+    if not -(1 << 31) <= found < 1 << 31:
+        raise ValueError("an int of more than 32 bits")
+    return str(found), at
+
+
+def _long(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _number(raw, at)
+    return str(found), at
+
+
+def _boolean(raw: bytes, at: int) -> tuple[str, int]:
+    return ("false", "true")[raw[at]], at + 1
+
+
+def _bytes(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _raw(raw, at)
+    return f'"{base64.b64encode(found).decode()}"', at
+
+
+def _string(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _raw(raw, at)
+    return json.dumps(found.decode(), ensure_ascii=False), at
+
+
+def _float(raw: bytes, at: int) -> tuple[str, int]:
+    """The shortest text that is the same binary32."""
+    four = raw[at : at + 4]
+    found = struct.unpack("<f", four)[0]
+    texts = (format(found, f".{digits}g") for digits in range(1, 10))
+    return _json_number(next((text for text in texts if _packs(text, four)), repr(found))), at + 4
+
+
+def _packs(text: str, four: bytes) -> bool:
+    try:
+        return struct.pack("<f", float(text)) == four
+    except OverflowError:
+        return False
+
+
+def _double(raw: bytes, at: int) -> tuple[str, int]:
+    return _json_number(repr(struct.unpack("<d", raw[at : at + 8])[0])), at + 8
+
+
+def _json_number(text: str) -> str:
+    """A number with a fraction or an exponent; JSON has no other numbers than these, which are names."""
+    if text.lstrip("-") in ("nan", "inf"):
+        return {"nan": '"NaN"', "-nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}[text]
+    return text if "." in text or "e" in text else f"{text}.0"
+
+
+_PRIMITIVES: Final[Mapping[str, Read]] = {
+    "null": lambda _raw, at: ("null", at),
+    "boolean": _boolean,
+    "int": _int,
+    "long": _long,
+    "float": _float,
+    "double": _double,
+    "bytes": _bytes,
+    "string": _string,
+}

@@ -1,0 +1,169 @@
+"""The registries of a run: the small one and Apicurio answer alike; the user's own gets schemas by id, and loses them."""
+
+import base64
+import json
+import os
+import ssl
+import threading
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.brokers import registry
+from conformance.brokers.asked import Asked
+from conformance.brokers.registry import ADDRESS, CA, USER, Remote, reached, served
+from conformance.commands.cli import cli
+from generators.errors import HarnessError, UsageError
+from generators.families import confluent
+
+FORMATS = ("debezium-avro",)
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Schemas that the writers named: two of one subject, and one of a subject that must be quoted."""
+    monkeypatch.setattr(confluent, "SCHEMAS", {})
+    for subject, text in (
+        ("a-value", '"string"'),
+        ("a-value", '["null","long"]'),
+        ("b/ü.C", '{"type":"fixed","name":"F","size":2}'),
+    ):
+        confluent.named(subject, text)
+    return confluent.SCHEMAS
+
+
+def told(url, number):
+    """Status, and the schema or the error's code."""
+    try:
+        with urllib.request.urlopen(f"{url}/schemas/ids/{number}", timeout=20) as answer:
+            return answer.status, json.loads(answer.read())["schema"]
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["error_code"]
+
+
+@pytest.mark.slow
+def test_apicurio_and_the_small_registry_answer_alike(named):
+    before, notes = os.environ.get(ADDRESS), []
+    with reached(FORMATS, Asked("embedded"), notes.append):
+        url = os.environ[ADDRESS]
+        registry.hold()
+        later = int.from_bytes(confluent.named("a-value", '"bytes"')[1:])
+        assert told(url, later) == (404, 40403)
+        registry.hold()
+        for number in (*named, 77):
+            assert told(url, number) == told(served(), number), number
+        assert told(url, later) == (200, '"bytes"')
+        with urllib.request.urlopen(f"{url}/subjects", timeout=20) as answer:
+            assert set(json.loads(answer.read())) == {"a-value", "b/ü.C"}
+        with urllib.request.urlopen(f"{url}/subjects/a-value/versions", timeout=20) as answer:
+            assert json.loads(answer.read()) == [1, 2, 3]
+        assert url in notes[-1]
+    assert os.environ.get(ADDRESS) == before
+    with pytest.raises(urllib.error.URLError):
+        told(url, 77)
+
+
+@pytest.mark.parametrize("formats", [(), ("debezium-json", "ticdc-simple-avro")])
+def test_formats_without_a_registry_start_none(formats, monkeypatch):
+    monkeypatch.delenv(ADDRESS, raising=False)
+    with reached(formats, Asked("embedded"), pytest.fail):
+        assert ADDRESS not in os.environ
+    registry.ensure(formats)
+    assert ADDRESS not in os.environ
+
+
+def test_without_a_broker_the_small_one_is_named(monkeypatch):
+    monkeypatch.delenv(ADDRESS, raising=False)
+    with reached(FORMATS, Asked("none"), pytest.fail):
+        assert os.environ[ADDRESS] == served()
+    assert ADDRESS not in os.environ
+
+
+class Own(BaseHTTPRequestHandler):
+    """A registry as Confluent's: users, modes of subjects, versions under given ids."""
+
+    def answer(self):
+        """Keeps what is asked; 401 without the password, 422 for an id outside of mode IMPORT."""
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        asked, status = self.server.asked, 200
+        if self.headers.get("Authorization") != f"Basic {base64.b64encode(b'alice:s3cret!').decode()}":
+            status = 401
+        elif self.command == "POST" and ("PUT", self.path.replace("/subjects/", "/mode/").removesuffix("/versions")) not in asked:
+            status = 422
+        else:
+            asked[self.command, self.path] = body
+        told = json.dumps({"message": f"{status} for {self.headers.get('Authorization')}"}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+
+    def log_message(self, *_):
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def own(certificates):
+    """A registry with TLS and a password: its address, and what it was asked."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "server-all.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.asked = {}
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"https://127.0.0.1:{server.server_address[1]}", server.asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, certificates, monkeypatch):
+    url, asked = own
+    monkeypatch.setenv(USER, "alice:s3cret!")
+    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
+    with reached(FORMATS, Asked("none", registry=url), pytest.fail):
+        assert os.environ[ADDRESS] == url
+        registry.hold()
+        registry.hold()
+    modes = {path for method, path in asked if method == "PUT"}
+    assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC.C"}
+    assert asked["PUT", "/mode/a-value"] == {"mode": "IMPORT"}
+    number = list(named)[2]
+    assert asked["POST", "/subjects/b%2F%C3%BC.C/versions"] == {"schema": named[number][1], "id": number}
+    assert {path for method, path in asked if method == "DELETE"} >= {"/subjects/a-value", "/subjects/a-value?permanent=true"}
+
+
+def test_a_refusal_names_no_password(own, named, certificates):
+    url, _ = own
+    remote = Remote(url, "alice:wr0ng!", str(certificates / "ca.pem"))
+    with pytest.raises(HarnessError, match="answers PUT /mode/a-value with 401") as told:
+        remote.hold()
+    assert "wr0ng" not in str(told.value)
+    with pytest.raises(HarnessError, match=r"does not answer: .*certificate"):
+        Remote(url).hold()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("https://alice:s3cret!@localhost:1", "every user of the machine sees the arguments"),
+        ("localhost:8081", "expected http://HOST:PORT"),
+        ("http://127.0.0.1:9", "the schema registry at 127.0.0.1:9 does not answer"),
+    ],
+)
+def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named):
+    with pytest.raises((UsageError, HarnessError), match=says) as told:
+        Remote(url).hold()
+    assert "s3cret" not in str(told.value)
+
+
+def test_the_command_line_takes_a_registry():
+    done = CliRunner().invoke(cli, ["run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1"])
+    assert isinstance(done.exception, UsageError)
+    assert USER in str(done.exception)
+    assert "s3cret" not in f"{done.output}{done.exception}"

@@ -1,0 +1,140 @@
+"""Confluent's framing, Connect's schemas as Avro's, and their data, which another reader reads."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import fastavro
+import pytest
+
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.errors import HarnessError
+from generators.families import confluent
+from generators.families.connect import Schema, envelope, schema_text
+from generators.families.debezium.values import Modes, decimal_schema
+from generators.garbage.wellformed import READABLE
+from generators.model import Message
+from generators.storage import codec
+from generators.wire_format import get
+
+DECIMAL = (
+    '{"type":"bytes","scale":2,"precision":10,"connect.version":1,"connect.parameters":{"scale":"2",'
+    '"connect.decimal.precision":"10"},"connect.name":"org.apache.kafka.connect.data.Decimal","logicalType":"decimal"}'
+)
+"""As AvroDataTest of confluentinc/schema-registry (createDecimalSchema) puts it together."""
+
+
+def avro(schema: Schema) -> str:
+    return confluent.avro_schema(json.loads(schema_text(schema)))
+
+
+def datum(schema: Schema, value: Any) -> Any:
+    """A value as another reader reads it."""
+    told, _ = confluent.converted(envelope(schema, value), lambda name: f"t-{name}")
+    text = confluent.SCHEMAS[int.from_bytes(told[1:5])][1]
+    source = io.BytesIO(told[5:])
+    found = fastavro.schemaless_reader(source, fastavro.parse_schema(json.loads(text)), None)
+    assert not source.read()
+    return found
+
+
+def test_a_schema_of_connect_is_written_as_the_converter_writes_it() -> None:
+    precise = decimal_schema(10, 2, Modes(), False)
+    assert avro(precise) == DECIMAL
+    assert avro(replace(precise, optional=True)) == f'["null",{DECIMAL}]'
+    assert avro(Schema("int16")) == '{"type":"int","connect.type":"int16"}'
+    assert avro(Schema("string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "a,b"),), default='"a"')) == (
+        '[{"type":"string","connect.version":1,"connect.parameters":{"allowed":"a,b"},"connect.default":"a",'
+        '"connect.name":"io.debezium.data.Enum"},"null"]'
+    )
+    row = Schema("struct", True, "dbserver1.mydb.team.Value", fields=(("id", Schema("int32")), ("name", Schema("string"))))
+    whole = Schema("struct", False, "dbserver1.mydb.team.Envelope", fields=(("before", row), ("after", row)))
+    # How confluent's cloud connector prints it: github.com/vdesabou/kafka-docker-playground/issues/7139.
+    assert avro(whole) == (
+        '{"type":"record","name":"Envelope","namespace":"dbserver1.mydb.team","fields":[{"name":"before","type":["null",'
+        '{"type":"record","name":"Value","fields":[{"name":"id","type":"int"},{"name":"name","type":"string"}],'
+        '"connect.name":"dbserver1.mydb.team.Value"}],"default":null},{"name":"after","type":["null","Value"],"default":null}],'
+        '"connect.name":"dbserver1.mydb.team.Envelope"}'
+    )
+
+
+def test_data_are_those_that_another_reader_reads() -> None:
+    fields = (
+        ("n", Schema("int64")),
+        ("d", decimal_schema(10, 2, Modes(), True)),
+        ("f", Schema("float", True, default="1.5")),
+        ("a", Schema("array", items=Schema("string", True))),
+        ("m", Schema("map", items=Schema("boolean"))),
+        ("s", Schema("struct", True, fields=(("x", Schema("double")),))),
+    )
+    shape = Schema("struct", False, "a.B", fields=fields)
+    given = {
+        "n": -(1 << 63),
+        "d": (-12345).to_bytes(2, signed=True),
+        "f": 0.1,
+        "a": ["é", None],
+        "m": {"k": True},
+        "s": {"x": 2.5},
+    }
+    found = datum(shape, given)
+    assert (found["n"], found["d"], found["a"], found["m"], found["s"]) == (
+        -(1 << 63),
+        Decimal("-123.45"),
+        ["é", None],
+        {"k": True},
+        {"x": 2.5},
+    )
+    assert round(found["f"], 6) == 0.1
+    assert datum(shape, {**given, "d": None, "a": [], "m": {}, "s": None, "f": float("inf")})["f"] == float("inf")
+
+
+def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
+    fmt = get("debezium-avro")
+    for profile in fmt.profiles:
+        for scenario in islice(boundary_scenarios(fmt, profile), 0, None, 9):
+            for one in as_case(fmt, profile, scenario).written:
+                for part in filter(None, (one.message.key, one.message.value)):
+                    assert confluent.left(part) == READABLE, (profile.name, scenario.name)
+
+
+def test_the_framing_is_a_zero_and_the_id() -> None:
+    head = confluent.named("t-value", '"string"')
+    number = int.from_bytes(head[1:])
+    assert (len(head), head[:1]) == (5, b"\x00")
+    # sha256 of the text, its first 31 bits
+    assert number == 0x69E5C1C9
+    assert confluent.SCHEMAS[number] == ("t-value", '"string"')
+    assert confluent.named_in([Message("t", 0, head + b"\x00", b"\x00\x7f\xff\xff\xfe")]) == {number: ("t-value", '"string"')}
+    with pytest.raises(HarnessError, match="two schemas have the id"):
+        confluent.recall({number: ("t-value", '"int"')})
+
+
+@pytest.mark.parametrize(
+    ("option", "subjects"),
+    [
+        ("", {"cdc.d.t-key", "cdc.d.t-value"}),
+        ("record-name", {"cdc.d.t.Key", "cdc.d.t.Envelope"}),
+        ("topic-record-name", {"cdc.d.t-cdc.d.t.Key", "cdc.d.t-cdc.d.t.Envelope"}),
+    ],
+)
+def test_the_subject_follows_the_strategy(option: str, subjects: set[str]) -> None:
+    name = confluent.STRATEGIES[option]
+    assert {name("cdc.d.t", "cdc.d.t.Key", "key"), name("cdc.d.t", "cdc.d.t.Envelope", "value")} == subjects
+
+
+def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    fmt = get("debezium-avro")
+    scenario = next(s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "schema/evolved")
+    case = as_case(fmt, fmt.profiles[0], scenario)
+    named = confluent.named_in(one.message for one in case.written)
+    values = [t for s, t in named.values() if s.endswith("-value") and '"ddl"' not in t]
+    assert len(values) == 3  # one for each version of the table
+    plain = json.loads(json.dumps(codec.dump_case(case)))
+    monkeypatch.setattr(confluent, "SCHEMAS", {})
+    assert codec.load_case(plain) == case
+    assert named == confluent.SCHEMAS

@@ -1,0 +1,167 @@
+"""Messages that name a registry's schema: what becomes of them when it does not know it, is slow, or is away."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from conformance.brokers.registry import served
+from conformance.cases.catalogue import made
+from conformance.judging.compare import same_text
+from generators.model import Kind, State
+from generators.wire_format import get
+from spark_checks.decoders.families import confluent
+from spark_checks.decoders.families.confluent import Registry
+
+ROW: Mapping[str, Any] = {
+    "type": "record",
+    "name": "Value",
+    "namespace": "s.d.t",
+    "connect.name": "s.d.t.Value",
+    "fields": [
+        {"name": "id", "type": "int"},
+        {"name": "d", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}], "default": None},
+        {"name": "t", "type": {"type": "long", "connect.name": "io.debezium.time.MicroTime", "connect.version": 1}},
+        {"name": "f", "type": "float"},
+        {"name": "a", "type": {"type": "array", "items": ["null", "string"]}},
+        {"name": "m", "type": {"type": "map", "values": "boolean"}},
+    ],
+}
+DATUM = bytes.fromhex("0e0202fe80c0f9cce801cdcccc3d04020261000002026b0100")
+"""7; -0.02; 31219200000; 0.1; ["a", null]; {"k": true}: by the specification's rules, by hand."""
+HEAD = b"\x00\x00\x00\x00\x07"
+PAYLOAD = '{"id":7,"d":"-0.02","t":31219200000,"f":0.1,"a":["a",null],"m":{"k":true}}'
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Tells schemas, after `failures` answers of 503; counts what it is asked."""
+
+    schemas: ClassVar[dict[int, Any]] = {}
+    failures: ClassVar[list[int]] = []
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Answers."""
+        self.asked.append(f"{self.path} {self.headers.get('Authorization', '')}".strip())
+        found = self.schemas.get(int(self.path.rpartition("/")[2]))
+        status = self.failures.pop() if self.failures else 200 if found is not None else 404
+        body = json.dumps({"schema": json.dumps(found)} if status == 200 else {"error_code": status}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(confluent, "_SHAPES", {})
+    monkeypatch.setattr(Answers, "schemas", {7: ROW})
+    monkeypatch.setattr(Answers, "failures", [])
+    monkeypatch.setattr(Answers, "asked", [])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def converted(registry: Registry, *values: bytes | None, key: bytes | None = None) -> list[bytes | None]:
+    schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
+    batch = pa.RecordBatch.from_arrays([pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema)
+    found: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
+    return found
+
+
+def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
+    (value,) = converted(Registry(at), HEAD + DATUM)
+    told = json.loads(value or b"")
+    assert json.dumps(told["payload"], separators=(",", ":")) == PAYLOAD
+    assert [(f["field"], f["type"], f.get("name")) for f in told["schema"]["fields"]] == [
+        ("id", "int32", None),
+        ("d", "string", None),
+        ("t", "int64", "io.debezium.time.MicroTime"),
+        ("f", "float", None),
+        ("a", "array", None),
+        ("m", "map", None),
+    ]
+
+
+def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
+    whole = HEAD + DATUM
+    parts = [whole[:end] for end in range(len(whole))]
+    assert converted(Registry(at), *parts, whole + b"\x00", whole * 2) == [b""] * (len(parts) + 2)
+    assert converted(Registry(at), None) == [None]
+    assert Answers.asked == ["/schemas/ids/7"]
+
+
+def test_a_schema_that_nobody_has_spoils_its_message_alone(at: str) -> None:
+    other, negative, magic = b"\x00\x00\x00\x00\x08", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07"
+    several = [head + DATUM for head in (other, HEAD, negative, magic, other)]
+    found = converted(Registry(at), *several)
+    assert [bool(value) for value in found] == [False, True, False, False, False]
+    assert sorted(Answers.asked) == ["/schemas/ids/7", "/schemas/ids/8"]
+    Answers.schemas[8] = ROW  # registered meanwhile: the next batch asks again
+    assert all(converted(Registry(at), several[0]))
+
+
+def test_a_registry_that_fails_at_first_is_asked_again(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confluent.time, "sleep", lambda _s: None)
+    Answers.failures.extend((503, 429, 500))
+    assert all(converted(Registry(at, "alice:secret"), HEAD + DATUM))
+    assert Answers.asked == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 4
+
+
+def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confluent, "WAIT_S", 0.3)
+    with pytest.raises(ConnectionError, match=r"the schema registry at http://127.0.0.1:9 does not tell schema 7: .*refused"):
+        converted(Registry("http://127.0.0.1:9"), HEAD + DATUM)
+
+
+def test_a_refusal_is_told_at_once(at: str) -> None:
+    Answers.failures.append(401)
+    with pytest.raises(ConnectionError, match="does not tell schema 7: status 401"):
+        converted(Registry(at, "alice:secret"), HEAD + DATUM)
+    assert len(Answers.asked) == 1
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_cells_are_those_that_the_writer_owes(number: int) -> None:
+    """Every seventh named case of a profile: kinds of reading, keys, and each cell's text."""
+    fmt, compared = get("debezium-avro"), 0
+    sent = [(case, one) for case in made(fmt, fmt.profiles[number])[::7] for one in case.written if one.changes]
+    schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
+    parts = ([one.message.key for _, one in sent], [one.message.value for _, one in sent])
+    batch = pa.RecordBatch.from_arrays([pa.array(part, pa.binary()) for part in parts], schema=schema)
+    found = confluent._converted(batch, Registry(served()))
+    for (case, one), key, value in zip(sent, *(column.to_pylist() for column in found.columns), strict=True):
+        (owed,) = one.changes
+        if owed.kind is Kind.CORRUPT:
+            assert case.level == 2 or not value, case.id
+            continue
+        assert (value is None) is (one.message.value is None), case.id
+        assert owed.keys is None or key is None or tuple(json.loads(key)) == owed.keys, case.id
+        payload = json.loads(value)["payload"] if value else {}
+        for side in ("before", "after"):
+            for name, cell in (owed.image(side, 1) or {}).items():
+                there = payload[side][name]
+                compared += 1
+                if cell.state is State.NULL:
+                    assert there is None, (case.id, name)
+                else:
+                    assert same_text(cell, there if isinstance(there, str) else json.dumps(there)), (case.id, name)
+    assert compared > 1_000
+
+
+def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CDC_CONFORMANCE_REGISTRY")
+    with pytest.raises(RuntimeError, match="CDC_CONFORMANCE_REGISTRY must name the schema registry"):
+        confluent.registry()
