@@ -390,7 +390,7 @@ def _record(made: Update, expect: Expectations) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     default=FAILURES,
     show_default=True,
-    help="Folder of saved failures; run --report DIR saves them in DIR/failures.",
+    help="Folder of saved failures, or of a report, which has them in failures.",
 )
 @click.option("--decoder", metavar="SPEC", type=DECODER, help="The decoder; default: the saved one.")
 @click.option(
@@ -426,6 +426,8 @@ def replay(
 
     if everything == bool(names):
         raise UsageError("name the failures to replay, or give --all")
+    if (directory / FAILURES.name).is_dir():
+        directory /= FAILURES.name
     paths = sorted(directory.glob("*.json")) if everything else [again.find(name, directory) for name in names]
     if not paths:
         raise NothingSelected(f"no saved failure in {directory}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from generators.errors import UsageError
 from generators.families import confluent
@@ -197,7 +198,12 @@ def dump_deployment(deployment: Deployment) -> Plain:
 def load_deployment(data: Plain, at: str = "") -> Deployment:
     """Inverse of `dump_deployment`; older files lack `schemas`. Raises Malformed."""
     members = {"schemas": "", **fields(data, at, frozenset(_DEPLOYMENT))}
-    return Deployment(*(string(need(members, name, at), path(at, name)) for name in _DEPLOYMENT))
+    loaded = Deployment(*(string(need(members, name, at), path(at, name)) for name in _DEPLOYMENT))
+    try:
+        ZoneInfo(loaded.time_zone)
+    except (ValueError, LookupError, OSError):
+        raise Malformed(path(at, "time_zone"), f"{loaded.time_zone!r} is no time zone") from None
+    return loaded
 
 
 def dump_message(message: Message) -> Plain:

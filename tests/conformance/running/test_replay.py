@@ -9,8 +9,10 @@ from typing import ClassVar
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 from conformance.cases.catalogue import BUDGETS
+from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
@@ -215,3 +217,10 @@ def test_an_unknown_rule_and_a_level_that_the_decoder_lacks_are_told(tmp_path):
         replay.replay(replace(crash, rule=f"{NAME}/no/such"), Fake(tmp_path, "row"), "mine")
     found, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
     assert (found, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")
+
+
+def test_the_folder_of_a_report_stands_for_its_failures(tmp_path):
+    (tmp_path / "badge.json").write_text("{}")
+    (tmp_path / "failures").mkdir()
+    done = CliRunner().invoke(cli, ["--no-config", "replay", "--all", "--from", str(tmp_path)])
+    assert str(done.exception) == f"no saved failure in {tmp_path / 'failures'}"

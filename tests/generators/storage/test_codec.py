@@ -98,7 +98,8 @@ changes = st.builds(
     accept=st.lists(st.tuples(st.sampled_from(Kind), ops), max_size=2).map(tuple),
     anything=st.booleans(),
 )
-deployments = st.builds(Deployment, *[texts] * len(dataclasses.fields(Deployment)))
+zones = st.sampled_from(["UTC", "Asia/Shanghai", "America/New_York"])
+deployments = st.builds(Deployment, zones, *[texts] * (len(dataclasses.fields(Deployment)) - 1))
 
 
 def messages(case: str) -> st.SearchStrategy[Message]:
@@ -151,6 +152,12 @@ def test_values_survive_exactly(value: Value) -> None:
 def test_a_deployment_of_an_older_file_says_nothing_of_schemas() -> None:
     older = {name: text for name, text in codec.dump_deployment(Deployment("Asia/Shanghai")).items() if name != "schemas"}
     assert codec.load_deployment(older) == Deployment("Asia/Shanghai")
+
+
+@pytest.mark.parametrize("zone", ["../../etc/passwd", "/etc/localtime", "\ud800", "Mars/Olympus", ""])
+def test_a_deployment_has_a_time_zone_that_exists(zone):
+    with pytest.raises(codec.Malformed, match=r"field d\.time_zone: .* is no time zone"):
+        codec.load_deployment(codec.dump_deployment(Deployment(zone)), "d")
 
 
 @given(changes, tables)
