@@ -28,6 +28,7 @@ from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import CHOICES as OF_CONNECTORS
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
+from generators.formats.debezium_json.rows import NamesClash
 from generators.garbage.faults import LABELS, CellFault, Way, matrix
 from generators.model import (
     Change,
@@ -95,8 +96,14 @@ PROFILES: Final = (
 
 
 def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
-    """The records of a history as the connector's JSON has them, converted; keys have other bytes, hence other partitions."""
-    return [_converted(one, profile, layout.partitions) for one in connectors.write(history, profile, layout)]
+    """The records of a history as the connector's JSON has them, converted; keys have other bytes, hence other partitions.
+
+    None if two names of columns become one: the connector stops there.
+    """
+    try:
+        return [_converted(one, profile, layout.partitions) for one in connectors.write(history, profile, layout)]
+    except NamesClash:
+        return []
 
 
 def _converted(one: Written, profile: AvroProfile, partitions: int) -> Written:
@@ -189,7 +196,7 @@ def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
 
 
 _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
-    ("cell-json", "json", "json", Json({"k": "unfit cell"}), '"{\\"k\\":!unfit cell"'),
+    ("cell-json", "json", "json", Json({"k": "nearly all"}), '"{\\"k\\":!nearly all"'),
     ("cell-date-far", "date", "date", dt.date(2021, 7, 17), "99999999"),
     ("cell-datetime-far", "datetime-0", "timestamp-0", mysql.wall("2021-07-17 10:11:14"), str((1 << 62) + 1)),
     ("cell-time-far", "time-6", "time-6", 40_333_000_001, "3600000000001"),

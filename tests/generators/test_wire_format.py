@@ -85,6 +85,7 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
         "2.5.4.Final+plain-key+transaction+nulls-kept": "value",
         "3.5.0.Final+postgresql": "message",
     },
+    "debezium-avro": {"3.5.0.Final": "registry"},
     "huawei-cdl-debezium": {"2.0": "message"},
     "huawei-cdl-json": {"1.0": "message"},
     "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},

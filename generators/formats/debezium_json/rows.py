@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
+from generators.errors import Refused
 from generators.families.connect import Schema, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
@@ -97,6 +98,10 @@ class TableShape:
     key_schema: str
 
 
+class NamesClash(Refused):
+    """Two columns have one adjusted name, at which a connector stops (Connect's SchemaBuilder.field)."""
+
+
 @lru_cache(maxsize=2048)
 def shape_of(
     table: Table, profile: DebeziumProfile, prefix: str, defaults: tuple[tuple[str, Default], ...], snapshot: bool
@@ -109,6 +114,8 @@ def shape_of(
     identity = identity_columns(table, profile)
     table = _known(table, profile, snapshot)
     names = {c.name: envelope.column_name(c.name, profile, snapshot) for c in table.columns}
+    if len(set(names.values())) < len(names):
+        raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
     outer, name = envelope.qualified(profile, table, snapshot)
     full_name = f"{prefix}.{outer}.{name}"
     if profile.version >= (2, 0):

@@ -116,7 +116,7 @@ USAGE = [
     (["run", "--differential", "--update", "--expect", "x.toml"], "leave out --update"),
     (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),
     (["run", "--expect", "no-such-file.toml"], "write one with --update"),
-    (["replay", "no-such-failure"], "unknown failure 'no-such-failure'"),
+    (["replay", "no-such-failure"], "there is no file no-such-failure, and no failure is saved in"),
     (["load", TICDC, "--rate", "0"], "--rate 0: more than 0"),
     (["load", TICDC, "--rate", "-5"], "--rate -5: more than 0"),
     (["load", TICDC, "--rate", "nan"], "--rate nan"),

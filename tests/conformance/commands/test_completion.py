@@ -51,7 +51,7 @@ OFFERED = [
     (("corpus", "write", TICDC, "ticdc-c"), []),
     (("run", "--budget", ""), list(BUDGETS)),
     (("run", "--broker", ""), ["auto", "embedded", "container", "none"]),
-    (("load", TICDC, "--broker", ""), ["auto", "embedded", "container"]),
+    (("load", TICDC, "--broker", ""), ["auto", "embedded", "container", "none"]),
     (("run", "--level", "r"), ["rows"]),
     (("publish", TICDC, "--keys", ""), ["uniform", "zipf", "hot"]),
     (("stream", "--nemesis", ""), [one.name for one in NEMESES]),

@@ -115,7 +115,7 @@ BREACHES = {
     "goes-on": (ProtocolBreak, r"seq: 1 belongs to a batch that has ended"),
     "closes-stdin": (ProtocolBreak, r"closed its standard input before it .*, and went on running"),
     "closes-stdout": (ProtocolBreak, r"closed its standard output, and went on running"),
-    "exit-3": (ChildDied, r"ended with exit code 3; (.|\n)*its standard error: last words"),
+    "exit-3": (ChildDied, r"ended with exit code 3, its last words 'last words'; (.|\n)*its standard error: last words"),
     "killed": (ChildDied, r"was killed by SIGKILL"),
     "half-line": (ChildDied, r"""ended with exit code 0; it closed .* in the middle of a line, '\{"type":"changes","seq":'"""),
     "dies-after": (ChildDied, r"ended with exit code 4"),

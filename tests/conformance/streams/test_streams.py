@@ -238,7 +238,7 @@ def test_every_format_has_an_order_and_cited_rules() -> None:
         kinds = {row.kind for row in get(name).kinds}
         assert ("watermark" in found) == (Kind.WATERMARK in kinds)
         assert ("schema-cache" in found) == (Kind.BOOTSTRAP in kinds)
-        assert ("compaction" in found) == (name == "debezium-json")
+        assert ("compaction" in found) == (name in ("debezium-json", "debezium-avro"))
         assert {nemesis.rule for nemesis in NEMESES} <= {*found, "compaction"}
 
 

@@ -176,7 +176,7 @@ def debezium(profile: Any, raw: bytes, body: Any) -> Iterator[Told]:
         yield Told((Kind.CONTROL,))
     else:
         source = body["source"]
-        place = str(source["lsn"]) if "lsn" in source else f"{source['file']}:{source['pos']}:{source['row']}"
+        place = source["lsn"] and str(source["lsn"]) if "lsn" in source else f"{source['file']}:{source['pos']}:{source['row']}"
         fields = {"op": CODES[body["op"]], "database": source["db"], "table": source["table"], "schema": source.get("schema")}
         fields |= {"position": place, "commit_time_us": source["ts_ms"] * 1000}
         yield Told((Kind.ROW,), fields, body["before"], body["after"])
