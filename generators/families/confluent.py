@@ -58,8 +58,8 @@ def recall(schemas: Mapping[int, tuple[str, str]]) -> None:
 
 
 def named_in(messages: Iterable[Message]) -> Schemas:
-    """The schemas that keys and values of the messages name, in the order of their ids."""
-    heads = {part[:HEAD] for message in messages for part in (message.key, message.value) if part and part[:1] == MAGIC}
+    """The schemas that keys and values of the messages name, behind a wrong magic byte too, in the order of their ids."""
+    heads = {part[:HEAD] for message in messages for part in (message.key, message.value) if part}
     numbers = {int.from_bytes(head[1:]) for head in heads if len(head) == HEAD}
     return {number: SCHEMAS[number] for number in sorted(numbers & SCHEMAS.keys())}
 

@@ -59,8 +59,8 @@ AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301", "
 """Texts that a reader trims, unescapes twice, composes, or takes for a path."""
 
 ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
-PUNCTUATED_NAMES = ("a:b", "a/b", "a,b", "a[0]")
-ODD_NAMES = ("a#b", "a@b", "%41", "a+b", "a*b", "a\nb", "__op", "$ref", "$")
+PUNCTUATED_NAMES = ("p:q", "c/d", "e,f", "g[0]")
+ODD_NAMES = ("a#b", "c@d", "%41", "e+f", "g*h", "i\nj", "__op", "$ref", "$")
 """Names that a reader of paths, of URLs or of lines takes apart, or takes for its own."""
 WIDE = 300
 """Members of an ENUM whose number takes two bytes."""

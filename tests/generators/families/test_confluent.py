@@ -109,7 +109,9 @@ def test_the_framing_is_a_zero_and_the_id() -> None:
     # sha256 of the text, its first 31 bits
     assert number == 0x69E5C1C9
     assert confluent.SCHEMAS[number] == ("t-value", '"string"')
-    assert confluent.named_in([Message("t", 0, head + b"\x00", b"\x00\x7f\xff\xff\xfe")]) == {number: ("t-value", '"string"')}
+    for magic in (b"\x00", b"\x01", b"\xff"):  # a message that is spoiled there needs its schema as any other
+        message = Message("t", 0, magic + head[1:] + b"\x00", b"\x00\x7f\xff\xff\xfe")
+        assert confluent.named_in([message]) == {number: ("t-value", '"string"')}
     with pytest.raises(HarnessError, match="two schemas have the id"):
         confluent.recall({number: ("t-value", '"int"')})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -39,12 +38,7 @@ SILENT = {
     "maxwell-json/1.45.0": {"ddl/semicolon-in-text"},
     "maxwell-json/1.45.0+without-commit-info+without-nulls+null-zerodates": {"ddl/semicolon-in-text"},
     "ogg-json": {"ddl/semicolon-in-text"},
-    # Two names of the table's columns become one.
-    "debezium-avro": {
-        *("shape/update-nothing", "rows/every-type/update-nothing", "shape/odd-names", "shape/punctuated-names"),
-        *("rows/composite/insert", "rows/composite/update", "rows/composite/update-key", "rows/composite/delete"),
-        "rows/debezium/key-update",
-    },
+    "debezium-avro": {"shape/update-nothing", "rows/every-type/update-nothing"},
     "debezium-json/3.5.0.Final+postgresql": {
         *("rows/keyless/multi-row-delete", "tombstone/keyless", "rows/debezium/keyless-deletes")
     },
@@ -93,12 +87,6 @@ def test_level_one_cases_share_no_table(named: Any) -> None:
             assert owner.setdefault((change.database, change.schema, change.table), case.id) == case.id
 
 
-def clashes(fmt: Any, table: Any) -> bool:
-    """Whether names of its columns become one in Avro, at which a connector stops."""
-    names = [re.sub(r"\W", "_", column.name, flags=re.ASCII) for column in table.columns]
-    return fmt.container == "confluent" and len(set(names)) < len(names)
-
-
 def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> None:
     fmt, profile, cases = named
     versions: dict[tuple[Any, ...], str | None] = {}
@@ -109,8 +97,7 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
                 if change.kind is Kind.ROW:
                     place = change.database, change.table
                     assert versions.setdefault(place, change.schema_version) == change.schema_version, case.id
-    pool = {table.name for table in boundaries.pool(fmt.supports, profile.source) if not clashes(fmt, table)}
-    assert {table for _, table in versions} >= pool
+    assert {table for _, table in versions} >= {table.name for table in boundaries.pool(fmt.supports, profile.source)}
 
 
 def test_a_right_decoder_is_accused_of_nothing(named: Any) -> None:
