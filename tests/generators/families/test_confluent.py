@@ -12,13 +12,13 @@ from typing import Any
 import fastavro
 import pytest
 
-from generators.drawing.cases import as_case, boundary_scenarios
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import HarnessError
 from generators.families import confluent
 from generators.families.connect import Schema, envelope, schema_text
 from generators.families.debezium.values import Modes, decimal_schema
 from generators.garbage.wellformed import READABLE
-from generators.model import Message
+from generators.model import History, Message, RowChange
 from generators.storage import codec
 from generators.wire_format import get
 
@@ -140,3 +140,16 @@ def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(confluent, "SCHEMAS", {})
     assert codec.load_case(plain) == case
     assert named == confluent.SCHEMAS
+
+
+def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> None:
+    fmt = get("debezium-avro")
+    scenario = next(s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "shape/punctuated-names")
+    event = scenario.history.events[0]
+    assert isinstance(event, RowChange)
+    names = {"p:q": "a:b", "c/d": "a/b"}
+    columns = tuple(replace(column, name=names.get(column.name, column.name)) for column in event.table.columns)
+    rows = tuple(replace(one, after={names.get(n, n): v for n, v in (one.after or {}).items()}) for one in event.rows)
+    clash = replace(event, table=replace(event.table, columns=columns), rows=rows)
+    assert fmt.write(History((event,)), fmt.profiles[0], LAYOUT)
+    assert fmt.write(History((clash,)), fmt.profiles[0], LAYOUT) == []
