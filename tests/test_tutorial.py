@@ -40,7 +40,7 @@ class Block:
 
 
 BLOCKS = [Block(**found.groupdict()) for found in BLOCK.finditer(PAGE)]
-FIRST = [Block(**found.groupdict()) for found in BLOCK.finditer(README)]
+FIRST = [Block(**found.groupdict()) for found in BLOCK.finditer(README.partition("## Five minutes")[2])]
 """The five minutes of README."""
 
 

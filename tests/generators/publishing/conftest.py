@@ -20,11 +20,12 @@ def topic(kafka: Any) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def stoppable() -> Iterator[_embedded.EmbeddedKafka]:
     """A broker with access control that allows what it does not forbid."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(_embedded.PROPERTIES, "authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
-        patch.setitem(_embedded.PROPERTIES, "allow.everyone.if.no.acl.found", "true")
-        with _embedded.EmbeddedKafka(lambda _line: None) as started:
-            yield started
+    properties = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    with _embedded.EmbeddedKafka(lambda _line: None, properties=properties) as started:
+        yield started
 
 
 @pytest.fixture
