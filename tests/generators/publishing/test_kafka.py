@@ -27,6 +27,7 @@ from generators.publishing.kafka import (
     run_topic,
     run_topic_name,
 )
+from generators.publishing.topics import records_in
 
 pytestmark = pytest.mark.kafka
 
@@ -131,6 +132,7 @@ def test_refused_by_the_broker(kafka):
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
     name = run_topic_name()
     admin.create_topics([NewTopic(name, 1, 1, config={"max.message.bytes": "1000"})])[name].result(60)
+    assert records_in(kafka.bootstrap, name) == 0  # it has a leader: else all would wait and be one batch
     incompressible = random.Random(1).randbytes(20_000)
 
     def spaced():
