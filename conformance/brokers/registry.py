@@ -17,10 +17,11 @@ import os
 import ssl
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from conformance.brokers.apicurio import CONFLUENT_API, EmbeddedRegistry
@@ -50,7 +51,7 @@ class Remote:
                 f"--registry: every user of the machine sees the arguments of a command. Set {USER} to NAME:PASSWORD"
             )
         self._context = ssl.create_default_context(cafile=ca or None) if self._at.scheme == "https" else None
-        self._sent: dict[int, str] = {}
+        self._sent: set[Version] = set()
 
     def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/vnd.schemaregistry.v1+json") -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
@@ -77,48 +78,55 @@ class Remote:
 
     def hold(self) -> None:
         """Puts in what the writers have named since the last time."""
-        new = {number: found for number, found in list(confluent.SCHEMAS.items()) if number not in self._sent}
+        every = {(s, number): text for number, (subjects, text) in list(confluent.SCHEMAS.items()) for s in subjects}
+        new = {version: text for version, text in every.items() if version not in self._sent}
         if not new:
             return
         if self._at.path.endswith(CONFLUENT_API):
             self.ask("POST", self._at.path.removesuffix(CONFLUENT_API) + _IMPORT, archive(new, self._sent), "application/zip")
         else:
-            for number, (subject, text) in new.items():
+            for (subject, number), text in new.items():
                 name = quote(subject, safe="")
                 self.ask("PUT", f"{self._at.path}/mode/{name}", b'{"mode":"IMPORT"}')
                 told = json.dumps({"schema": text, "id": number}).encode()
                 self.ask("POST", f"{self._at.path}/subjects/{name}/versions", told)
-        self._sent |= {number: subject for number, (subject, _) in new.items()}
+        self._sent |= new.keys()
 
     def close(self) -> None:
         """Removes the subjects that were made."""
-        for subject in set(self._sent.values()) if self._tidy else ():
+        for subject in {subject for subject, _ in self._sent} if self._tidy else ():
             for query in ("", "?permanent=true"):
                 with contextlib.suppress(HarnessError):
                     self.ask("DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}")
 
 
-def archive(schemas: Mapping[int, tuple[str, str]], before: Mapping[int, str] = {}) -> bytes:
-    """Schemas in the form of Apicurio's export, contents before the versions that name them; `before` are subjects of earlier
-    archives, whose versions go on."""
+Version: TypeAlias = tuple[str, int]
+"""A subject, and the id of a schema that is a version of it."""
+
+
+def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) -> bytes:
+    """Texts of versions in the form of Apicurio's export, contents before the versions that name them; `before` are those of
+    earlier archives, whose numbers go on."""
     packed = io.BytesIO()
-    versions: dict[str, int] = {}
-    for subject in before.values():
-        versions[subject] = versions.get(subject, 0) + 1
+    versions, uses = Counter(subject for subject, _ in before), Counter(number for _, number in before)
+    contents = {number: text for (_, number), text in schemas.items()}
     with zipfile.ZipFile(packed, "w") as file:
 
         def put(name: str, kind: str, **told: Any) -> None:
             file.writestr(f"{name}.{kind}.json", json.dumps(told))
 
         put("manifest", "Manifest", systemName="apicurio-registry", exportVersion="1.0", exportedOn=0)
-        for number, (_, text) in schemas.items():
+        for number, text in contents.items():
             digest = hashlib.sha256(text.encode()).hexdigest()
             names = {"contentId": number, "canonicalHash": digest, "contentHash": digest, "artifactType": "AVRO"}
             put(f"content/{digest}", "Content", **names)
             file.writestr(f"content/{digest}.Content.data", text)
-        for number, (subject, _) in schemas.items():
-            version = versions[subject] = versions.get(subject, 0) + 1
-            names = {"globalId": number, "contentId": number, "artifactId": subject, "artifactType": "AVRO", "createdBy": ""}
+        for subject, number in schemas:
+            versions[subject] += 1
+            version = versions[subject]
+            # One content has one id in messages, and a global one in each of its subjects.
+            names = {"globalId": number + (uses[number] << 31), "contentId": number, "artifactId": subject}
+            names |= {"artifactType": "AVRO", "createdBy": ""}
             place = f"groups/default/artifacts/{quote(subject, safe='')}/versions/{version}"
             put(
                 place,
@@ -130,6 +138,7 @@ def archive(schemas: Mapping[int, tuple[str, str]], before: Mapping[int, str] = 
                 createdOn=0,
                 isLatest=True,
             )
+            uses[number] += 1
     return packed.getvalue()
 
 

@@ -185,7 +185,7 @@ def _packed(cases: tuple[Case, ...]) -> bytes:
         written[id(value)] = number
         return number
 
-    place((cases, confluent.named_in(one.message for case in cases for one in case.written)))
+    place((cases, confluent.named_in(cases)))
     first = len(atoms)
     moved = [(kind, tuple([at + first if at >= 0 else ~at for at in parts])) for kind, parts in nodes]
     return bytes(zstd.compress(marshal.dumps((atoms, moved)), 3))

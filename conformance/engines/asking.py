@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -21,15 +22,15 @@ from generators.storage import codec
 _ERRORS: Final[Mapping[str, type[Exception]]] = {"raised": DecodeRaised, "plan": PlanFailed, "usage": UsageError}
 
 
-class Asking:
+class Asking(ABC):
     """The decoding part of an Engine, over `put`, which answers a request."""
 
     directory: Path
     _numbers: itertools.count[int]
 
+    @abstractmethod
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """The reply to a request."""
-        raise NotImplementedError
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """See Engine."""

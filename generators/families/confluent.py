@@ -20,14 +20,14 @@ from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.garbage.faults import MUST, Fault
 from generators.garbage.wellformed import NULL, Left, State, avro_left
-from generators.model import Message
+from generators.model import Case
 
 MAGIC: Final = b"\x00"
 HEAD: Final = 5
 """Bytes of the framing."""
 
-Schemas: TypeAlias = dict[int, tuple[str, str]]
-"""A subject and the text of a schema by its id."""
+Schemas: TypeAlias = dict[int, tuple[tuple[str, ...], str]]
+"""The subjects of a schema, in order, and its text, by its id."""
 SCHEMAS: Final[Schemas] = {}
 
 STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
@@ -41,7 +41,9 @@ STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
 def named(subject: str, text: str) -> bytes:
     """The framing of a datum of the schema, which is in SCHEMAS from then on. Raises HarnessError if two schemas have one id."""
     number = _number_of(text)
-    recall({number: (subject, text)})
+    subjects, known = SCHEMAS.get(number, ((), ""))
+    if subject not in subjects or known != text:
+        recall({number: ((subject,), text)})
     return MAGIC + number.to_bytes(4)
 
 
@@ -50,18 +52,37 @@ def _number_of(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) & 0x7FFFFFFF
 
 
-def recall(schemas: Mapping[int, tuple[str, str]]) -> None:
-    """Adds schemas to SCHEMAS. Raises HarnessError if two have one id."""
-    for number, found in schemas.items():
-        if SCHEMAS.setdefault(number, found)[1] != found[1]:
+def recall(schemas: Schemas, into: Schemas | None = None) -> None:
+    """Adds schemas to SCHEMAS, or to others. Raises HarnessError if two have one id."""
+    into = SCHEMAS if into is None else into
+    for number, (subjects, text) in schemas.items():
+        known = into.get(number, ((), text))
+        if known[1] != text:
             raise HarnessError(f"two schemas have the id {number}: take another --seed")
+        into[number] = tuple(sorted({*known[0], *subjects})), text
 
 
-def named_in(messages: Iterable[Message]) -> Schemas:
-    """The schemas that keys and values of the messages name, behind a wrong magic byte too, in the order of their ids."""
-    heads = {part[:HEAD] for message in messages for part in (message.key, message.value) if part}
-    numbers = {int.from_bytes(head[1:]) for head in heads if len(head) == HEAD}
-    return {number: SCHEMAS[number] for number in sorted(numbers & SCHEMAS.keys())}
+def named_in(cases: Iterable[Case]) -> Schemas:
+    """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the order of their ids, with the
+    subjects that the cases' profiles give them: whatever else this process has written."""
+    found: Schemas = {}
+    for case in cases:
+        subject = STRATEGIES[next((option for option in case.profile.split("+") if option in STRATEGIES), "")]
+        for message in (one.message for one in case.written):
+            for side, part in (("key", message.key), ("value", message.value)):
+                number = int.from_bytes(part[1:HEAD]) if part and len(part) >= HEAD else 0
+                if known := SCHEMAS.get(number):
+                    recall({number: ((subject(message.topic, _record(known[1]), side),), known[1])}, found)
+    return dict(sorted(found.items()))
+
+
+@lru_cache(maxsize=8192)
+def _record(text: str) -> str:
+    """The full name of a schema's record."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or found["type"] != "record":
+        return _UNNAMED
+    return ".".join(filter(None, (found.get("namespace"), found["name"])))
 
 
 # Connect's schemas as Avro's

@@ -98,7 +98,7 @@ PROFILES: Final = (
 def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
     """The records of a history as the connector's JSON has them, converted; keys have other bytes, hence other partitions.
 
-    None if two names of columns become one: the connector stops there.
+    Nothing if two names of columns become one: the connector stops there.
     """
     try:
         return [_converted(one, profile, layout.partitions) for one in connectors.write(history, profile, layout)]

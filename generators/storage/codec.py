@@ -6,7 +6,6 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -404,22 +403,21 @@ _CASE = frozenset(
 _WRITTEN = frozenset({"message", "changes"})
 
 
-def dump_schemas(messages: Iterable[Message]) -> dict[str, Plain]:
-    """The schemas that messages in Confluent's framing name, as `schemas`: subject and text by id; {} without any."""
-    found = {str(number): list(schema) for number, schema in confluent.named_in(messages).items()}
-    return {"schemas": found} if found else {}
+def dump_schemas(schemas: confluent.Schemas) -> Plain:
+    """Schemas that messages in Confluent's framing name: subjects and text by id."""
+    return {str(number): [list(subjects), text] for number, (subjects, text) in schemas.items()}
 
 
 def load_schemas(data: Plain, at: str = "") -> None:
     """Makes schemas of `dump_schemas` known to this process. Raises Malformed."""
     if not isinstance(data, dict):
         raise Malformed(at, "must be an object")
-    found = {}
+    found: confluent.Schemas = {}
     for number, schema in data.items():
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
-        subject, text = (*array(schema, path(at, number), string), "", "")[:2]
-        found[int(number)] = subject, text
+        subjects, text = (*array(schema, path(at, number), lambda one, _where: one), [], "")[:2]
+        found[int(number)] = array(subjects, path(at, number), string), string(text, path(at, number))
     confluent.recall(found)
 
 
@@ -436,7 +434,7 @@ def dump_case(case: Case) -> Plain:
         "scenario": dump_text(case.scenario),
         "fault": case.fault,
         "tables": [dump_table(table) for table in case.tables],
-        **dump_schemas(written.message for written in case.written),
+        **({"schemas": dump_schemas(schemas)} if (schemas := confluent.named_in([case])) else {}),
         "written": [
             {"message": dump_message(written.message), "changes": [dump_change(change) for change in written.changes]}
             for written in case.written

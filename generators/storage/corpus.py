@@ -124,7 +124,7 @@ class _Writer:
         if case.id in self._cases:
             raise UsageError(f"case {case.id} is there twice")
         numbers = [self._tables.setdefault(table, len(self._tables)) for table in case.tables]
-        self._schemas |= confluent.named_in(written.message for written in case.written)
+        confluent.recall(confluent.named_in([case]), self._schemas)
         self._cases[case.id] = {"id": case.id, "level": case.level, "tags": sorted(case.tags), "tables": numbers}
         for written in case.written:
             place = written.message.topic, written.message.partition
@@ -163,7 +163,8 @@ class _Writer:
         size = tables.size + self._messages.size + self._expected.size
         if self._schemas:
             schemas = Sink(self._folder / SCHEMAS)
-            lines = (f"{to_line(str(number))}:{to_line(list(self._schemas[number]))}" for number in sorted(self._schemas))
+            kept = codec.dump_schemas(dict(sorted(self._schemas.items())))
+            lines = (f"{to_line(number)}:{to_line(schema)}" for number, schema in kept.items())
             schemas.raw(b"{\n" + ",\n".join(lines).encode() + b"\n}\n")
             schemas.close()
             files[SCHEMAS] = schemas.sha256

@@ -24,12 +24,13 @@ FORMATS = ("debezium-avro",)
 
 @pytest.fixture
 def named(monkeypatch):
-    """Schemas that the writers named: two of one subject, and one of a subject that must be quoted."""
+    """Schemas that the writers named: two of one subject, one of a subject that must be quoted, one of two subjects."""
     monkeypatch.setattr(confluent, "SCHEMAS", {})
     for subject, text in (
         ("a-value", '"string"'),
         ("a-value", '["null","long"]'),
         ("b/ü.C", '{"type":"fixed","name":"F","size":2}'),
+        ("c", '"string"'),
     ):
         confluent.named(subject, text)
     return confluent.SCHEMAS
@@ -52,12 +53,13 @@ def test_apicurio_and_the_small_registry_answer_alike(named):
         registry.hold()
         later = int.from_bytes(confluent.named("a-value", '"bytes"')[1:])
         assert told(url, later) == (404, 40403)
+        confluent.named("d", '"string"')
         registry.hold()
         for number in (*named, 77):
             assert told(url, number) == told(served(), number), number
         assert told(url, later) == (200, '"bytes"')
         with urllib.request.urlopen(f"{url}/subjects", timeout=20) as answer:
-            assert set(json.loads(answer.read())) == {"a-value", "b/ü.C"}
+            assert set(json.loads(answer.read())) == {"a-value", "b/ü.C", "c", "d"}
         with urllib.request.urlopen(f"{url}/subjects/a-value/versions", timeout=20) as answer:
             assert json.loads(answer.read()) == [1, 2, 3]
         assert url in notes[-1]
@@ -131,11 +133,12 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
         registry.hold()
         registry.hold()
     modes = {path for method, path in asked if method == "PUT"}
-    assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC.C"}
+    assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC.C", "/mode/c"}
     assert asked["PUT", "/mode/a-value"] == {"mode": "IMPORT"}
     number = list(named)[2]
     assert asked["POST", "/subjects/b%2F%C3%BC.C/versions"] == {"schema": named[number][1], "id": number}
     assert {path for method, path in asked if method == "DELETE"} >= {"/subjects/a-value", "/subjects/a-value?permanent=true"}
+    assert asked["POST", "/subjects/c/versions"] == {"schema": '"string"', "id": next(iter(named))}
 
 
 def test_a_refusal_names_no_password(own, named, certificates):

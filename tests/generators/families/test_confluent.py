@@ -12,13 +12,14 @@ from typing import Any
 import fastavro
 import pytest
 
+from conformance.cases.catalogue import made
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import HarnessError
 from generators.families import confluent
 from generators.families.connect import Schema, envelope, schema_text
 from generators.families.debezium.values import Modes, decimal_schema
 from generators.garbage.wellformed import READABLE
-from generators.model import History, Message, RowChange
+from generators.model import History, RowChange
 from generators.storage import codec
 from generators.wire_format import get
 
@@ -108,12 +109,9 @@ def test_the_framing_is_a_zero_and_the_id() -> None:
     assert (len(head), head[:1]) == (5, b"\x00")
     # sha256 of the text, its first 31 bits
     assert number == 0x69E5C1C9
-    assert confluent.SCHEMAS[number] == ("t-value", '"string"')
-    for magic in (b"\x00", b"\x01", b"\xff"):  # a message that is spoiled there needs its schema as any other
-        message = Message("t", 0, magic + head[1:] + b"\x00", b"\x00\x7f\xff\xff\xfe")
-        assert confluent.named_in([message]) == {number: ("t-value", '"string"')}
+    assert confluent.SCHEMAS[number] == (("t-value",), '"string"')
     with pytest.raises(HarnessError, match="two schemas have the id"):
-        confluent.recall({number: ("t-value", '"int"')})
+        confluent.recall({number: (("t-value",), '"int"')})
 
 
 @pytest.mark.parametrize(
@@ -133,13 +131,27 @@ def test_a_saved_case_brings_its_schemas(monkeypatch: pytest.MonkeyPatch) -> Non
     fmt = get("debezium-avro")
     scenario = next(s for s in boundary_scenarios(fmt, fmt.profiles[0]) if s.name == "schema/evolved")
     case = as_case(fmt, fmt.profiles[0], scenario)
-    named = confluent.named_in(one.message for one in case.written)
-    values = [t for s, t in named.values() if s.endswith("-value") and '"ddl"' not in t]
+    named = confluent.named_in([case])
+    values = [t for (s,), t in named.values() if s.endswith("-value") and '"ddl"' not in t]
     assert len(values) == 3  # one for each version of the table
     plain = json.loads(json.dumps(codec.dump_case(case)))
     monkeypatch.setattr(confluent, "SCHEMAS", {})
     assert codec.load_case(plain) == case
     assert named == confluent.SCHEMAS
+
+
+@pytest.mark.parametrize("name", ["fault/magic-one/insert", "schema/evolved"])
+def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_written(name: str) -> None:
+    """A message that is spoiled in its first byte needs its schema as any other."""
+    fmt = get("debezium-avro")
+    profiles = [fmt.profile("3.5.0.Final"), fmt.profile("3.5.0.Final+record-name"), fmt.profile("3.5.0.Final+topic-record-name")]
+    found = []
+    for profile in profiles:
+        (case,) = made(fmt, profile, (f"*/{name}",))
+        found.append({subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects})
+    assert all(subject.endswith(("-key", "-value")) for subject in found[0])
+    assert found[1] and all("-" not in subject and subject.endswith(("Key", "Envelope", "Value")) for subject in found[1])
+    assert found[2] and all("-cdc." in subject or "-io." in subject for subject in found[2])
 
 
 def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> None:
