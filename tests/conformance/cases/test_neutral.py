@@ -30,7 +30,7 @@ SQL = words(
 PROTOCOL = words("bootstrap checkpoint ddl delete heartbeat incremental init insert message null transaction update watermark")
 """Words by which formats call their messages, and what stands for no value."""
 TYPES = words("ascii back slash big decimal euckr geometry infinity koi latin nan none point serial sjis ucs unheard")
-"""Words of column types, of character sets, of what a vendor prints for a number or no value."""
+"""Words of column types, of character sets, of labels, of what a vendor prints for a number or no value."""
 
 
 def texts(case: Case) -> bytes:

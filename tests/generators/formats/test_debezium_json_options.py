@@ -1,0 +1,396 @@
+"""What options and releases make of Debezium's rows, against literals: flattened rows, identities, names, snapshots, refusals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from debezium_rows import (
+    CUSTOMERS,
+    PG,
+    PG_CUSTOMERS,
+    PG_OLD,
+    ROW,
+    payload,
+    written,
+)
+
+from generators.errors import UsageError
+from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.formats.debezium_json import profile, write
+from generators.formats.debezium_json.envelope import mangled, source_parameters
+from generators.model import (
+    Change,
+    Column,
+    Default,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    RowChange,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    State,
+    Table,
+    Value,
+)
+from generators.sources import boundaries, mysql, postgresql
+from generators.sources.boundaries import START
+
+
+def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> None:
+    """debezium#before-default-identity."""
+    old: dict[str, Value] = {"id": 7, "name": "a", "note": "b"}
+    (update,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": None})))
+    assert (payload(update)["before"], payload(update)["after"]["note"]) == (None, None)
+    assert update.changes[0].before is None
+    delete, _ = written(PG, boundaries.change(PG_CUSTOMERS, Op.DELETE, (old, None)))
+    assert payload(delete)["before"] == {"id": 7, "name": "", "note": None}
+    change = delete.changes[0]
+    assert change.full_before is not None
+    assert {name: c.state for name, c in change.full_before.items()} == {"id": "VALUE", "name": "ANY", "note": "ABSENT"}
+
+
+def test_types_of_the_source_are_parameters_of_the_value_schema() -> None:
+    """debezium#source-type."""
+    table = Table("inv", "t", (Column("du", mysql.decimal(12, 2, unsigned=True), declared="NUMERIC(12,2) UNSIGNED"),))
+    (found,) = written(profile("3.5.0.Final", "mariadb", "source-type"), boundaries.insert(table, {"du": Decimal("0.01")}))
+    schema = json.loads(found.message.value or b"")["schema"]["fields"][1]["fields"][0]
+    assert schema["parameters"] == {
+        "scale": "2",
+        "connect.decimal.precision": "12",
+        "__debezium.source.column.type": "NUMERIC UNSIGNED",
+        "__debezium.source.column.length": "12",
+        "__debezium.source.column.scale": "2",
+        "__debezium.source.column.name": "du",
+    }
+
+
+def test_an_identity_of_an_index_makes_up_the_key_of_a_delete() -> None:
+    """debezium#identity-index."""
+    columns = (Column("id", postgresql.integer(), False), Column("u", postgresql.text("text"), False))
+    table = Table("inv", "t", columns, ("id",), (("u",),), schema="public")
+    index = profile("3.5.0.Final", "postgresql", "schemaless", "index")
+    row: dict[str, Value] = {"id": 2, "u": "t2"}
+
+    def sent(op: Op, before: dict[str, Value], after: dict[str, Value] | None) -> list[tuple[str | None, Any]]:
+        found = written(index, boundaries.change(table, op, (before, after)))
+        return [((one.message.key or b"").decode(), one.message.value and payload(one)["before"]) for one in found]
+
+    assert sent(Op.DELETE, row, None) == [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None)]
+    moved = [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None), ('{"id":2}', None)]
+    assert sent(Op.UPDATE, row, {**row, "u": "changed"}) == moved
+    assert sent(Op.UPDATE, row, {**row, "id": 1001}) == [('{"id":1001}', None)]
+
+
+# Rows without their envelope
+
+
+def test_a_flattened_row_has_what_was_added_behind_its_columns() -> None:
+    """debezium#flattened."""
+    rewrite = profile("3.5.0.Final", "postgresql", "flat-rewrite", "schemaless")
+    table = Table("inv", "t", (Column("id", postgresql.integer(), False), Column("v", postgresql.text("text"))), ("id",))
+    table = replace(table, schema="public")
+    gone = boundaries.change(table, Op.DELETE, ({"id": 1, "v": "x"}, None))
+    new, old = written(rewrite, boundaries.insert(table, {"id": 1, "v": "x"}), gone)
+    shown = json.loads(new.message.value or b"")
+    assert list(shown) == ["id", "v", "__deleted", "__op", "__table", "__lsn", "__source_ts_ms"]
+    assert (shown["__deleted"], shown["__op"], shown["__table"]) == ("false", "c", "t")
+    assert list(json.loads(old.message.value or b"").items())[:4] == [
+        *(("id", 1), ("v", None), ("__deleted", "true"), ("__op", "d")),
+    ]
+    assert new.message.headers[-2:] == (("__op", b"c"), ("__db", b"inv"))
+    change = old.changes[0]
+    assert (change.kind, change.op, change.table, change.database, change.databases) == (Kind.ROW, Op.DELETE, "t", None, ("inv",))
+    assert (change.after, set(change.before or ())) == (None, {"id", "v"})
+
+
+def test_a_flattened_delete_is_the_text_null() -> None:
+    """debezium#flattened."""
+    plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
+    row = {**ROW}
+    found = written(plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), RowChange(START, CUSTOMERS, Op.TRUNCATE, ()))
+    (one,) = found
+    assert (one.message.value, one.message.key) == (b"null", b'{"id":1004}')
+    assert (one.changes[0].kind, one.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
+    (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
+    assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
+    for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
+        (whole,) = written(profile(release, "flat"), boundaries.change(CUSTOMERS, Op.DELETE, (row, None)))
+        value = json.loads(whole.message.value or b"")
+        fields = [field["field"] for field in value["schema"]["fields"]]
+        assert (value["payload"], fields, value["schema"]["optional"]) == (None, ["id", "name", "n"], True)
+        assert whole.changes[0].kind is Kind.TOMBSTONE
+
+
+def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
+    """debezium#flattened."""
+    for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
+        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        value = json.loads(found.message.value or b"")
+        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
+
+
+def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> None:
+    """debezium#mangled-names."""
+    assert mangled("é") == "\uffc3\uffa9"
+    table = Table("d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public")
+    (found,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
+    change: Change = found.changes[0]
+    assert payload(found)["after"] == {"\uffc3\uffa9": 1}
+    assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", None, ["\uffc3\uffa9"])
+    assert change.full_after is not None
+    assert change.full_after["é"].state is State.ANY
+    (new,) = written(PG, boundaries.insert(table, {"é": 1}))
+    assert payload(new)["after"] == {"é": 1}
+    (read,) = written(PG_OLD, boundaries.change(table, Op.READ, (None, {"é": 1})))
+    assert (payload(read)["after"], read.changes[0].table, read.changes[0].keys) == ({"é": 1}, "é", ("é",))
+
+
+@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final"])
+def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
+    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is not in the key."""
+    number = postgresql.integer("integer")
+    old = profile(release, "postgresql")
+    columns = (Column("id", number, False), Column("n", number, False, default=Default("5", 5)), Column("é", number, False))
+    odd = Table("d", "t-Odd é", columns, ("id",), schema="odd schema")
+    row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
+    insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
+    assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
+    assert [one.message.key for one in (insert, delete, tombstone)] == [None, None, None]
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [(f["optional"], f.get("default")) for f in fields] == [(True, None)] * 3
+    assert payload(delete)["before"] == {"id": 1, "n": None, "\uffc3\uffa9": None}
+    plain = replace(odd, name="t", schema="public", primary_key=("é", "id"))
+    moved = boundaries.change(plain, Op.UPDATE, (row, {**row, "é": 4}))
+    insert, update = written(old, boundaries.insert(plain, row), moved)
+    assert json.loads(insert.message.key or b"")["payload"] == {"id": 1}
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [f["optional"] for f in fields] == [False, False, True]
+    assert payload(update)["op"] == "u"
+    assert payload(update)["before"] == {"id": 1, "n": 5 if release > "1.4.0.Final" else 0, "\uffc3\uffa9": 3}
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"), [("1.4.0.Final", "q``q"), ("1.9.7.Final", "q``q"), ("2.5.4.Final", "q``q"), ("3.5.0.Final", "q`q")]
+)
+def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown: str) -> None:
+    """debezium#back-ticks."""
+    table = Table("d", "t`t", (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))), ("q`q",))
+    old = profile(release)
+    created = SchemaChange(START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table)
+    ddl, streamed, read = written(
+        old, created, boundaries.insert(table, {"q`q": 1}), boundaries.change(table, Op.READ, (None, {"q`q": 2}))
+    )
+    for one in (streamed, read):
+        assert list(payload(one)["after"]) == [shown, "a"]
+        assert (one.changes[0].keys, one.changes[0].table) == ((shown,), "t`t")
+        assert (one.changes[0].full_after is None) == (shown == "q`q")
+    if release != "1.4.0.Final":
+        found = payload(ddl)["tableChanges"][0]["table"]
+        assert (found["primaryKeyColumnNames"], found["columns"][0]["name"]) == ([shown], shown)
+    number = postgresql.integer("integer")
+    theirs = Table("d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public")
+    (other,) = written(profile(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
+    assert list(payload(other)["after"]) == ["q`q", "a"]
+
+
+# Profiles
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "why"),
+    [
+        ("1.4.0.Final", ("postgresql", "money-digits-4"), "came with 1.8"),
+        ("3.5.0.Final", ("money-digits-4",), "is PostgreSQL's"),
+        ("3.5.0.Final", ("postgresql", "string", "money-digits-0"), "acts in decimal.handling.mode precise alone"),
+        ("3.5.0.Final", ("postgresql", "schemaless", "money-digits-0"), "changes a scale that schemas alone tell"),
+        ("3.5.0.Final", ("postgresql", "include-query"), "is MySQL's"),
+    ],
+)
+def test_options_that_do_not_go_together_say_why(release: str, options: tuple[str, ...], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        profile(release, *options)
+
+
+def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
+    """debezium#unknown-types."""
+    columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))
+    table = Table("d", "t", columns, ("id",), schema="public")
+    row = boundaries.insert(table, {"id": 1, "c": "(1,1),(0,0)"})
+    (plain,) = written(PG, row)
+    assert payload(plain)["after"] == {"id": 1}
+    assert list(plain.changes[0].after or {}) == ["id"]
+    (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
+    assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
+    with pytest.raises(UsageError, match=r"is known of PostgreSQL's connector of 2\.5 and later alone"):
+        profile("1.9.7.Final", "postgresql", "include-unknown")
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [
+        *(("3.5.0.Final", ("minimal",)), ("1.9.7.Final", ("postgresql", "minimal")), ("3.5.0.Final", ("full",))),
+        *(("3.5.0.Final", ("adaptive",)), ("2.5.4.Final", ("isostring",)), ("1.9.7.Final", ("base64-url-safe",))),
+        *(("1.4.0.Final", ("legacy-tombstone", "schemaless")), ("1.9.7.Final", ("legacy-tombstone",))),
+        *(("1.9.7.Final", ("nulls-kept",)), ("3.5.0.Final", ("postgresql", "unsigned-precise"))),
+        ("3.5.0.Final", ("interval-string",)),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError):
+        profile(release, *options)
+
+
+def test_3_6_is_known_of_postgresql_alone() -> None:
+    """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
+    with pytest.raises(UsageError, match="another parser of statements"):
+        profile("3.6.1.Final")
+    with pytest.raises(UsageError, match="nanoseconds is not known of"):
+        profile("3.6.1.Final", "postgresql", "nanoseconds")
+    new = profile("3.6.1.Final", "postgresql", "string").modes
+    old = profile("3.5.0.Final", "postgresql", "string").modes
+    large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
+    amounts = [_debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json for modes in (old, new)]
+    assert amounts == ['"9.223372036854776E16"', '"92233720368547758.07"']
+    assert [_debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)] == ["null", "true"]
+
+
+def test_a_release_leaves_columns_of_some_types_out() -> None:
+    """debezium#left-out."""
+    names = ("tsvector", "bytea[]", "interval[]", "box")
+    types = [postgresql.other("tsvector"), postgresql.array_of(postgresql.bytea())]
+    types += [postgresql.array_of(postgresql.temporal("interval")), postgresql.other("box")]
+    table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
+    row: dict[str, Value] = dict.fromkeys(names)
+    left = {
+        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
+        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
+    }
+    assert left == {
+        "1.9.7.Final": (),
+        "2.5.4.Final": ("bytea[]",),
+        "3.5.0.Final": ("tsvector", "bytea[]"),
+        "3.6.1.Final": ("tsvector", "bytea[]", "box"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "key"), [("1.9.7.Final", b'{"n":1}'), ("2.5.4.Final", b'{"u":2}'), ("3.5.0.Final", b'{"u":2}')]
+)
+def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: bytes) -> None:
+    """debezium#unique-keys."""
+    whole = mysql.integer("int")
+    table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
+    (found,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
+    assert found.message.key == key
+
+
+def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
+    """connect#decimal-numeric, debezium#variable-scale."""
+    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
+    fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
+    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
+    assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
+
+
+@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
+def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
+    """debezium#gtid-times."""
+    table = Table("d", "t", (Column("a", mysql.integer("int")),))
+    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
+    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
+
+
+@pytest.mark.parametrize(
+    ("column", "options"), [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))]
+)
+def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column: str, options: tuple[str, ...]) -> None:
+    """debezium#flattened-names; without PostgreSQL there is no __lsn."""
+    found = profile("3.5.0.Final", "schemaless", *options)
+    number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
+    for name, count in ((column, 0), ("x", 1)):
+        table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
+        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout("cdc"))) == count
+
+
+def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
+    """debezium#incremental."""
+    table = replace(CUSTOMERS, schema="public", columns=(Column("id", postgresql.integer("integer"), False),))
+    begin = SourceStatement(START, "incremental-snapshot", "", table.database)
+    for options, members in (
+        (("postgresql",), {"snapshot": "incremental", "txId": None, "lsn": None}),
+        (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
+    ):
+        p = profile("3.5.0.Final", "schemaless", *options)
+        told = table if "postgresql" in options else CUSTOMERS
+        row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
+        row = {c.name: row[c.name] for c in told.columns}
+        later = replace(boundaries.change(told, Op.READ, (None, row)), at=Instant(START.ms + 1234))
+        first, read, last = write(
+            History((boundaries.insert(told, row), begin, later, boundaries.insert(told, row))), p, Layout("cdc")
+        )
+        source = json.loads(read.message.value or b"")["source"]
+        assert {name: source[name] for name in members} == members
+        assert (source["ts_ms"], read.changes[0].commit_time_us) == (START.ms + 1234, (START.ms + 1234) * 1000)
+        assert (read.changes[0].position is None) is ("postgresql" in options)
+        assert (
+            source["server_id"]
+            if "mariadb" in options
+            else source["sequence"] == f'["{first.changes[0].position}"' + f',"{first.changes[0].position}"]'
+        )
+        assert json.loads(last.message.value or b"")["source"]["snapshot"] == "false"
+
+
+def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
+    p = profile("3.5.0.Final", "postgresql", "schemaless")
+    number = postgresql.integer("integer")
+    tables = [Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public") for name in ("x", "y")]
+    given = SourceStatement(START, "replica-identity", "full", "d", "y")
+    updates = (boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables)
+    found = write(History((given, *updates)), p, Layout("cdc"))
+    assert [json.loads(w.message.value or b"")["before"] for w in found] == [None, {"id": 1, "a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("type", "told"),
+    [
+        (postgresql.integer("integer"), "INT4 10 0"),
+        (postgresql.numeric(5, -2), "NUMERIC 5 2046"),
+        (postgresql.numeric(), "NUMERIC 131089 0"),
+        (postgresql.text("char", 3), "BPCHAR 3 0"),
+        (postgresql.text("text"), "TEXT 2147483647 0"),
+        (postgresql.real(), "FLOAT4 8 8"),
+        (postgresql.temporal("timestamp", 3), "TIMESTAMP 26 3"),
+        (postgresql.temporal("timestamp", 1), "TIMESTAMP 25 1"),
+        (postgresql.temporal("timestamptz", 0), "TIMESTAMPTZ 28 0"),
+        (postgresql.temporal("time", 1), "TIME 11 1"),
+        (postgresql.array_of(postgresql.numeric(7, 3)), "_NUMERIC 7 3"),
+        (postgresql.bit(None, varying=True), "VARBIT 2147483647 0"),
+        (postgresql.other('"char"'), "CHAR 1 0"),
+    ],
+)
+def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, told: str) -> None:
+    """debezium#source-type."""
+    p = profile("3.5.0.Final", "postgresql", "source-type")
+    found = source_parameters(Column("c", type), p)
+    assert [text for _, text in found] == [*told.split(), "c"]
+
+
+def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
+    """debezium#flattened, debezium#flattened-without-source."""
+    told = SourceStatement(START, "logical-message", "hello", "audit", "p1")
+    events = (told, Heartbeat(START), told)
+    for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
+        found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
+        assert [one.message.headers for one in found] == headers
+    with pytest.raises(UsageError, match="without source"):
+        profile("2.5.4.Final", "flat", "transaction")

@@ -1,0 +1,330 @@
+"""Debezium's messages beside rows, against literals: statements, truncations, transactions, heartbeats."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from debezium_rows import (
+    BARE,
+    CUSTOMERS,
+    MIDDLE,
+    NEW,
+    OLD,
+    PG,
+    PG_CUSTOMERS,
+    PG_FULL,
+    PG_OLD,
+    PLAIN,
+    ROW,
+    payload,
+    written,
+)
+
+from generators.formats.debezium_json import DebeziumProfile, profile, write
+from generators.formats.debezium_json.envelope import table_changes
+from generators.model import (
+    Column,
+    Default,
+    Event,
+    Heartbeat,
+    History,
+    Kind,
+    Layout,
+    Op,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    TransactionMark,
+)
+from generators.sources import boundaries, mysql, postgresql
+from generators.sources.boundaries import START
+
+
+def test_truncate_has_neither_images_nor_key_and_is_unknown_to_1_4() -> None:
+    event = RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
+    (found,) = written(NEW, event)
+    assert (payload(found)["op"], payload(found)["before"], payload(found)["after"], found.message.key) == ("t", None, None, None)
+    assert written(OLD, event) == []
+
+
+# Control messages
+
+
+def test_a_heartbeat() -> None:
+    (found,) = written(BARE, Heartbeat(START))
+    assert found.message.topic == "__debezium-heartbeat.dbserver1"
+    assert (found.message.key, list(payload(found))) == (b'{"serverName":"dbserver1"}', ["ts_ms"])
+    (found,) = written(NEW, Heartbeat(START))
+    wired = json.loads(found.message.value or b"")
+    assert wired["schema"]["name"] == "io.debezium.connector.common.Heartbeat"
+    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.common.ServerNameKey"
+
+
+def test_transaction_metadata() -> None:
+    insert = boundaries.insert(CUSTOMERS, ROW)
+    found = written(MIDDLE, TransactionMark(START, "BEGIN", "1"), insert, insert, TransactionMark(START, "COMMIT", "1", 2))
+    begin, first, second, end = map(payload, found)
+    assert found[0].message.topic == "dbserver1.transaction"
+    assert list(begin) == ["status", "id", "event_count", "data_collections", "ts_ms"]
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert (end["status"], end["event_count"]) == ("END", 2)
+    assert end["data_collections"] == [{"data_collection": "inventory.customers", "event_count": 2}]
+    assert [one["transaction"]["total_order"] for one in (first, second)] == [1, 2]
+    assert {begin["id"], end["id"], first["transaction"]["id"]} == {begin["id"]}
+    assert json.loads(found[0].message.key or b"") == {"id": begin["id"]}
+    assert [one.changes[0].kind for one in found] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
+
+
+def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
+    """debezium#transaction-id-postgresql."""
+    insert = boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
+    found = [payload(one) for one in written(PG_FULL, TransactionMark(START, "BEGIN", "1"), insert, insert)]
+    ids = [found[0]["id"], found[1]["transaction"]["id"], found[2]["transaction"]["id"]]
+    assert len(set(ids)) == 3
+    assert len({one.partition(":")[0] for one in ids}) == 1
+    assert ids[1].partition(":")[2] == str(found[1]["source"]["lsn"])
+
+
+def test_a_logical_message() -> None:
+    """debezium#logical-message."""
+    event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
+    (found,) = written(PG, event)
+    wired = payload(found)
+    assert list(wired) == ["op", "ts_ms", "source", "transaction", "message"]
+    assert wired["message"] == {"prefix": "outbox", "content": "aGVsbG8="}
+    assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
+    assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
+    assert written(PG_OLD, event) == []
+
+
+DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
+
+
+@pytest.mark.parametrize(
+    ("p", "members"),
+    [
+        (NEW, "source ts_ms databaseName schemaName ddl tableChanges"),
+        (PLAIN["1.9.7.Final+minimal"], "source databaseName schemaName ddl tableChanges"),
+        (OLD, "source databaseName ddl"),
+    ],
+    ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
+)
+def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
+    """debezium#schema-change-bare, debezium#schema-change."""
+    (found,) = written(p, DDL)
+    wired = payload(found)
+    assert (found.message.topic, list(wired)) == ("dbserver1", members.split())
+    assert json.loads(found.message.key or b"")["payload"] == {"databaseName": "inventory"}
+    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.mysql.SchemaChangeKey"
+    change = found.changes[0]
+    assert (change.kind, change.database, change.table, change.sql) == (Kind.DDL, "inventory", "products", DDL.sql)
+    if "tableChanges" in wired:
+        (one,) = wired["tableChanges"]
+        assert (one["type"], one["id"]) == ("ALTER", '"inventory"."products"')
+        column = (
+            "name jdbcType nativeType typeName typeExpression charsetName length scale position optional autoIncremented "
+            "generated"
+        )
+        more = ["comment", "defaultValueExpression", "enumValues"] if p is NEW else ["comment"]
+        assert list(one["table"]["columns"][0]) == column.split() + more
+        assert [c["position"] for c in one["table"]["columns"]] == [1, 2, 3]
+
+
+def test_postgresql_writes_no_schema_change() -> None:
+    assert written(PG, DDL) == []
+
+
+def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
+    """debezium#table-changes."""
+    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW]
+    assert [one.changes[0].kind for one in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
+    assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+
+
+def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
+    """debezium#table-changes-of-drop: literals of what the releases wrote."""
+    gone = SchemaChange(START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None)
+    wired = {p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, profile("1.9.7.Final"))}
+    assert {release: one["tableChanges"] for release, one in wired.items()} == {
+        "3.5.0.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
+        "2.5.4.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
+        "1.9.7.Final": [],
+    }
+    assert {one["source"]["table"] for one in wired.values()} == {"customers"}
+
+
+def test_schema_of_a_schema_change_of_1_9() -> None:
+    """debezium#table-changes-of-drop."""
+    (found,) = written(profile("1.9.7.Final"), DDL)
+    fields = {field["field"]: field for field in json.loads(found.message.value or b"")["schema"]["fields"]}
+    assert fields["databaseName"]["optional"] and fields["ddl"]["optional"]
+    described = {field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]}
+    assert described == {"type": False, "id": False, "table": False}
+
+
+def test_comments_are_written_as_they_are_spelt_and_from_2_6_on() -> None:
+    """debezium#comments."""
+    table = Table("inv", 'q"q', (Column("id", mysql.integer("int"), False, comment="c'c \\"),), ("id",), comment="it's")
+    made = SchemaChange(START, "create table", "CREATE TABLE t", "inv", 'q"q', None, table)
+    (new,), (old,) = (payload(written(p, made)[0])["tableChanges"] for p in (NEW, MIDDLE))
+    assert new["id"] == '"inv"."q""q"'
+    assert (new["table"]["comment"], new["table"]["columns"][0]["comment"]) == ("it''s", "c''c \\\\")
+    assert (old["table"]["comment"], old["table"]["columns"][0]["comment"]) == (None, None)
+
+
+def test_truncations_by_release_and_database() -> None:
+    """debezium#table-changes, debezium#table-changes-of-drop."""
+    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    (old,) = written(profile("1.9.7.Final"), event)
+    assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
+    _, middle = written(MIDDLE, event)
+    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
+
+
+def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
+    """debezium#name-patterns: the key is known, NOT NULL is not."""
+    columns = (Column("id", postgresql.integer(), nullable=False), Column("a", postgresql.integer(), nullable=False))
+    table = Table("inv", "a\\b", columns, ("id",), schema="public")
+    for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
+        (found,) = written(
+            profile(release, "postgresql"), RowChange(START, table, Op.INSERT, (RowImages(None, {"id": 1, "a": 2}),))
+        )
+        key = json.loads(found.message.key or b"")
+        assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
+
+
+def test_columns_of_a_schema_change() -> None:
+    """debezium#table-changes: literals of recorded messages."""
+    columns = (
+        Column("id", mysql.integer("int"), False, declared="INT AUTO_INCREMENT"),
+        Column("z", mysql.integer("int", unsigned=True, zerofill=True), declared="INT(6) ZEROFILL"),
+        Column("d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"),
+        Column("e", mysql.enum_of("b,c", "it's", "back\\slash"), declared="ENUM('b,c','it''s','back\\\\slash')"),
+        Column("u", mysql.text("varchar", 100), declared="VARCHAR(100) CHARACTER SET utf16"),
+        Column("b", mysql.bit(4), default=Default("b'1010'")),
+    )
+    table = Table("inv", "t", columns, ("id",), comment="table comment")
+    made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
+    _, found = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
+    (change,) = payload(found)["tableChanges"]
+    told = change["table"]
+    assert (told["defaultCharsetName"], told["comment"]) == (None, "table comment")
+    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in told["columns"]]
+    assert shown == [
+        *((4, "INT", None, None, None), (4, "INT UNSIGNED ZEROFILL", None, 6, None), (3, "DECIMAL", None, 10, 0)),
+        *((1, "ENUM", None, 1, None), (12, "VARCHAR", "utf16", 100, None), (-7, "BIT", None, 4, None)),
+    ]
+    assert [c["defaultValueExpression"] for c in told["columns"]] == [None, None, "7.50", None, None, "1010"]
+    assert told["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
+    assert [(c["autoIncremented"], c["generated"]) for c in told["columns"][:2]] == [(True, True), (False, False)]
+    assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
+
+
+def test_a_statement_about_an_index_names_no_table() -> None:
+    """debezium#table-changes."""
+    event = SchemaChange(START, "create index", "CREATE INDEX ix ON t (a)", "inv", "t", CUSTOMERS, CUSTOMERS)
+    (new,), (old,) = written(NEW, event), written(OLD, event)
+    assert (payload(new)["source"]["table"], payload(new)["tableChanges"]) == ("", [])
+    assert (payload(old)["source"]["table"], new.changes[0].table) == (None, None)
+
+
+def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
+    """debezium#query."""
+    asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
+    row = boundaries.insert(CUSTOMERS, ROW)
+    renamed = SchemaChange(
+        START, "table comment", "ALTER TABLE `customers` COMMENT 'x'", "inventory", "customers", CUSTOMERS, CUSTOMERS
+    )
+    events: tuple[Event, ...] = (
+        TransactionMark(START, "BEGIN", "1"),
+        SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
+        row,
+        row,
+        TransactionMark(START, "COMMIT", "1", 2),
+        row,
+        boundaries.change(CUSTOMERS, Op.READ, (None, ROW)),
+        renamed,
+    )
+    begin, first, second, end, third, read, ddl = map(payload, written(asked, *events))
+    assert [one["source"]["query"] for one in (first, second)] == ['INSERT /* "op" */ INTO a'] * 2
+    assert third["source"]["query"] == "INSERT INTO `customers` SELECT * FROM `customers_new`"
+    assert [one["source"]["query"] for one in (read, ddl)] == [None, None]
+    assert (begin["status"], end["status"]) == ("BEGIN", "END")
+    bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
+    assert [payload(one)["source"]["query"] for one in bare if "source" in payload(one)] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("declared", "type", "facts"),
+    [
+        ("DEC(8,2)", mysql.decimal(8, 2), (3, "DEC", 8, 2, None)),
+        ("FIXED", mysql.decimal(10, 0), (3, "FIXED", 10, 0, None)),
+        ("MIDDLEINT", mysql.integer("mediumint"), (4, "MIDDLEINT", None, None, None)),
+        ("INT1 UNSIGNED", mysql.integer("tinyint", unsigned=True), (5, "INT1 UNSIGNED", None, None, None)),
+        ("INT8", mysql.integer("bigint"), (-5, "INT8", None, None, None)),
+        ("SERIAL", mysql.integer("bigint", unsigned=True), (-5, "BIGINT UNSIGNED", None, None, None)),
+        ("NVARCHAR(9)", mysql.text("varchar", 9), (-9, "NVARCHAR", 9, None, "utf8")),
+        ("NATIONAL CHAR", mysql.text("char", 1), (-15, "NATIONAL CHAR", 1, None, "utf8")),
+        ("CHARACTER VARYING(5)", mysql.text("varchar", 5), (12, "CHARACTER VARYING", 5, None, "utf8mb4")),
+        ("DOUBLE PRECISION", mysql.real("double"), (8, "DOUBLE PRECISION", None, None, None)),
+        ("BIT", mysql.bit(1), (-7, "BIT", 1, None, None)),
+        ("LONGBLOB", mysql.binary("longblob"), (2004, "LONGBLOB", None, None, None)),
+        ("int(10) unsigned zerofill", mysql.integer("int", unsigned=True), (4, "INT UNSIGNED ZEROFILL", 10, None, None)),
+    ],
+)
+def test_a_statement_s_words_for_a_type_stand_in_table_changes(declared: str, type: SourceType, facts: tuple[Any, ...]) -> None:
+    """debezium#jdbc-types; DEC, FIXED, MIDDLEINT, INT1, INT8, SERIAL, NVARCHAR and NCHAR were recorded."""
+    table = Table("d", "t", (Column("c", type, declared=declared),))
+    event = SchemaChange(START, "create table", "CREATE TABLE t ...", "d", "t", None, table)
+    (change,) = table_changes(event, "utf8mb4", NEW)
+    (column,) = change["table"]["columns"]
+    assert tuple(column[name] for name in ("jdbcType", "typeName", "length", "scale", "charsetName")) == facts
+
+
+def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
+    """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
+    mood = Default("'ok'::mood", "ok")
+
+    def shown(release: str, type: SourceType, default: Default) -> str:
+        options = ("postgresql",) if type.source == "postgresql" else ()
+        schema = "public" if options else None
+        table = Table("d", "t", (Column("c", type, default=default),), schema=schema)
+        (found,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
+        return json.dumps(payload(found)["after"]["c"])
+
+    quoted = Default("'d''q'", "d'q")
+    assert shown("3.5.0.Final", postgresql.text("varchar", 9), quoted) == '"d"'
+    assert shown("3.5.0.Final", mysql.text("varchar", 9), quoted) == "\"d''q\""
+    enum = postgresql.enum_of("sad", "ok")
+    assert [shown(f"{release}.Final", enum, mood) for release in ("1.9.7", "2.5.4")] == ["null", '"ok"']
+    float_default = Default("1.1", mysql.to_float32(1.1))
+    assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
+    hour = Default("'-01:00:00'", -3_600_000_000)
+    assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
+
+
+def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
+    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
+    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
+    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
+    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
+    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
+    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
+
+
+def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
+    """debezium#statement-boundary."""
+    p = profile("3.5.0.Final", "mariadb", "transaction", "schemaless")
+    sql = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    view = SchemaChange(START, "create view", "CREATE VIEW v AS SELECT 1", "inventory", "v")
+    begin, truncated, again = (json.loads(w.message.value or b"") for w in write(History((sql, view)), p, Layout("cdc")))
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
+    assert again["status"] == "BEGIN" and again["id"] != begin["id"]
+    assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
