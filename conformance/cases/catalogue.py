@@ -179,10 +179,14 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
                 cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable, asked)
         for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
-            if fmt.container != "avro" and profile is _first(fmt, profile.source) and asked(scenario):
+            if fmt.container in _OF_JSON and profile is _first(fmt, profile.source) and asked(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
                     cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_text, fault=cell), cell.name))
     return tuple(case for case in cases if case.written)
+
+
+_OF_JSON: Final = ("json", "frames")
+"""Containers whose cells stand in JSON, where the text of an unfit cell is what a decoder gives at level one."""
 
 
 def _first(fmt: Format[Any], source: str) -> Profile:

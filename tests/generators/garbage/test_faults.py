@@ -324,7 +324,7 @@ def test_level_one_owes_an_unfit_cell_as_it_stands(way: Way, json_: bool, text: 
         faults.cell_text(other, fault)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if get(name).container == "json"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if get(name).container in ("json", "frames")])
 def test_level_one_has_every_kind_of_types_in_every_way(name: str) -> None:
     fmt = get(name)
     for source in {profile.source for profile in fmt.profiles}:
