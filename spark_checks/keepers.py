@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Final
+from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -63,8 +63,6 @@ class Materialiser:
 
     order: Order
     tables: tuple[Table, ...] = ()
-    stamped: ClassVar[bool] = False
-    """Whether it needs the records' timestamps in the changes, as `stamp`."""
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
         """The state after a batch. `changes` is read several times; `state` has the columns of STATE."""
@@ -188,15 +186,11 @@ class Materialiser:
 
         gone, there = item("old_key", True, 0), item("new_key", False, 1)
         items = (
-            f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND {self.moves()} THEN array({gone}, {there}) "
+            f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND old_key <> new_key THEN array({gone}, {there}) "
             f"ELSE array({there}) END"
         )
         exploded = keyed.select(*_TABLE, "schema", "version", "partition", F.explode(F.expr(items)).alias("e"))
         return exploded.select(*_TABLE, "schema", "version", "partition", "e.*").where("key IS NOT NULL")
-
-    def moves(self) -> str:
-        """Whether an UPDATE leaves its key."""
-        return "old_key IS NOT NULL AND old_key <> new_key"
 
     def newer(self) -> str:
         """What sorts the events of one key, over struct fields."""

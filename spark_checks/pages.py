@@ -11,9 +11,9 @@ from pathlib import Path
 
 from conformance.pages.pages import Trap
 from conformance.pages.pages import pages as of_traps
+from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars import table
 from generators.wire_format import FORMATS
-from spark_checks.liars import streams as _streams
 from spark_checks.services.engine import liars as in_spark
 
 
@@ -22,9 +22,9 @@ def traps(fmt: str) -> Iterator[Trap]:
     own = (Trap(liar.name, liar.convicts, liar.why) for liar in in_spark(fmt))
     traps = (Trap(liar.name, liar.convicts, liar.why) for liar in table.liars(fmt))
     yield from {(trap.name, trap.convicts): trap for trap in (*own, *traps)}.values()
-    for keeper in _streams.liars(fmt):
-        for rule in keeper.rules(fmt):
-            yield Trap(keeper.name, f"{fmt}/stream/{rule}", keeper.why)
+    for mistake in mistakes_of(fmt):
+        for rule in mistake.rules(fmt):
+            yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)
 
 
 def pages() -> dict[str, str]:

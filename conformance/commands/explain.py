@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.engines.child import stream_liars
 from conformance.judging.exercise import exercising
 from conformance.reports.console import readable
 from conformance.rules import streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
+from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars.table import liars
 from conformance.text import printable
 from generators.errors import UnknownName
@@ -61,7 +61,8 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
 def _liars(name: str, rule: Rule) -> Iterator[tuple[str, str, str]]:
     """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they break, why."""
     if rule.law == "stream":
-        yield from ((one["name"], one["convicts"], one["why"]) for one in stream_liars(name))
+        told = ((one, convicts) for one in mistakes_of(name) for convicts in one.rules(name))
+        yield from ((one.name, f"{name}/stream/{convicts}", one.why) for one, convicts in told)
     else:
         yield from ((one.name, one.convicts, one.why) for one in liars(name))
 

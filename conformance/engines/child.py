@@ -441,13 +441,3 @@ def liars(fmt: str) -> list[dict[str, Any]]:
     """The liars in Spark of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
     registered = importlib.import_module("spark_checks.services.engine").liars(fmt)
     return [{"name": liar.name, "level": liar.level, "convicts": liar.convicts, "why": liar.why} for liar in registered]
-
-
-def stream_liars(fmt: str) -> list[dict[str, Any]]:
-    """The keepers of tables that are wrong on purpose, as `liars` gives the decoders; their level is 0."""
-    registered = importlib.import_module("spark_checks.liars.streams").liars(fmt)
-    return [
-        {"name": liar.name, "level": 0, "convicts": f"{fmt}/stream/{rule}", "why": liar.why}
-        for liar in registered
-        for rule in liar.rules(fmt)
-    ]

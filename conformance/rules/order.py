@@ -31,8 +31,9 @@ class Order:
     later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by version),
     table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
     position. `compacted` says that records have the key of their row, so that topics of them may be compacted. `placeholders` are
-    the texts that stand for a value that was not sent. `tried` is the profile on which the self test tries wrong keepers of
-    tables, where all rules of streams have something to own in it.
+    the texts that stand for a value that was not sent. `stamps_in_order` says that the timestamps of records are in
+    the order of the commits. `tried` is the profile on which the self test tries wrong keepers of tables, if the first that can
+    be kept does not give each stream rule something to own.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -43,7 +44,11 @@ class Order:
     watermarks: bool = False
     compacted: bool = False
     placeholders: tuple[str, ...] = ()
+    stamps_in_order: bool = True
     tried: str = ""
+
+
+_PLAIN: Final = ("deletes_first", "keys", "watermarks", "compacted", "stamps_in_order", "tried")
 
 
 @cache
@@ -67,7 +72,7 @@ def read(data: Mapping[str, Any]) -> Order:
         citations(data.get("cites", "")),
         Provenance(data["provenance"]),
         placeholders=tuple(data.get("placeholders", ())),
-        **{name: data[name] for name in ("deletes_first", "keys", "watermarks", "compacted", "tried") if name in data},
+        **{name: data[name] for name in _PLAIN if name in data},
     )
 
 

@@ -7,7 +7,7 @@ each format run in Spark, and the writers' lies, which change bytes, are read by
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -25,6 +25,7 @@ from conformance.running.prepared import Prepared
 from conformance.selftest import measuring, staging
 from conformance.selftest.alter import alter
 from conformance.selftest.bench import Bench, bench, judged
+from conformance.selftest.keeping import ARRIVED, LOST, Keeping, kept, mistakes_of
 from conformance.selftest.liars.table import Liar, liars
 from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
@@ -32,12 +33,12 @@ from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
-from conformance.streams.kept import judge
-from conformance.streams.told import RESTART, group_of
+from conformance.streams.kept import Kept, judge
+from conformance.streams.told import RESTART, Group, group_of, not_kept
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written
-from generators.wire_format import FORMATS, Format, get
+from generators.wire_format import Format, get
 
 CONVICTED: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
@@ -46,8 +47,13 @@ BLAMED: Final = 50
 """Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the others."""
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
-STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
-"""Formats whose stream liars are tried, by profile: together they exercise all stream rules."""
+IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
+    "debezium-json": (LOST,),
+    "ticdc-simple-json": (ARRIVED,),
+    "ticdc-debezium-json": (),
+}
+"""Formats whose streams are kept in Spark, too, one of each place where keys are told, and the mistakes that are tried there:
+wrong in what is kept over a crash, and in how changes are merged."""
 STREAM_NEMESES: Final = (
     "none",
     "duplicate",
@@ -65,8 +71,9 @@ STREAM_NEMESES: Final = (
 class Check:
     """A check, passed or not.
 
-    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame, spark (a liar in Spark), stream,
-    writer, operator (what becomes of one of the catalogue), rate (of all operators) or stacks (how several at once are named)."""
+    `kind` is reference, altered, liar, non-strict (a liar that only `--strict` convicts), blame, spark (a liar in Spark), stream
+    (a keeper of tables), writer, operator (what becomes of one of the catalogue), rate (of all operators) or stacks (how several
+    at once are named)."""
 
     kind: str
     format: str
@@ -95,9 +102,12 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         checks += in_spark(engine, tried, seed)
         note(f"{name}: lying writers")
         checks += writers(engine, fmt, decoder_of(name, None))
-        if name in STREAMED:
-            note(f"{name}: stream liars")
-            checks += stream_liars(engine, fmt, seed)
+        note(f"{name}: keepers of tables")
+        group = traps(fmt, seed)
+        checks += keepers(group)
+        if name in IN_SPARK:
+            note(f"{name}: keepers of tables in Spark")
+            checks += keepers_in_spark(engine, group)
     return checks
 
 
@@ -108,6 +118,7 @@ def without_spark(formats: Sequence[str], seed: int, note: Callable[[str], None]
         note(f"{name}: operators")
         tried = bench(get(name), seed)
         checks += [*reference(tried), *altered(tried), *told(tried, seed), *blame(tried), *operators(tried, seed)]
+        checks += keepers(traps(tried.fmt, seed))
     return checks
 
 
@@ -280,40 +291,60 @@ def _reference_in_spark(engine: ChildEngine, placed: Prepared, found: Judge) -> 
     return Check("reference", placed.fmt.name, "in Spark", not accused, detail)
 
 
-def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
-    """Each wrong keeper of tables is convicted by the stream rule that it names, and the reference by none.
+def traps(fmt: Format[Any], seed: int) -> Group:
+    """Streams of a profile of a format in which every stream rule has something to own."""
+    profile = order_of(fmt.name).tried or next(one.name for one in fmt.profiles if not not_kept(fmt, one))
+    return group_of(fmt, (fmt.profile(profile),), [one for one in NEMESES if one.name in STREAM_NEMESES], seed)
 
-    All keep the tables of the same streams in one query, which is stopped after a batch and resumed from its checkpoint.
+
+def keepers(group: Group) -> Iterator[Check]:
+    """Each wrong keeper of tables is convicted by the stream rule that it names, and the right one by none."""
+    yield from _converged(group, kept(group), "right keeper")
+    for mistake in mistakes_of(group.fmt.name):
+        yield from _kept(group, kept(group, mistake), mistake, mistake.name)
+
+
+def keepers_in_spark(engine: ChildEngine, group: Group) -> Iterator[Check]:
+    """The same of the reference and of the wrong keepers that Spark has, in one query.
+
+    The query is stopped after a batch and resumed from its checkpoint.
     """
-    told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
-    nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
-    group = group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
-    home = engine.directory / f"stream-liars-{fmt.name}"
+    name = group.fmt.name
+    home = engine.directory / f"keepers-{name}"
     home.mkdir(exist_ok=True)
-    makers = tuple(dict.fromkeys((streams.REFERENCE, *(liar["name"] for liar in told))))
+    makers = (streams.REFERENCE, *(mistake.name for mistake in IN_SPARK[name]))
     source = streams.made(group, home / "streams")
-    reader = streams.GroupReader(engine, group, decoder_of(fmt.name, None), source, home / "tables", makers)
+    reader = streams.GroupReader(engine, group, decoder_of(name, None), source, home / "tables", makers)
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
     try:
         if not isinstance(stopped, DecodeRaised):
             raise stopped or ChildDied("the query was not stopped")
         reader.read().result()
     except (DecodeRaised, ChildDied) as error:
-        yield Check("stream", fmt.name, "the query", False, str(error).splitlines()[0])
+        yield Check("stream", name, "the query", False, str(error).splitlines()[0])
         return
-    for outcome in judge(group, reader.kept(), RESTART):
+    yield from _converged(group, reader.kept(), "reference", RESTART)
+    for mistake in IN_SPARK[name]:
+        yield from _kept(group, reader.kept(mistake.name), mistake, f"{mistake.name} in Spark")
+
+
+def _converged(group: Group, tables: Kept, who: str, how: str = "") -> Iterator[Check]:
+    for outcome in judge(group, tables, how):
         words = f"{outcome.rows} rows, {outcome.messages} messages"
         words = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or words
-        yield Check("stream", fmt.name, f"reference under {outcome.nemesis}", outcome.converged, words)
-    for liar in told:
-        rule = f"{fmt.name}/stream/{liar['convicts']}"
-        outcomes = judge(group, reader.kept(liar["name"]), RESTART if liar["convicts"] == RESTART else "")
-        broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
+        yield Check("stream", group.fmt.name, f"{who} under {outcome.nemesis}", outcome.converged, words)
+
+
+def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[Check]:
+    outcomes = judge(group, tables, RESTART if mistake.convicts == RESTART else "")
+    broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
+    for convicts in mistake.rules(group.fmt.name):
+        rule = f"{group.fmt.name}/stream/{convicts}"
         others = sorted(set(broken) - {rule})
         words = f"convicted by {rule} ({broken[rule]} times)" + (f", and {len(others)} other rules" if others else "")
         if not broken[rule]:
             words = f"NOT convicted by {rule}; by {others or 'nobody'}"
-        yield Check("stream", fmt.name, liar["name"], broken[rule] > 0, words)
+        yield Check("stream", group.fmt.name, name, broken[rule] > 0, words)
 
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:

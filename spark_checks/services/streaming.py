@@ -28,6 +28,7 @@ from conformance.rules.order import Order, order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
+from spark_checks.liars.streams import LIARS
 from spark_checks.services import cluster, topics
 from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.feed import ChangeFeed
@@ -106,13 +107,9 @@ class _Reading:
             united = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded)
             changes = self.lanes.of(united).localCheckpoint(eager=True)
             self.records += cached.count()
-
-            def add(keeper: Keeper) -> None:
-                keeper.add(_stamped(changes, self.lanes.of(cached)) if keeper.materialiser.stamped else changes, batch)
-
             # Most of a small merge is planning, which keeps one core busy; the keepers know nothing of each other.
             with ThreadPoolExecutor(min(len(self.keepers), KEEPERS_AT_ONCE)) as pool:
-                list(pool.map(inheritable_thread_target(spark)(add), self.keepers))
+                list(pool.map(inheritable_thread_target(spark)(lambda keeper: keeper.add(changes, batch)), self.keepers))
         finally:
             cached.unpersist()
         self.batches += 1
@@ -131,10 +128,6 @@ class _Reading:
         time.sleep(600)
 
 
-def _stamped(changes: DataFrame, records: DataFrame) -> DataFrame:
-    return changes.join(records.selectExpr("partition", "offset", "timestamp AS stamp"), ["partition", "offset"])
-
-
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `stream`: reads a source to its present end into the tables of one or several materialisers.
 
@@ -143,14 +136,8 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     "reference", or a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is
     `directory`/query, the states of a maker are in `directory`/<maker>; existing ones are continued. The answer has `batches`,
     `records`, `seconds`.
-    With `list` the answer is the `liars` of a format: name, convicts, why. Raises what the query raises.
+    Raises what the query raises.
     """
-    if request.get("list"):
-        from spark_checks.liars import streams as _streams
-
-        fmt = request["format"]
-        liars = ((one, rule) for one in _streams.liars(fmt) for rule in one.rules(fmt))
-        return {"liars": [{"name": one.name, "convicts": rule, "why": one.why} for one, rule in liars]}
     tables = tuple(codec.load_table(one) for one in request["tables"])
     decoder, told = load(request["decoder"]), request["parts"]
     lanes = topics.Lanes(request.get("lanes") or {})
@@ -183,12 +170,8 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
 def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]) -> Keeper:
     """The keeper of that name: the reference, or a liar."""
     home = f"{directory}/{name}"
-    if name == "reference":
-        return Keeper(spark, home, Materialiser(order_of(fmt), tables))
-    from spark_checks.liars import streams as _streams
-
-    liar = next(known for known in _streams.LIARS if known.name == name)
-    return liar.keeper(spark, home, _streams.materialiser(liar, fmt, tables))
+    kept_by, merged_by = (Keeper, Materialiser) if name == "reference" else LIARS[name]
+    return kept_by(spark, home, merged_by(order_of(fmt), tables))
 
 
 def _level_three(spec: str) -> Any:

@@ -20,12 +20,14 @@ from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import checks, memory, staging
 from conformance.selftest.bench import of_cases
 from conformance.selftest.checks import Check
+from conformance.selftest.keeping import ARRIVED
 from conformance.selftest.liars.table import Liar
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator
 from conformance.selftest.shown import WHAT, render
 from generators.wire_format import get
+from spark_checks.liars.streams import LIARS
 
 NAME = "ticdc-canal-json"
 FMT = get(NAME)
@@ -322,11 +324,12 @@ class Query:
         return maker
 
 
-def streamed(monkeypatch, tmp_path, query=None, **wrong):
-    """The checks of streams; `wrong` are the stream rules that each maker breaks."""
-    engine = Spark({}, ())
-    engine.directory = tmp_path
-    engine.ask = lambda *_: done({"liars": [{"name": "liar", "convicts": "order"}]})
+TRAPS = SimpleNamespace(fmt=FMT)
+RIGHT = [("right keeper under none", True)]
+
+
+def keepers(monkeypatch, **wrong):
+    """The checks of a right keeper and of one that lets what arrives last win; `wrong` are the stream rules that each breaks."""
 
     def judged(_group, maker, _rule):
         broken = Counter(f"{NAME}/stream/{rule}" for rule in wrong.get(maker, ()))
@@ -334,29 +337,46 @@ def streamed(monkeypatch, tmp_path, query=None, **wrong):
         return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=told, broken=broken, converged=not broken)]
 
     monkeypatch.setattr(checks, "judge", judged)
-    monkeypatch.setattr(checks, "group_of", lambda *_: "group")
+    monkeypatch.setattr(checks, "kept", lambda _group, mistake=None: "liar" if mistake else "reference")
+    monkeypatch.setattr(checks, "mistakes_of", lambda _name: [ARRIVED])
+    monkeypatch.setattr(checks, "IN_SPARK", {NAME: [ARRIVED]})
+    return [(check.name, check.ok) for check in checks.keepers(TRAPS)]
+
+
+def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
+    """The same of keepers in Spark."""
+    keepers(monkeypatch, **{ARRIVED.name: wrong.pop("liar", ()), **wrong})
+    engine = Spark({}, ())
+    engine.directory = tmp_path
     monkeypatch.setattr(checks.streams, "made", lambda *_: {})
-    monkeypatch.setattr(checks.streams, "decoder_of", lambda *_: "honest")
+    monkeypatch.setattr(checks, "decoder_of", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "GroupReader", query or Query(STOPPED, {}))
-    return [(check.name, check.ok) for check in checks.stream_liars(engine, FMT, 1)]
+    return [(check.name, check.ok) for check in checks.keepers_in_spark(engine, TRAPS)]
 
 
-def test_a_wrong_keeper_is_convicted_by_its_rule_and_the_reference_by_none(monkeypatch, tmp_path):
-    assert streamed(monkeypatch, tmp_path, liar=["order"]) == [("reference under none", True), ("liar", True)]
+def test_a_wrong_keeper_is_convicted_by_its_rule_and_the_right_one_by_none(monkeypatch, tmp_path):
+    assert keepers(monkeypatch, liar=["order"]) == [*RIGHT, (ARRIVED.name, True)]
+    told = [("reference under none", True), (f"{ARRIVED.name} in Spark", True)]
+    assert kept_in_spark(monkeypatch, tmp_path, liar=["order"]) == told
 
 
 def test_a_wrong_keeper_that_nobody_notices_fails_the_self_test(monkeypatch, tmp_path):
-    assert streamed(monkeypatch, tmp_path) == [("reference under none", True), ("liar", False)]
-    assert streamed(monkeypatch, tmp_path, liar=["delete"])[1] == ("liar", False)
+    assert keepers(monkeypatch) == [*RIGHT, (ARRIVED.name, False)]
+    assert kept_in_spark(monkeypatch, tmp_path, liar=["delete"])[1] == (f"{ARRIVED.name} in Spark", False)
 
 
-def test_a_reference_that_does_not_converge_fails_the_self_test(monkeypatch, tmp_path):
-    assert streamed(monkeypatch, tmp_path, reference=["order"], liar=["order"])[0] == ("reference under none", False)
+def test_a_right_keeper_that_does_not_converge_fails_the_self_test(monkeypatch, tmp_path):
+    assert keepers(monkeypatch, reference=["order"], liar=["order"])[0] == ("right keeper under none", False)
+    assert kept_in_spark(monkeypatch, tmp_path, reference=["order"], liar=["order"])[0] == ("reference under none", False)
 
 
 def test_a_query_that_fails_fails_the_self_test(monkeypatch, tmp_path):
-    assert streamed(monkeypatch, tmp_path, Query(STOPPED, DecodeRaised("again"))) == [("the query", False)]
-    assert streamed(monkeypatch, tmp_path, Query({}, {})) == [("the query", False)]
+    assert kept_in_spark(monkeypatch, tmp_path, Query(STOPPED, DecodeRaised("again"))) == [("the query", False)]
+    assert kept_in_spark(monkeypatch, tmp_path, Query({}, {})) == [("the query", False)]
+
+
+def test_spark_has_the_keepers_that_are_tried_in_it():
+    assert list(LIARS) == [mistake.name for some in checks.IN_SPARK.values() for mistake in some]
 
 
 PARTS = {
@@ -367,7 +387,8 @@ PARTS = {
     "operators": "operator",
     "in_spark": "spark",
     "writers": "writer",
-    "stream_liars": "stream",
+    "keepers": "stream",
+    "keepers_in_spark": "stream",
 }
 
 
@@ -375,19 +396,21 @@ PARTS = {
 def parts(monkeypatch):
     """Every part of the self test shows one thing; what fails is named in the set."""
     failing = set()
-    monkeypatch.setattr(checks, "bench", lambda *_: None)
+    monkeypatch.setattr(checks, "bench", lambda *_: SimpleNamespace(fmt=FMT))
+    monkeypatch.setattr(checks, "traps", lambda *_: TRAPS)
+    monkeypatch.setattr(checks, "IN_SPARK", {NAME: ()})
     for part, kind in PARTS.items():
         monkeypatch.setattr(checks, part, lambda *_, kind=kind: [Check(kind, NAME, "it", kind not in failing, "so")])
     return failing
 
 
-def test_the_self_test_shows_all_of_it_and_streams_where_their_liars_are_tried(parts):
+def test_the_self_test_shows_all_of_it_and_keepers_in_spark_where_they_are_tried(parts):
     shown = [(c.kind, c.ok) for c in checks.selftest(Spark({}, ()), [NAME], 1, lambda _text: None)]
     assert shown == [(kind, True) for kind in PARTS.values()]
     shown = [c.kind for c in checks.selftest(Spark({}, ()), ["huawei-cdl-json"], 1, lambda _text: None)]
-    assert shown == [kind for kind in PARTS.values() if kind != "stream"]
+    assert shown == list(PARTS.values())[:-1]
     shown = [c.kind for c in checks.without_spark([NAME], 1, lambda _text: None)]
-    assert shown == ["reference", "altered", "liar", "blame", "operator"]
+    assert shown == ["reference", "altered", "liar", "blame", "operator", "stream"]
 
 
 @pytest.mark.parametrize("style", ["json", "pretty"])

@@ -261,11 +261,9 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
         assert len(forms) == 1, profile.name
 
 
-@pytest.mark.parametrize("name", selftest.STREAMED)
+@pytest.mark.parametrize("name", selftest.IN_SPARK)
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
-    nemeses = [one for one in NEMESES if one.name in selftest.STREAM_NEMESES]
-    fmt = get(name)
-    group = streams.group_of(fmt, (fmt.profile(selftest.STREAMED[name]),), nemeses, 1)
+    group = selftest.traps(get(name), 1)
     found = {stream.nemesis.name: stream for stream in group.streams}
     assert set(found) == set(selftest.STREAM_NEMESES) - ({"compacted"} if not name.startswith("debezium-") else set())
     assert found["none"].story.moved and found["late-watermarks"].story.gone

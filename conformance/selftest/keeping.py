@@ -1,0 +1,278 @@
+"""Keepers of tables that are wrong on purpose, over right changes: each falls into one trap that streams set. No decoder runs.
+
+A keeper folds the changes that the messages owe, in micro-batches, as `spark_checks.keepers` folds them in Spark; there two of
+these mistakes are tried as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from conformance.rules.order import Order, order_of
+from conformance.selftest.perfect import row
+from conformance.streams.kept import Kept
+from conformance.streams.told import RESTART, Group, Told
+from generators.drawing.streams import START_MS
+from generators.garbage.nemesis import STAGES, is_removed
+from generators.model import Change, Kind, Op, SchemaChange, Written
+
+Version: TypeAlias = tuple[int, ...]
+Texts: TypeAlias = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another,
+    where the records' timestamps are in the order of the commits. `needs` is what the format must have for the
+    mistake to show: schema, watermarks or compacted (conformance.rules.streams)."""
+
+    name: str
+    convicts: str
+    why: str
+    needs: str = ""
+    also: str = ""
+
+    def rules(self, fmt: str) -> tuple[str, ...]:
+        """The rules that must catch it in a format."""
+        return (self.convicts, self.also) if self.also and order_of(fmt).stamps_in_order else (self.convicts,)
+
+
+LOST: Final = Keeping(
+    "batch-lost-on-restart",
+    RESTART,
+    "A batch that is run again after a crash is taken for a repeat, although its result was lost.",
+)
+TWICE: Final = Keeping("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.")
+STAMPED: Final = Keeping(
+    "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", also="record-time"
+)
+ARRIVED: Final = Keeping("last-arrival-wins", "order", "What arrives last wins, whatever its position says.")
+UNPUNCTUAL: Final = Keeping(
+    "late-rows-applied",
+    "watermark",
+    "Rows below the watermark are applied, and bring back what was deleted and forgotten.",
+    "watermarks",
+)
+LOWERED: Final = Keeping(
+    "late-watermark-believed", "watermark", "A watermark that comes again takes the known one back.", "watermarks"
+)
+IMPATIENT: Final = Keeping("rows-before-schema-dropped", "schema-cache", "Rows whose schema has not come are dropped.", "schema")
+SILENT: Final = Keeping("corrupt-swallowed", "corrupt-kept", "Unreadable messages vanish.")
+KNOWING: Final = Keeping(
+    "unknown-rows-not-updated",
+    "compaction",
+    "An UPDATE of a row that is not known is dropped, although compaction removed the INSERT.",
+    "compacted",
+)
+STAYING: Final = Keeping("old-key-left", "key-change", "An UPDATE of the key leaves the row under the old key.")
+KEEPING: Final = (LOST, TWICE, STAMPED, ARRIVED, UNPUNCTUAL, LOWERED, IMPATIENT, SILENT, KNOWING, STAYING)
+
+
+def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
+    """Those that can show in a format."""
+    order = order_of(fmt)
+    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
+    return tuple(one for one in KEEPING if has[one.needs])
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A message where it arrives: its lane and offset, its timestamp there, and the stream that it is of."""
+
+    lane: int
+    offset: int
+    stamp: int
+    one: Written
+    stream: Told
+
+
+def batches(group: Group) -> list[list[Record]]:
+    """The messages of each stage of all streams."""
+    ends = Counter[int]()
+    found: list[list[Record]] = []
+    for stage in range(STAGES):
+        found.append([])
+        for stream in group.streams:
+            for one in stream.stages[stage]:
+                lane = stream.first + one.message.partition
+                if not is_removed(one.message):
+                    stamp = START_MS + stage if stream.nemesis.append_time else one.message.timestamp_ms
+                    found[-1].append(Record(lane, ends[lane], stamp, one, stream))
+                ends[lane] += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is known of a key: its newest image, None if it is deleted. `whole` is no UPDATE."""
+
+    version: Version
+    tie: Version
+    image: Texts | None
+    whole: bool
+    lane: int
+
+
+_Name: TypeAlias = tuple[str | None, str | None]
+_Key: TypeAlias = tuple[_Name, tuple[str | None, ...]]
+_Waiting: TypeAlias = tuple[Record, Change]
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Keeps the tables of a group's streams, right but for one mistake."""
+
+    group: Group
+    mistake: Keeping | None = None
+    rows: dict[_Key, list[_Row]] = field(default_factory=dict)
+    waiting: list[_Waiting] = field(default_factory=list)
+    schemas: dict[tuple[_Name, str | None], tuple[str, ...]] = field(default_factory=dict)
+    cleared: dict[_Name, Version] = field(default_factory=dict)
+    dropped: dict[tuple[_Name, str], Version] = field(default_factory=dict)
+    marks: dict[int, int] = field(default_factory=dict)
+    unreadable: set[tuple[int, int]] = field(default_factory=set)
+    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def order(self) -> Order:
+        """How the format orders changes."""
+        return order_of(self.group.fmt.name)
+
+    def add(self, records: Iterable[Record]) -> None:
+        """The state after a micro-batch."""
+        before, rows = dict(self.marks), self.waiting
+        self.waiting = []
+        for record in records:
+            self.seen[record.lane] = self.seen.get(record.lane, (0, 0))[0] + 1, record.offset
+            for change in record.one.changes:
+                if change.kind is Kind.ROW and change.op is not Op.TRUNCATE:
+                    late = self._version(record, change) < (before.get(record.lane, -1),)
+                    rows += [] if late and self.mistake is not UNPUNCTUAL else [(record, change)]
+                else:
+                    self._noted(record, change)
+        self._folded([event for record, change in rows for event in self._events(record, change)])
+        self._cleared()
+
+    def _version(self, record: Record, change: Change) -> Version:
+        if self.mistake is STAMPED:
+            return (record.stamp,)
+        for pattern, groups in self.order.positions:
+            if found := re.search(pattern, change.position or ""):
+                return tuple(int(found[number]) for number in groups)
+        return (-1 if change.commit_time_us is None else change.commit_time_us,)
+
+    def _noted(self, record: Record, change: Change) -> None:
+        name, version = (change.database, change.table), self._version(record, change)
+        match change.kind:
+            case Kind.CORRUPT if self.mistake is not SILENT:
+                self.unreadable.add((record.lane, record.offset))
+            case Kind.WATERMARK if self.order.watermarks and change.position is not None:
+                lower = -1 if self.mistake is LOWERED else self.marks.get(record.lane, -1)
+                self.marks[record.lane] = max(lower, int(change.position))
+            case Kind.BOOTSTRAP | Kind.DDL | Kind.ROW:
+                if self.order.keys == "schema" and change.keys:
+                    self.schemas.setdefault((name, change.schema_version), change.keys)
+                self._stated(record, name, version)
+
+    def _stated(self, record: Record, name: _Name, version: Version) -> None:
+        event = record.stream.story.history.events[record.one.message.event]
+        if not isinstance(event, SchemaChange) or event.before is None:
+            return
+        name = (name[0], name[1] or event.table)
+        if event.action in ("truncate table", "drop table"):
+            self.cleared[name] = max(version, self.cleared.get(name, ()))
+        if event.action == "drop column" and event.after is not None:
+            for gone in {c.name for c in event.before.columns} - {c.name for c in event.after.columns}:
+                self.dropped[name, gone] = max(version, self.dropped.get((name, gone), ()))
+
+    def _events(self, record: Record, change: Change) -> Iterator[tuple[_Key, _Row]]:
+        """What becomes of keys: an upsert or a delete; of an UPDATE of the key both."""
+        name = (change.database, change.table)
+        keys: Sequence[str] | None = change.keys
+        if self.order.keys == "schema":
+            keys = self.schemas.get((name, change.schema_version))
+            if keys is None and self.mistake is not IMPATIENT:
+                self.waiting.append((record, change))
+        elif self.order.keys == "table" and not keys:
+            keys = record.stream.story.table.handle_key
+        if not keys:
+            return
+        owed = row(change, 1)
+        before, image = owed.before, owed.after
+        old = None if before is None else tuple((before if k in before else image or {}).get(k) for k in keys)
+        new = None if image is None else tuple(image.get(k) for k in keys)
+        version = self._version(record, change)
+
+        def event(key: tuple[str | None, ...] | None, half: int, image: Texts | None) -> Iterator[tuple[_Key, _Row]]:
+            first = int(change.op is not Op.DELETE) if self.order.deletes_first else 0
+            whole = half == 0 or change.op is not Op.UPDATE
+            if key is not None:
+                yield (name, key), _Row(version, (first, record.offset, change.row, half), image, whole, record.lane)
+
+        moved = change.op is Op.UPDATE and old is not None and old != new
+        if change.op is Op.DELETE or (moved and self.mistake is not STAYING):
+            yield from event(old, 0, None)
+        if change.op is not Op.DELETE:
+            yield from event(new, 1, image)
+
+    def _newer(self, one: _Row) -> tuple[Any, ...]:
+        return one.tie[1:3] if self.mistake is ARRIVED else (one.version, one.tie)
+
+    def _folded(self, events: list[tuple[_Key, _Row]]) -> None:
+        if self.mistake is STAYING:
+            # Halves of an UPDATE of the key that come as two changes.
+            inserts = {(name, one.version) for (name, _), one in events if one.image is not None}
+            events = [(key, one) for key, one in events if one.image is not None or (key[0], one.version) not in inserts]
+        known = {*self.rows, *(key for key, one in events if one.whole and one.image is not None)}
+        if self.mistake is KNOWING:
+            events = [(key, one) for key, one in events if key in known]
+        for key, one in sorted(events, key=lambda event: self._newer(event[1])):
+            held = self.rows.get(key, [])
+            if self.mistake is TWICE:
+                self.rows[key] = [one] if one.image is None else [*(old for old in held if old.image is not None), one]
+            elif not held or self._newer(held[0]) < self._newer(one):
+                self.rows[key] = [self._overlaid(held[0] if held else None, one)]
+
+    def _overlaid(self, old: _Row | None, one: _Row) -> _Row:
+        """The row with older cells in place of the stand-ins for values that were not sent."""
+        if old is None or old.image is None or one.image is None or one.whole:
+            return one
+        stands = self.order.placeholders
+        image = {name: old.image.get(name, text) if text in stands else text for name, text in one.image.items()}
+        return _Row(one.version, one.tie, image, one.whole, one.lane)
+
+    def _cleared(self) -> None:
+        """The effects of newer statements; below the watermark what is deleted is forgotten."""
+        for key, held in list(self.rows.items()):
+            self.rows[key] = kept = [cleared for one in held if (cleared := self._after_statements(key[0], one))]
+            if not kept:
+                del self.rows[key]
+
+    def _after_statements(self, name: _Name, one: _Row) -> _Row | None:
+        image: Texts | None = None
+        if one.image is not None and not one.version < self.cleared.get(name, ()):
+            image = {n: t for n, t in one.image.items() if not one.version < self.dropped.get((name, n), ())}
+        if image is None and one.version < (self.marks.get(one.lane, -1),):
+            return None
+        return _Row(one.version, one.tie, image, one.whole, one.lane)
+
+    def kept(self) -> Kept:
+        """The tables as the check of streams reads them."""
+        rows: dict[str, list[tuple[tuple[str, ...], Texts]]] = {}
+        for (name, key), held in self.rows.items():
+            images = [one.image for one in held if one.image is not None]
+            rows.setdefault(name[1] or "", []).extend((tuple(map(str, key)), image) for image in images)
+        return Kept(rows, frozenset(self.unreadable), self.seen, self.marks)
+
+
+def kept(group: Group, mistake: Keeping | None = None) -> Kept:
+    """The tables of a group after all stages, kept with a mistake or without one. A crash comes after the second batch."""
+    keeper = Keeper(group, mistake)
+    for number, records in enumerate(batches(group)):
+        if mistake is not LOST or number != 1:
+            keeper.add(records)
+    return keeper.kept()
