@@ -43,7 +43,7 @@ from generators.wire_format import Format, get
 CONVICTED: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
 _NOWHERE: Final[Place] = ("", -1, -1)
-BLAMED: Final = 50
+BLAMED: Final = 25
 """Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the others."""
 LIE_CASES: Final = 20
 """Scenarios judged per lie, among those whose bytes it changes."""
