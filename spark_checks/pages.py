@@ -1,6 +1,6 @@
 """The generated pages of docs/, with the traps that the decoders of the self test fall into.
 
-`python -m spark_checks.pages docs` writes them. Imports `liars` and `services`.
+`python -m spark_checks.pages docs` writes them. Imports `services`.
 """
 
 from __future__ import annotations

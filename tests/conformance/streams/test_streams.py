@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from kept_right import Rows, right
 
 from conformance.commands.cli import cli
 from conformance.engines.child import ChildEngine
@@ -21,6 +20,7 @@ from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.order import order_of
 from conformance.rules.streams import rules
 from conformance.selftest import checks as selftest
+from conformance.selftest import keeping
 from conformance.streams import kept
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
@@ -43,7 +43,7 @@ def test_the_right_tables_converge_under_every_nemesis(name: str) -> None:
     fmt = get(name)
     chosen = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
     group = streams.group_of(fmt, chosen[:1], NEMESES, 2)
-    for outcome in judge(group, right(group)):
+    for outcome in judge(group, keeping.kept(group)):
         assert outcome.wrong == []
         assert outcome.cells >= outcome.rows > 0
 
@@ -52,7 +52,7 @@ def rules_of(outcomes: list[StreamResult]) -> set[str]:
     return {rule.rpartition("/")[2] for outcome in outcomes for rule in outcome.broken}
 
 
-def spoil(how: str, group: Group, state: Kept) -> Rows:
+def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
     """The rows of the first table with one fault."""
     rows = {table: [(key, dict(image)) for key, image in found] for table, found in state.rows.items()}
     story = group.streams[0].story
@@ -88,7 +88,7 @@ def spoil(how: str, group: Group, state: Kept) -> Rows:
 )
 def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: str, rule: str) -> None:
     group = group_of("ticdc-simple-json", "v7.5.7+auto-bootstrap+one-partition", nemesis)
-    state = right(group)
+    state = keeping.kept(group)
     assert rules_of(judge(group, replace(state, rows=spoil(fault, group, state)), how)) == {rule}
 
 
@@ -96,7 +96,7 @@ def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
     fmt = get("debezium-json")
     nemeses = [one for one in NEMESES if one.name in ("none", "copied", "append-time", "compacted")]
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), nemeses, 1)
-    state = right(group)
+    state = keeping.kept(group)
     tables = {one.nemesis.name: one.story.table.name for one in group.streams}
 
     def broken(*spoiled: str) -> dict[str, set[str]]:
@@ -120,14 +120,14 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
     for one in group.streams:
         assert {(m.topic, m.partition) for stage in range(4) for m in one.placed(stage)} <= set(one.places)
-    assert [outcome.wrong for outcome in judge(group, right(group))] == [[]] * len(names)
+    assert [outcome.wrong for outcome in judge(group, keeping.kept(group))] == [[]] * len(names)
     alone = streams.group_of(fmt, fmt.profiles[:1], named("none"), 1, pattern="{database}_{table}")
     assert set(alone.topics) == {"differential_t_0"}
 
 
 def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
-    state = right(group)
+    state = keeping.kept(group)
     assert state.corrupt
     partition, (count, last) = next(iter(state.seen.items()))
     spoiled: list[tuple[dict[str, Any], str]] = [
@@ -145,7 +145,7 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
 def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
     group = group_of("alibaba-canal-json", "1.1.6", "none")
     (stream,) = group.streams
-    state, table = right(group), stream.story.table.name
+    state, table = keeping.kept(group), stream.story.table.name
     places: Counter[int] = Counter()
     doubtful, certain, keys = set(), set(), set()
     for one in (one for stage in stream.stages for one in stage):
@@ -198,7 +198,7 @@ def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result(
         for profile in one.also:
             again = Recipe(fmt.name, profile.name, one.nemesis.name, 1, number).told()
             assert [message.value for stage in range(4) for message in again.placed(stage)] == written
-    outcomes = judge(group, right(group))
+    outcomes = judge(group, keeping.kept(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
     assert [(one.profile, one.nemesis) for one in outcomes] == [(n, m.name) for n in order for m in named("re*")]
     assert [one.wrong for one in outcomes] == [[]] * 9

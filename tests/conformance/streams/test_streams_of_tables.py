@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from kept_right import right
 
 from conformance.cases.tables import read_tables
 from conformance.commands.cli import cli
+from conformance.selftest import keeping
 from conformance.streams import reading, told
 from conformance.streams.kept import Kept, Keys, judge
 from conformance.streams.told import StreamResult
@@ -52,7 +52,7 @@ def group_of(tables, name, profile="*", nemesis="*"):
 
 def state_of(group, turn=1):
     """The right state of a group without garbage; keys are in the table's order, or with `turn` -1 in the other one."""
-    state, keys = right(group), {one.story.table.name: one.story.table.primary_key for one in group.streams}
+    state, keys = keeping.kept(group), {one.story.table.name: one.story.table.primary_key for one in group.streams}
     rows = {
         table: [(tuple(image[name] for name in keys[table])[::turn], image) for _, image in found]
         for table, found in state.rows.items()
