@@ -123,7 +123,7 @@ class Knowing(Materialiser):
 class StreamLiar:
     """A wrong keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another, where
     the writer's timestamps are in the order of the commits: TiCDC's are not. `needs` is what the format must have for the lie to
-    show: schema, watermarks or compacted (conformance.rules.streams)."""
+    show: order, schema, watermarks or compacted (conformance.rules.streams)."""
 
     name: str
     convicts: str
@@ -147,9 +147,9 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
     ),
     StreamLiar("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.", Appending),
     StreamLiar(
-        "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", ByStamp, also="record-time"
+        "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", ByStamp, also="record-time", needs="order"
     ),
-    StreamLiar("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", ByArrival),
+    StreamLiar("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", ByArrival, needs="order"),
     StreamLiar(
         "late-rows-applied",
         "watermark",
@@ -182,7 +182,8 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
 def liars(fmt: str) -> tuple[StreamLiar, ...]:
     """Those whose lie can show in a format."""
     order = order_of(fmt)
-    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
+    has = {"": True, "order": not order.arrival, "schema": order.keys == "schema"}
+    has |= {"watermarks": order.watermarks, "compacted": order.compacted}
     return tuple(liar for liar in LIARS if has[liar.needs])
 
 
