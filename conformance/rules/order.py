@@ -28,12 +28,12 @@ class Order:
     `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
     none matches says nothing, and `commit_time` stands in. Without patterns arrival decides among changes of one commit time.
     `deletes_first` says that of several changes of one position a delete is the older; otherwise, and among the rest, what came
-    later is the newer. `arrival` says that no message tells more than its place does: what came later is the newer, whatever
-    position and commit time some have. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by version),
-    table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
-    position. `compacted` says that records have the key of their row, so that topics of them may be compacted. `placeholders` are
-    the texts that stand for a value that was not sent. `tried` is the profile on which the self test tries wrong keepers of
-    tables, where all rules of streams have something to own in it.
+    later is the newer. `arrival` says that the messages do not tell their order: whatever position and commit time some have,
+    what came later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by
+    version), table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up
+    to its position. `compacted` says that records have the key of their row, so that topics of them may be compacted.
+    `placeholders` are the texts that stand for a value that was not sent. `tried` is the profile on which the self test tries
+    wrong keepers of tables, where all rules of streams have something to own in it.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]

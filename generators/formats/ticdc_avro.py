@@ -11,7 +11,7 @@ Names are Avro's: an underscore stands for each other character, in the names of
 Level one has bytes as base64 and a decimal as its digits. A row that the encoder refuses, one with an ENUM's empty value, ends
 the messages, as it stops the changefeed; so do two columns of one name. Not written: rows of tables without a handle key (but
 with `force-replicate`), in the new architecture without a primary key: their records would have no key; `avro-enable-watermark`,
-which TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for each table, as TiCDC has.
+which TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for each table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import json
 import random
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -169,6 +169,7 @@ def _row(
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
         value, after = _record(table, columns, row, topic, "value", profile, more, fields)
     told = profile.extension and op is not Op.DELETE
+    renamed = any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns)))
     return (
         keys if key else None,
         value,
@@ -181,17 +182,19 @@ def _row(
             keys=tuple(held) if key else None,
             position=str(at.tso) if told else None,
             commit_time_us=at.ms * 1000 if told else None,
-            before=_image(table, held) if op is Op.DELETE else None,
-            after=after and _image(table, after),
+            before=_image(table, held, adjusted) if op is Op.DELETE else None,
+            after=after and _image(table, after, adjusted),
+            full_before=_image(table, held, str) if renamed and op is Op.DELETE else None,
+            full_after=after and _image(table, after, str) if renamed else None,
+            tables=(table.name,) if renamed else (),
             types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
             accept=() if told or op is Op.DELETE else ((Kind.ROW, Op.UPDATE),),
         ),
     )
 
 
-def _image(table: Table, cells: Mapping[str, Cell]) -> Image:
-    found = ((adjusted(c.name), c.type) for c in table.columns)
-    return {name: cells.get(name) or Cell(State.ABSENT, type) for name, type in found}
+def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
+    return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
 
 
 def _record(

@@ -284,7 +284,9 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         ordered=True,
     ),
     Nemesis("corrupt", "Unreadable messages stand between the others.", "convergence", _corrupt),
-    Nemesis("copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied, ordered=True),
+    Nemesis(
+        "copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied, ordered=True
+    ),
     Nemesis(
         "append-time",
         "The same, in a topic whose broker sets the timestamps (LogAppendTime).",

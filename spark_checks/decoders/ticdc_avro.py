@@ -1,8 +1,8 @@
 """TiCDC's Avro protocol in Confluent's framing (sources: the page ticdc-avro).
 
 Key and value are records of the registry's schemas, which `families.confluent` reads as JSON. A record's name is the table's, its
-namespace ends with the database's. Fields whose schema has a `tidb_type` are columns; those behind them, of TiDB's extension, are
-not: `_tidb_op` c or u, else an INSERT; `_tidb_commit_ts` is the position. A record without a value is a DELETE of its key's columns.
+namespace ends with the database's. Fields with a `tidb_type` are columns; those behind them, of TiDB's extension, are not:
+`_tidb_op` c or u, else an INSERT; `_tidb_commit_ts` is the position. A record without a value is a DELETE: its key's columns.
 
 Level two undoes a BIT's bytes (big-endian), base64, labels of ENUM and SET, and the sign of a BIGINT UNSIGNED that wrapped; a
 TIMESTAMP is wall clock of the deployment's zone. Names of tables and columns are compared as Avro's allow them.
@@ -23,11 +23,15 @@ from spark_checks.decoders.baselines import typed as tried
 from spark_checks.decoders.families import framing, mysql
 from spark_checks.decoders.families.confluent import as_connect_json
 from spark_checks.decoders.families.connect.decimals import base64_bytes
-from spark_checks.decoders.families.sql import let, name
+from spark_checks.decoders.families.sql import let, literal, name
 
 _STRING: Final = StringType()
 _FIELD: Final = StructType(
-    [StructField("field", _STRING), StructField("parameters", StructType([StructField("tidb_type", _STRING)]))]
+    [
+        StructField("field", _STRING),
+        StructField("type", _STRING),
+        StructField("parameters", StructType([StructField("tidb_type", _STRING)])),
+    ]
 )
 _SCHEMA: Final = StructType([StructField("record", _STRING), StructField("fields", ArrayType(_FIELD))])
 _OPS: Final = {"c": "INSERT", "u": "UPDATE"}
@@ -99,13 +103,18 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         kind = framing.kind(whole, F.when(_op(m).isNotNull(), "ROW"))
         mine = (_named(m, 0) == _avro_name(table.database)) & (_named(m, 1) == _avro_name(table.name))
         images = F.array(F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])).alias("images")
-        return F.struct(F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), images)
+        fields = m["schema"]["fields"].alias("fields")
+        return F.struct(F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), fields, images)
 
     def text(c: ColumnOf, image: str) -> str:
         return f"{image}.{name(_avro_name(c.name))}"
 
     def value(c: ColumnOf, image: str) -> str:
-        return _typed(text(c, image), c.type, zone)
+        found = _typed(text(c, image), c.type, zone)
+        if c.type.name != "bigint" or not c.type.unsigned:
+            return found
+        wraps = f"exists(told.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
+        return let(found, "n", f"CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END")
 
     names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
     payload = StructType([StructField(one, _STRING) for one in names])
@@ -129,10 +138,6 @@ def _typed(text: str, type: SourceType, zone: str) -> str:
             return mysql.index(text, type)
         case Logical.SET:
             return mysql.mask(text, type)
-        case Logical.INT if type.name == "bigint" and type.unsigned:
-            return let(
-                mysql.typed(text, type, zone), "n", f"CASE WHEN n < 0 AND n >= -{1 << 63}BD THEN n + {1 << 64}BD ELSE n END"
-            )
     return mysql.typed(text, type, zone)
 
 

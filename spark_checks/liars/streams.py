@@ -147,7 +147,12 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
     ),
     StreamLiar("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.", Appending),
     StreamLiar(
-        "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", ByStamp, also="record-time", needs="order"
+        "ordered-by-ts",
+        "order",
+        "Changes are ordered by the record's timestamp, not by the commit.",
+        ByStamp,
+        also="record-time",
+        needs="order",
     ),
     StreamLiar("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", ByArrival, needs="order"),
     StreamLiar(

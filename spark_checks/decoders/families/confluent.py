@@ -179,7 +179,7 @@ class Shape:
             case "map":
                 return _blocks(self._compiled(schema["values"], space)[0], _string), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
-                return _decimal(schema["scale"]), {"type": "string"}
+                return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
             case str() as kind:
                 read, told = self._compiled(kind, space)
                 return read, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
