@@ -124,7 +124,7 @@ class ProducerSource:
 
 
 def _owed(one: Written, level: int, table: str) -> bool:
-    return any(level == 1 or (change.kind is Kind.ROW and change.table == table) for change in one.changes)
+    return any(level == 1 or change.is_row_of(table) for change in one.changes)
 
 
 LAGS: Final = 10_000
