@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from generators.bulk import orders
 from generators.bulk import traffic as load
-from generators.model import Kind, Layout, Message, Table, Written
+from generators.model import Layout, Message, Table, Written
 from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, Published
 from generators.tables.load import TableLoad
