@@ -16,7 +16,7 @@ LIES: Final = (
         "tables without a key left out",
         "v7.1.6+force-replicate",
         "rows/every-row",
-        "rows/keyless/multi-row-insert",
+        "shape/equal-rows",
         "forced",
         False,
     ),

@@ -91,7 +91,7 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
     return records.mapInArrow(batches, records.schema)
 
 
-def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str]) -> pa.RecordBatch:
+def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)) -> pa.RecordBatch:
     unknown: set[int] = set()
 
     def text(raw: bytes | None, name: str) -> bytes | None:
