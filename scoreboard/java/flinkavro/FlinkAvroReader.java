@@ -28,18 +28,38 @@ public final class FlinkAvroReader implements Reader.Factory {
         Map<String, String> chosen = new HashMap<>(options);
         chosen.put("url", System.getenv("CDC_CONFORMANCE_REGISTRY"));
         DataType physical = DataTypes.ROW(table.columns().stream()
-                .map(column -> DataTypes.FIELD(column.name(), column.nullable() ? type(column) : type(column).notNull()))
+                .map(column -> DataTypes.FIELD(name(column), column.nullable() ? type(column) : type(column).notNull()))
                 .toList());
-        DeserializationSchema<RowData> schema = new DebeziumAvroFormatFactory()
-                .createDecodingFormat(null, Configuration.fromMap(chosen))
-                .createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
-        schema.open(null);
         DynamicTableSink.DataStructureConverter converter =
                 new SinkRuntimeProviderContext(false).createDataStructureConverter(physical);
         converter.open(RuntimeConverter.Context.create(FlinkAvroReader.class.getClassLoader()));
         String outer = table.schema() == null ? table.database() : table.schema();
         String topic = ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
-        return message -> message.topic().endsWith(topic) ? rows(table, schema, converter, message) : List.of();
+        List<DeserializationSchema<RowData>> job = new ArrayList<>(List.of(started(chosen, physical)));
+        return message -> {
+            if (!message.topic().endsWith(topic)) {
+                return List.of();
+            }
+            try {
+                return rows(table, job.get(0), converter, message);
+            } catch (Exception stopped) {
+                job.set(0, started(chosen, physical)); // What it throws ends a job, and the next one begins anew.
+                throw stopped;
+            }
+        };
+    }
+
+    private static DeserializationSchema<RowData> started(Map<String, String> options, DataType physical) throws Exception {
+        DeserializationSchema<RowData> schema = new DebeziumAvroFormatFactory()
+                .createDecodingFormat(null, Configuration.fromMap(options))
+                .createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
+        schema.open(null);
+        return schema;
+    }
+
+    /** The name of a column in its table: the connector's, with an underscore for what Avro's names do not have. */
+    private static String name(Reader.Column column) {
+        return column.name().replaceFirst("^(?=[0-9])", "_").replaceAll("[^A-Za-z0-9_]", "_");
     }
 
     /** The declared type of a column: that of Flink's table for Avro whose Avro type is the connector's. */
