@@ -122,7 +122,7 @@ def profile(release: str, *options: str) -> TicdcAvroProfile:
 PROFILES: Final = (
     profile("v8.5.7", "extension"),
     profile("v7.1.6", "force-replicate"),
-    profile(_NEW),
+    profile("v8.5.7"),
     profile("v8.5.7", "extension", "checksum", "decimal-string", "bigint-string"),
     profile(_NEW, "extension", "bigint-string"),
 )
