@@ -12,14 +12,6 @@ _TEXTS: Final = "v8.5.7+extension+checksum+decimal-string+bigint-string"
 
 LIES: Final = (
     Lie("bits of the column's width", _NEW, "value/bit", "bit-63/one", "new", True),
-    Lie(
-        "tables without a key left out",
-        "v7.1.6+force-replicate",
-        "rows/every-row",
-        "shape/equal-rows",
-        "forced",
-        False,
-    ),
     Lie("no extension", _NEW, "envelope/position", "shape/insert", "extension", False),
     Lie("no checksum", _TEXTS, None, "shape/insert", "checksums", False),
     Lie("decimals as bytes", _TEXTS, None, "decimal-10-2/max", "decimal_text", False),

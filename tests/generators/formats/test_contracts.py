@@ -222,7 +222,6 @@ ALSO = {
     "ticdc-simple-avro: bootstrap-forgotten": {"change/one-each"},
     "canal-dialects-json: nothing described": {"envelope/keys"},
     "ticdc-avro: no extension": {"envelope/commit-time"},
-    "ticdc-avro: tables without a key left out": {"change/one-each"},
     "debezium-avro: names as they are": {"key/columns", "tombstone/keys"},
     "debezium-json: back-ticks halved": {"key/schemaless"},
     "debezium-json: names as they are": {"key/mangled-names", "rows/op"},
@@ -282,6 +281,7 @@ UNFLIPPED = {
     "maxwell-json": {"ddl"},
     "canal-dialects-json": {"gtid", "seconds"},
     "ogg-json": {"befores"},
+    "ticdc-avro": {"forced"},
     "debezium-json": {"avro_names"},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE}
     | {"subjects"},
