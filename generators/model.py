@@ -419,9 +419,9 @@ class Change:
 
     `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
     two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
-    are as good, `databases` other names of the database, `key_sets` other keys, each in any order; `anything` says that any rows
-    will do as long as there is one (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`, `schema_version` means
-    that the format has none there.
+    are as good, `databases` and `tables` other names of database and table, `key_sets` other keys, each in any order; `anything`
+    says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`,
+    `schema_version` means that the format has none there.
     """
 
     row: int
@@ -443,7 +443,12 @@ class Change:
     key_sets: tuple[frozenset[str], ...] = ()
     accept: tuple[tuple[Kind, Op | None], ...] = ()
     databases: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
     anything: bool = False
+
+    def is_row_of(self, table: str | None) -> bool:
+        """Whether it is a row change of the table of that name."""
+        return self.kind is Kind.ROW and table in (self.table, *self.tables)
 
     def image(self, side: str, level: int) -> Image | None:
         """The expected image of `side` ("before" or "after") at that level."""

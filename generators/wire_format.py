@@ -203,6 +203,7 @@ FORMATS: tuple[str, ...] = (
     "ticdc-debezium-json",
     "ticdc-open-protocol",
     "debezium-avro",
+    "ticdc-avro",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
 spark_checks/decoders, and the file of rules of its name in conformance/rules."""

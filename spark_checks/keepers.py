@@ -99,7 +99,9 @@ class Materialiser:
         )  # fmt: skip
 
     def version(self) -> Column:
-        """What orders changes: the numbers of the position, else the commit's microseconds."""
+        """What orders changes: the numbers of the position, else the commit's microseconds; nothing where arrival does."""
+        if self.order.arrival:
+            return F.expr("array(CAST(0 AS decimal(20,0)))")
         cases = []
         for pattern, groups in self.order.positions:
             numbers = ", ".join(f"CAST(regexp_extract(position, r'{pattern}', {g}) AS decimal(20,0))" for g in groups)

@@ -216,9 +216,13 @@ def _of_three(
 
 
 def faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
-    """The case with its row messages spoiled; other messages (schemas, tombstones) stay."""
-    written = (apply(sent) if any(c.kind is Kind.ROW for c in sent.changes) else sent for sent in case.written)
+    """The case with its row messages spoiled; other messages (schemas, tombstones, deletes without a value) stay."""
+    written = (apply(sent) if _has_row(sent) else sent for sent in case.written)
     return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
+
+
+def _has_row(sent: Written) -> bool:
+    return sent.message.value is not None and any(c.kind is Kind.ROW for c in sent.changes)
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], patterns: tuple[str, ...] = ()) -> Iterator[Case]:
@@ -299,7 +303,7 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed:
 
 def perhaps_spoiled(fmt: Format[Any], profile: Profile, case: Case) -> Case:
     """A drawn case; one of SPOILED at level one with rows that cannot be read: no place in a run has good messages alone."""
-    chance, rows = random.Random(case.scenario), any(c.kind is Kind.ROW for w in case.written for c in w.changes)
+    chance, rows = random.Random(case.scenario), any(map(_has_row, case.written))
     if case.level == 2 or not rows or chance.randrange(SPOILED):
         return case
     applicable = faults.applicable(fmt.faults, profile.deployment.compression)

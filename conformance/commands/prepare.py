@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from conformance.brokers import apicurio
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
 from conformance.brokers import spark as _spark
@@ -35,8 +36,9 @@ class Step:
         return {"name": self.name, "found": self.found, "made": self.made, "seconds": round(self.seconds, 1)}
 
 
-def steps(note: Note) -> Iterator[Step]:
-    """Runs the steps in order, and skips what is ready. Raises HarnessError at the first failure."""
+def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
+    """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises HarnessError at the first
+    failure."""
     began, missing = time.monotonic(), _jars.cached_jars() is None
     jars = _jars.kafka_jars(note)
     yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
@@ -45,6 +47,10 @@ def steps(note: Note) -> Iterator[Step]:
     _spark.ready(_spark.MODULES, note)
     yield Step("Spark's modules", "; ".join(_spark.state()[0].values()), bool(lacking), time.monotonic() - began)
     yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
+    if registry:
+        began, missing = time.monotonic(), _jars.cached(apicurio.BUNDLE) is None
+        found = _jars.jars_of(apicurio.BUNDLE, note)
+        yield Step("Apicurio's jars", str(found[0].parent), missing, time.monotonic() - began)
 
 
 def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:
@@ -87,19 +93,21 @@ def _session(options: tuple[str, ...], _note: Note) -> None:
 
 
 @click.command()
+@click.option("--registry", is_flag=True, help=f"Downloads Apicurio ({apicurio.BUNDLE.size}), too.")
 @FORMAT
-def prepare(style: str | None) -> None:
+def prepare(style: str | None, registry: bool) -> None:
     """Downloads jars and modules; Spark and Kafka then start sooner.
 
     Use it for CI images and caches. Kafka's jars and Spark's modules come from the Maven registry; archives of Kafka's and
-    Spark's classes are written into the cache directory (200 MB, a minute). Existing files are kept.
+    Spark's classes are written into the cache directory (200 MB, a minute). Existing files are kept. Formats in Avro of a
+    schema registry need Apicurio where a run has a broker of its own: --registry.
 
     \b
     Example: cdc-conformance prepare
     """
     pretty = chosen(style) != "json"
     with Progress() as note:
-        for step in steps(note):
+        for step in steps(note, registry=registry):
             line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.found}" + (f", {step.seconds:.0f} s" * step.made)
             click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
 

@@ -259,7 +259,7 @@ class Judge:
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
-                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
                 if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
                     rows = ()
             reader.message(number, changes, rows)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from generators.bulk import orders
 from generators.bulk import traffic as load
-from generators.model import Kind, Layout, Message, Table, Written
+from generators.model import Layout, Message, Table, Written
 from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, Published
 from generators.tables.load import TableLoad
@@ -124,7 +124,7 @@ class ProducerSource:
 
 
 def _owed(one: Written, level: int, table: str) -> bool:
-    return any(level == 1 or (change.kind is Kind.ROW and change.table == table) for change in one.changes)
+    return any(level == 1 or change.is_row_of(table) for change in one.changes)
 
 
 LAGS: Final = 10_000

@@ -76,7 +76,7 @@ NEEDED: Final = {"says": "statement", "effect": "effect", "cites": "citations", 
 """What a rule or its kind must say, with the field of Rule."""
 OTHERS: Final = ("grade", "law", "needs")
 """What they may say, too; `law` and `needs` are for laws.toml, and a law owns nothing."""
-NEEDS: Final = ("schema", "watermarks", "compacted")
+NEEDS: Final = ("order", "schema", "watermarks", "compacted")
 
 
 Given: TypeAlias = Mapping[str, Any]

@@ -28,18 +28,20 @@ class Order:
     `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
     none matches says nothing, and `commit_time` stands in. Without patterns arrival decides among changes of one commit time.
     `deletes_first` says that of several changes of one position a delete is the older; otherwise, and among the rest, what came
-    later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by version),
-    table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
-    position. `compacted` says that records have the key of their row, so that topics of them may be compacted. `placeholders` are
-    the texts that stand for a value that was not sent. `stamps_in_order` says that the timestamps of records are in
-    the order of the commits. `tried` is the profile on which the self test tries wrong keepers of tables, if the first that can
-    be kept does not give each stream rule something to own.
+    later is the newer. `arrival` says that the messages do not tell their order: whatever position and commit time some have,
+    what came later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by
+    version), table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up
+    to its position. `compacted` says that records have the key of their row, so that topics of them may be compacted.
+    `placeholders` are the texts that stand for a value that was not sent. `stamps_in_order` says that the timestamps of records
+    are in the order of the commits. `tried` is the profile on which the self test tries wrong keepers of tables, if the first
+    that can be kept does not give each stream rule something to own.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
     citations: tuple[Citation, ...]
     provenance: Provenance = Provenance.DOCUMENTED
     deletes_first: bool = False
+    arrival: bool = False
     keys: str = "change"
     watermarks: bool = False
     compacted: bool = False
@@ -47,8 +49,18 @@ class Order:
     stamps_in_order: bool = True
     tried: str = ""
 
+    def has(self, need: str) -> bool:
+        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks, compacted, or "" for nothing."""
+        return {
+            "": True,
+            "order": not self.arrival,
+            "schema": self.keys == "schema",
+            "watermarks": self.watermarks,
+            "compacted": self.compacted,
+        }[need]
 
-_PLAIN: Final = ("deletes_first", "keys", "watermarks", "compacted", "stamps_in_order", "tried")
+
+_PLAIN: Final = ("deletes_first", "arrival", "keys", "watermarks", "compacted", "stamps_in_order", "tried")
 
 
 @cache

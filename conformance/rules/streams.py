@@ -18,8 +18,7 @@ from conformance.rules.rule import Rule
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
     order = order_of(fmt)
-    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
-    found = (law(fmt, name) for name, given in laws().items() if name.startswith("stream/") and has[given.get("needs", "")])
+    found = (law(fmt, name) for name, given in laws().items() if name.startswith("stream/") and order.has(given.get("needs", "")))
     return tuple(
         replace(one, citations=order.citations, provenance=order.provenance) if one.id == f"{fmt}/stream/order" else one
         for one in found

@@ -28,7 +28,7 @@ Texts: TypeAlias = Mapping[str, str | None]
 class Keeping:
     """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another,
     where the records' timestamps are in the order of the commits. `needs` is what the format must have for the
-    mistake to show: schema, watermarks or compacted (conformance.rules.streams)."""
+    mistake to show: order, schema, watermarks or compacted (conformance.rules.streams)."""
 
     name: str
     convicts: str
@@ -48,9 +48,9 @@ LOST: Final = Keeping(
 )
 TWICE: Final = Keeping("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.")
 STAMPED: Final = Keeping(
-    "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", also="record-time"
+    "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", "order", "record-time"
 )
-ARRIVED: Final = Keeping("last-arrival-wins", "order", "What arrives last wins, whatever its position says.")
+ARRIVED: Final = Keeping("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", "order")
 UNPUNCTUAL: Final = Keeping(
     "late-rows-applied",
     "watermark",
@@ -75,8 +75,7 @@ KEEPING: Final = (LOST, TWICE, STAMPED, ARRIVED, UNPUNCTUAL, LOWERED, IMPATIENT,
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
     """Those that can show in a format."""
     order = order_of(fmt)
-    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
-    return tuple(one for one in KEEPING if has[one.needs])
+    return tuple(one for one in KEEPING if order.has(one.needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +159,8 @@ class Keeper:
     def _version(self, record: Record, change: Change) -> Version:
         if self.mistake is STAMPED:
             return (record.stamp,)
+        if self.order.arrival:
+            return (0,)
         for pattern, groups in self.order.positions:
             if found := re.search(pattern, change.position or ""):
                 return tuple(int(found[number]) for number in groups)

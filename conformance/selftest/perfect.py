@@ -18,7 +18,7 @@ def owed(case: Case, written: Written) -> tuple[Change, ...]:
     if case.level == 1:
         return written.changes
     table = case.tables[0].name
-    return tuple(c for c in written.changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+    return tuple(c for c in written.changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
 
 
 def row(change: Change, level: int) -> OutputRow:

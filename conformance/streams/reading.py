@@ -44,6 +44,7 @@ LIMIT_S: Final = 240.0
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
 """Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
 NO_KEYS: Final = "its records do not have the key of their row: compaction would remove rows, or nothing"
+NO_ORDER: Final = "its messages do not tell their order: a change that comes again behind a newer one undoes that"
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -262,6 +263,8 @@ def run(
             decoder = decoder_of(fmt.name, settings.decoder)
             if all(one.compacted for one in nemeses) and not order_of(name).compacted:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
+            if all(one.ordered for one in nemeses) and order_of(name).arrival:
+                yield StreamResult(name, "*", nemeses[0].name, lost=NO_ORDER)
             yield from group.lost
             if not group.streams:
                 continue

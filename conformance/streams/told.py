@@ -331,7 +331,8 @@ def group_of(
     def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
         return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).told()
 
-    nemeses = [one for one in nemeses if not one.compacted or order_of(fmt.name).compacted]
+    order = order_of(fmt.name)
+    nemeses = [one for one in nemeses if (order.compacted or not one.compacted) and not (order.arrival and one.ordered)]
     found: list[Told] = []
     lost: list[StreamResult] = []
     for subject in of:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +21,10 @@ from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.garbage.faults import MUST, Fault
 from generators.garbage.wellformed import NULL, Left, State, avro_left
-from generators.model import Case
+from generators.model import Case, Column, Op, Row, Scenario, SchemaChange, Table
+from generators.sources.boundaries import START, change, id_column, insert, neutral
+from generators.sources.boundaries import named as scenario
+from generators.sources.registry import source
 
 MAGIC: Final = b"\x00"
 HEAD: Final = 5
@@ -233,6 +237,35 @@ def converted(text: str, subject: Callable[[str], str]) -> tuple[bytes, Any]:
 
 _OPENING: Final = '{"schema":'
 _BETWEEN: Final = ',"payload":'
+
+
+# Cases
+
+
+def evolved(of: str, database: str) -> Scenario:
+    """A table of the source that changes between its rows: each message names the schema of its time."""
+    origin = source(of)
+    name, quote = "schema/evolved", origin.quote
+    columns = (id_column(of), Column("a", origin.string))
+    first = Table(database, neutral(name), columns, ("id",), schema=origin.schema)
+    second = replace(first, columns=(*columns, Column("b", origin.number)))
+    third = replace(first, columns=(columns[0], second.columns[2]))
+    wider: Row = {"id": 2, "a": "y", "b": 5}
+
+    def altered(action: str, tail: str, before: Table, after: Table) -> SchemaChange:
+        sql = f"ALTER TABLE {quote(first.name)} {tail}"
+        return SchemaChange(START, action, sql, database, first.name, before, after)
+
+    return scenario(
+        name,
+        insert(first, {"id": 1, "a": "x"}),
+        altered("add column", f"ADD COLUMN {quote('b')} int", first, second),
+        insert(second, wider),
+        change(second, Op.UPDATE, (wider, {**wider, "b": None})),
+        altered("drop column", f"DROP COLUMN {quote('a')}", second, third),
+        insert(third, {"id": 4, "b": None}),
+        tags={"schema-evolved"},
+    )
 
 
 # Faults

@@ -12,13 +12,13 @@ columns have one name then, which Connect refuses; `avro_unicode` adjustment; sc
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import datetime as dt
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from decimal import Context, Decimal
 from typing import Any, Final, TypeAlias
 
 from generators.families import confluent
@@ -31,23 +31,19 @@ from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.formats.debezium_json.rows import NamesClash
 from generators.garbage.faults import LABELS, CellFault, Way, matrix
 from generators.model import (
+    Cell,
     Change,
-    Column,
     History,
     Image,
     Json,
     Layout,
-    Op,
-    Row,
     Scenario,
-    SchemaChange,
     State,
-    Table,
     Value,
     Written,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import START, change, every_type, id_column, insert, named, neutral, slug
+from generators.sources.boundaries import every_type, slug
 from generators.sources.registry import source
 from generators.wire_format import Choices, Format, KindRow
 
@@ -121,8 +117,8 @@ def _datum(text: bytes | None, topic: str, side: str, profile: AvroProfile) -> t
     return confluent.converted(text.decode(), lambda name: confluent.STRATEGIES[profile.subjects](topic, name, side))
 
 
-Texts: TypeAlias = Mapping[str, Callable[[str], str]]
-"""What makes Avro's text of JSON's, by the column's name on the wire."""
+Texts: TypeAlias = Mapping[str, Callable[[Cell], str]]
+"""What makes Avro's text of a cell that has JSON's, by the column's name on the wire."""
 
 
 def _columns(schema: Mapping[str, Any]) -> Texts:
@@ -131,17 +127,28 @@ def _columns(schema: Mapping[str, Any]) -> Texts:
     return {field["field"]: text for field in row if (text := _text(field))}
 
 
-def _text(field: Mapping[str, Any]) -> Callable[[str], str] | None:
+def _text(field: Mapping[str, Any]) -> Callable[[Cell], str] | None:
     if field["type"] == "float":
         return _shortest
     if field.get("name", "").endswith("data.Decimal"):
         scale = int(field["parameters"]["scale"])
-        return lambda text: java_decimal(int.from_bytes(base64.b64decode(text), signed=True), scale, plain=True)
+        return lambda cell: _digits(cell, scale)
     return None
 
 
-def _shortest(text: str) -> str:
+def _digits(cell: Cell, scale: int) -> str:
+    """A DECIMAL's digits, of the source's value; where none was sent, the connector's 0."""
+    value = Decimal(0) if cell.state is State.ANY else cell.value
+    assert isinstance(value, (Decimal, int)), cell
+    return java_decimal(int(Decimal(value).scaleb(scale, _EXACT)), scale, plain=True)
+
+
+_EXACT: Final = Context(prec=2000)
+
+
+def _shortest(cell: Cell) -> str:
     """The shortest digits of a binary32; JSON has Java's."""
+    text = cell.text or ""
     value = float(text)
     if not math.isfinite(value):
         return text
@@ -163,36 +170,15 @@ def _image(image: Image | None, texts: Texts) -> Image | None:
         return None
     found = dict(image)
     for name, text in texts.items():
-        if name in found and (own := found[name].text) is not None and found[name].state is not State.NULL:
-            found[name] = replace(found[name], text=text(own))
+        if name in found and found[name].text is not None and found[name].state is not State.NULL:
+            found[name] = replace(found[name], text=text(found[name]))
     return found
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
     """The connectors' cases, and a table that changes between its rows: each message names the schema of its time."""
     yield from connectors.FORMAT.scenarios(profile, database)
-    origin = source(profile.source)
-    name, quote = "schema/evolved", origin.quote
-    columns = (id_column(profile.source), Column("a", origin.string))
-    first = Table(database, neutral(name), columns, ("id",), schema=origin.schema)
-    second = replace(first, columns=(*columns, Column("b", origin.number)))
-    third = replace(first, columns=(columns[0], second.columns[2]))
-    wider: Row = {"id": 2, "a": "y", "b": 5}
-
-    def altered(action: str, tail: str, before: Table, after: Table) -> SchemaChange:
-        sql = f"ALTER TABLE {quote(first.name)} {tail}"
-        return SchemaChange(START, action, sql, database, first.name, before, after)
-
-    yield named(
-        name,
-        insert(first, {"id": 1, "a": "x"}),
-        altered("add column", f"ADD COLUMN {quote('b')} int", first, second),
-        insert(second, wider),
-        change(second, Op.UPDATE, (wider, {**wider, "b": None})),
-        altered("drop column", f"DROP COLUMN {quote('a')}", second, third),
-        insert(third, {"id": 4, "b": None}),
-        tags={"schema-evolved"},
-    )
+    yield confluent.evolved(profile.source, database)
 
 
 _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (

@@ -48,7 +48,8 @@ class Nemesis:
     unless they are wrong under `twin` as well, which is the same without the trait that the rule is about.
 
     `quiet` needs a history without statements, where nothing makes up for rows lost early. `append_time` needs a topic whose
-    broker sets the records' timestamps, `compacted` records with the key of their row.
+    broker sets the records' timestamps, `compacted` records with the key of their row. `ordered` says that changes come again
+    behind newer ones, and that only what the messages tell of their order undoes it.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Nemesis:
     twin: str = ""
     append_time: bool = False
     compacted: bool = False
+    ordered: bool = False
 
     def __call__(self, stream: Stream, seed: int) -> Stages:
         """The stages of the stream under this nemesis and seed."""
@@ -266,7 +268,7 @@ def _all(stream: Stream, chance: random.Random) -> Stages:
 
 NEMESES: Final[tuple[Nemesis, ...]] = (
     Nemesis("none", "The messages as they were written.", "convergence", _none),
-    Nemesis("duplicate", "Whole messages come again, at once or later.", "order", _duplicate),
+    Nemesis("duplicate", "Whole messages come again, at once or later.", "order", _duplicate, ordered=True),
     Nemesis("replay", "The stream goes on from an older offset, twice in the middle and at the end.", "order", _replay),
     Nemesis("reorder", "Each partition is read at its own pace.", "convergence", _reorder),
     Nemesis("control-lags", "The partition of statements and schemas is read last.", "convergence", _control_lags),
@@ -279,9 +281,12 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "order",
         _late,
         quiet=True,
+        ordered=True,
     ),
     Nemesis("corrupt", "Unreadable messages stand between the others.", "convergence", _corrupt),
-    Nemesis("copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied),
+    Nemesis(
+        "copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied, ordered=True
+    ),
     Nemesis(
         "append-time",
         "The same, in a topic whose broker sets the timestamps (LogAppendTime).",
@@ -289,6 +294,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         _copied,
         twin="copied",
         append_time=True,
+        ordered=True,
     ),
     Nemesis(
         "compacted",
@@ -299,6 +305,6 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         twin="none",
         compacted=True,
     ),
-    Nemesis("all", "Garbage, repeats, lagging partitions and a replay together.", "order", _all),
+    Nemesis("all", "Garbage, repeats, lagging partitions and a replay together.", "order", _all, ordered=True),
 )
 """Every nemesis of the data. Killed processes are a separate check, on all of these streams at once."""

@@ -303,6 +303,7 @@ _CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_t
     "sql",
     "accept",
     "databases",
+    "tables",
     "key_sets",
     "anything",
 }
@@ -337,8 +338,9 @@ def dump_change(change: Change, table: Table | None = None) -> Plain:
         plain["key_sets"] = [[dump_text(key) for key in sorted(keys)] for keys in change.key_sets]
     if change.accept:
         plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
-    if change.databases:
-        plain["databases"] = [dump_text(name) for name in change.databases]
+    for more in ("databases", "tables"):
+        if names := getattr(change, more):
+            plain[more] = [dump_text(name) for name in names]
     if change.anything:
         plain["anything"] = True
     return plain
@@ -387,6 +389,7 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
         ),
         accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
         databases=array(found.get("databases", []), path(at, "databases"), string),
+        tables=array(found.get("tables", []), path(at, "tables"), string),
         anything=boolean(found.get("anything", False), path(at, "anything")),
     )
 

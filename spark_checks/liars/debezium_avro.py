@@ -6,11 +6,12 @@ from typing import Final
 
 from spark_checks.decoders import debezium_avro as reference
 from spark_checks.liars.laws import law
-from spark_checks.liars.liar import Liar, on_bytes
+from spark_checks.liars.liar import Liar, latest_schema, on_bytes
 
 _FORMAT: Final = "debezium-avro"
 
 LIARS: Final[tuple[Liar, ...]] = (
+    latest_schema(_FORMAT, reference.decode),
     Liar(
         "magic-passed-over",
         _FORMAT,

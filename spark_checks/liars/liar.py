@@ -48,6 +48,19 @@ def on_bytes(decode: Decode, sql: str) -> Decode:
     return lie
 
 
+def latest_schema(fmt: str, decode: Decode) -> Liar:
+    """The decoder that reads every message of a batch by one schema, the last one's: what Spark's own `from_avro` asks for."""
+    last = "max_by(substring(value, 2, 4), struct(partition, offset)) OVER (PARTITION BY topic)"
+    return Liar(
+        "latest-schema",
+        fmt,
+        1,
+        f"{fmt}/schema/evolved",
+        "from_avro takes one schema for a column: five bytes are cut off, and all messages read by the latest schema.",
+        on_bytes(decode, f"CASE WHEN value IS NOT NULL THEN concat(X'00', {last}, substring(value, 6)) END"),
+    )
+
+
 def on_input(decode: Decode, sql: str) -> Decode:
     """The decoder on other bytes: `sql` gives the value as text, from the value as text `t`; other columns stay."""
 

@@ -21,6 +21,7 @@ TWO = {
     "huawei-cdl-debezium": ("2.0", "2.0+default-identity"),
     "ticdc-open-protocol": ("v8.5.7+only-updated+one-row", "new-8.5.6+only-updated+delete-handle-key+handle-key-only"),
     "ticdc-debezium-json": ("v8.1.2", "new-8.5.6+extension"),
+    "ticdc-avro": ("v7.1.6+force-replicate", "v8.5.7+extension+checksum+decimal-string+bigint-string"),
     "debezium-avro": ("3.5.0.Final", "2.5.4.Final+transaction+nulls-kept+record-name"),
     "debezium-json": ("2.5.4.Final+plain-key+transaction+nulls-kept", "3.5.0.Final+postgresql"),
 }

@@ -86,6 +86,7 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
         "3.5.0.Final+postgresql": "message",
     },
     "debezium-avro": {"3.5.0.Final": "registry"},
+    "ticdc-avro": {"v8.5.7+extension": "registry"},
     "huawei-cdl-debezium": {"2.0": "message"},
     "huawei-cdl-json": {"1.0": "message"},
     "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},

@@ -169,4 +169,67 @@ _OPEN: Final = EvidenceBook(
     describe=_open_described,
 )
 
-BOOKS: Final = (_DEBEZIUM, _OPEN)
+# Avro of a schema registry
+
+AVRO: Final = "ticdc-avro"
+_BIG: Final = "BIGINT UNSIGNED"
+
+
+def _fields(seen: Seen) -> Mapping[str, Mapping[str, Any]]:
+    """The type of each field of the value that has a TiDB type."""
+    found = {}
+    for field in member_object(seen.members.get("schema")).get("fields", ()):
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        kind = next((one for one in kinds if isinstance(one, dict)), {})
+        if "tidb_type" in member_object(kind.get("connect.parameters")):
+            found[field["name"]] = kind
+    return found
+
+
+def _written_as(seen: Seen, tidb_type: str) -> set[str]:
+    """The types of Avro that the columns of a TiDB type have."""
+    return {one["type"] for one in _fields(seen).values() if one["connect.parameters"]["tidb_type"] == tidb_type}
+
+
+def _padded(seen: Seen) -> bool:
+    """Whether a BIT has more bytes than its number needs."""
+    names = (name for name, one in _fields(seen).items() if one["connect.parameters"]["tidb_type"] == "BIT")
+    return any(len(seen.payload[name] or b"") > 1 and not seen.payload[name][0] for name in names)
+
+
+def _avro_described(seen: Seen) -> Described:
+    *_, database, table = str(seen.members["schema"]["name"]).split(".")
+    types = {name: one["connect.parameters"]["tidb_type"].lower() for name, one in _fields(seen).items()}
+    return Described(database, table, types)
+
+
+_AVRO_SIGNS: Final = (
+    Sign("the record has no key", lambda s: s.record.key is None, "ticdc-avro#key", given=("force-replicate",)),
+    Sign("a row has _tidb_op", lambda s: "_tidb_op" in s.payload, "ticdc-avro#extension", given=("extension",)),
+    Sign("a row has no _tidb_op", lambda s: "_tidb_op" not in s.payload, "ticdc-avro#extension", without=("extension",)),
+    Sign("a row has a checksum", lambda s: "_tidb_corrupted" in s.payload, "ticdc-avro#checksum", given=("checksum",)),
+    Sign("a row has no checksum", lambda s: "_tidb_corrupted" not in s.payload, "", without=("checksum",)),
+    Sign(
+        "a DECIMAL is a string", lambda s: "string" in _written_as(s, "DECIMAL"), "ticdc-avro#decimal", given=("decimal-string",)
+    ),
+    Sign("a DECIMAL is bytes", lambda s: "bytes" in _written_as(s, "DECIMAL"), "", without=("decimal-string",)),
+    Sign(
+        "a BIGINT UNSIGNED is a string",
+        lambda s: "string" in _written_as(s, _BIG),
+        "ticdc-avro#numbers",
+        given=("bigint-string",),
+    ),
+    Sign("a BIGINT UNSIGNED is a long", lambda s: "long" in _written_as(s, _BIG), "", without=("bigint-string",)),
+    Sign("a BIT has zero bytes in front", _padded, "ticdc-avro#bits", tuple(one for one in releases_of(AVRO) if "new" in one)),
+)
+
+_AVRO: Final = EvidenceBook(
+    AVRO,
+    "TiCDC (PingCAP), protocol avro",
+    lambda s: s.container == "confluent" and bool(_fields(s)),
+    (),
+    _AVRO_SIGNS,
+    describe=_avro_described,
+)
+
+BOOKS: Final = (_DEBEZIUM, _OPEN, _AVRO)

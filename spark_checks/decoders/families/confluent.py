@@ -79,36 +79,36 @@ def registry() -> Registry:
     return Registry(os.environ[name].rstrip("/"), os.environ.get(f"{name}_USER", ""), os.environ.get(f"{name}_CA", ""))
 
 
-def as_connect_json(records: DataFrame) -> DataFrame:
-    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone. What cannot be read has no
-    bytes, in a key it is NULL."""
+def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFrame:
+    """The records with values as JSON of schema and payload, and keys as JSON of the payload alone, or `whole_keys`. What cannot
+    be read has no bytes, in a key it is NULL."""
     asked = registry()
 
     def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in source:
-            yield _converted(batch, asked)
+            yield _converted(batch, asked, ("key", "value") if whole_keys else ("value",))
 
     return records.mapInArrow(batches, records.schema)
 
 
-def _converted(batch: pa.RecordBatch, asked: Registry) -> pa.RecordBatch:
+def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)) -> pa.RecordBatch:
     unknown: set[int] = set()
 
-    def text(raw: bytes | None, whole: bool) -> bytes | None:
+    def text(raw: bytes | None, name: str) -> bytes | None:
         if raw is None:
             return None
         found = _shape(raw, asked, unknown)
         try:
-            told = found and found.text(raw, whole)
+            told = found and found.text(raw, name in whole)
         except (ValueError, IndexError, struct.error, RecursionError):
             told = None
-        return told.encode() if told else b"" if whole else None
+        return told.encode() if told else b"" if name == "value" else None
 
     for name in ("key", "value"):
         at = batch.schema.get_field_index(name)
         if at >= 0:
             field = batch.schema.field(at).with_nullable(True)
-            texts = [text(raw, name == "value") for raw in batch.column(at).to_pylist()]
+            texts = [text(raw, name) for raw in batch.column(at).to_pylist()]
             batch = batch.set_column(at, field, pa.array(texts, field.type))
     return batch
 
@@ -170,6 +170,7 @@ class Shape:
                     read, told = self._compiled(field["type"], own)
                     fields.append((f"{json.dumps(field['name'])}:", read, {**told, "field": field["name"]}))
                 shape = {"type": "struct", "fields": [told for *_, told in fields], "name": schema.get("connect.name")}
+                shape["record"] = f"{own}.{schema['name']}"
                 found = _record([(name, read) for name, read, _ in fields]), shape
                 self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = found
                 return found
@@ -178,7 +179,7 @@ class Shape:
             case "map":
                 return _blocks(self._compiled(schema["values"], space)[0], _string), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
-                return _decimal(schema["scale"]), {"type": "string"}
+                return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
             case str() as kind:
                 read, told = self._compiled(kind, space)
                 return read, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}

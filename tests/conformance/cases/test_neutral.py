@@ -67,7 +67,8 @@ def test_drawn_cases_are_spoiled_too(name: str) -> None:
     spoiled = [case for case in drawn if case.fault]
     assert 3 <= len(spoiled) <= 30
     for case in spoiled:
-        kinds = [{change.kind for change in written.changes} for written in case.written]
+        # A DELETE of ticdc-avro has no value to be spoiled.
+        kinds = [{change.kind for change in written.changes} for written in case.written if written.message.value is not None]
         assert (case.origin, {Kind.CORRUPT} in kinds, Kind.ROW in set().union(*kinds)) == (Origin.DRAWN, True, False)
         assert any(tag.startswith("fault:") for tag in case.tags)
     again = next(case for case in spoiled if case.level == 1)

@@ -181,6 +181,18 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     assert places == ["broker", "session"]
 
 
+def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeypatch):
+    there = []
+    monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
+    monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
+    done = [CliRunner().invoke(cli, ["--no-config", "prepare", "--registry", "--format", "json"]) for _ in range(2)]
+    names = [json.loads(one.stdout.splitlines()[-1]) for one in done]
+    assert [(one["name"], one["made"], one["found"]) for one in names] == [
+        ("Apicurio's jars", True, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
+        ("Apicurio's jars", False, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
+    ]
+
+
 def test_without_java_the_doctor_is_named(places, monkeypatch):
     monkeypatch.setattr(_archive, "kafka_classes", lambda: None)
     with pytest.raises(HarnessError, match=r"Kafka's classes cannot be archived.*cdc-conformance doctor"):

@@ -90,7 +90,9 @@ def test_every_option_of_a_profile_has_words(fmt):
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
     found = list(_samples.samples(fmt))
-    assert [one.told for one in found if one.told in ("INSERT", "UPDATE", "DELETE")] == ["INSERT", "UPDATE", "DELETE"]
+    # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
+    told = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
+    assert [one.told for one in found if one.told in ("INSERT", "UPDATE", "DELETE")] == told
     for one in found:
         read = json.loads(one.text)
         if fmt.container == "json":

@@ -52,6 +52,7 @@ IDS = {
     "maxwell-json": (68, "2834e52a73d4"),
     "debezium-avro": (111, "6c29987cee12"),
     "ogg-json": (55, "1a82eaef400e"),
+    "ticdc-avro": (66, "b9fdd59b502e"),
     "canal-dialects-json": (75, "d7ef8ef9a0ff"),
     "ticdc-debezium-json": (63, "22a43b87ced2"),
     "ticdc-open-protocol": (87, "f7869dc29e85"),

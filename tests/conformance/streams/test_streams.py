@@ -238,11 +238,25 @@ def test_every_format_has_an_order_and_cited_rules() -> None:
         kinds = {row.kind for row in get(name).kinds}
         assert ("watermark" in found) == (Kind.WATERMARK in kinds)
         assert ("schema-cache" in found) == (Kind.BOOTSTRAP in kinds)
-        assert ("compaction" in found) == (name in ("debezium-json", "debezium-avro"))
-        assert {nemesis.rule for nemesis in NEMESES} <= {*found, "compaction"}
+        assert ("compaction" in found) == (name in ("debezium-json", "debezium-avro", "ticdc-avro"))
+        assert ("record-time" in found) == (name != "ticdc-avro")
+        assert {nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)} <= {*found, "compaction"}
 
 
-@pytest.mark.parametrize("name", FORMATS)
+def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None:
+    fmt = get("ticdc-avro")
+    group = streams.group_of(fmt, fmt.profiles[:1], NEMESES, 2)
+    assert {stream.nemesis.name for stream in group.streams} >= {"none", "replay", "reorder", "corrupt", "compacted"}
+    assert not {stream.nemesis.name for stream in group.streams} & {
+        "duplicate",
+        "copied",
+        "append-time",
+        "all",
+        "late-watermarks",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])
 def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
     """One form of position in a history, or none at all; and then it never goes back from one change to the next."""
     fmt, order = get(name), order_of(name)
@@ -265,8 +279,10 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     group = selftest.traps(get(name), 1)
     found = {stream.nemesis.name: stream for stream in group.streams}
-    assert set(found) == set(selftest.STREAM_NEMESES) - ({"compacted"} if not name.startswith("debezium-") else set())
-    assert found["none"].story.moved and found["late-watermarks"].story.gone
+    order = order_of(name)
+    left_out = {one.name for one in nemeses if (one.compacted and not order.compacted) or (one.ordered and order.arrival)}
+    assert set(found) == set(selftest.STREAM_NEMESES) - left_out
+    assert found["none"].story.moved and (order.arrival or found["late-watermarks"].story.gone)
     assert kept._schemas_late(found["schema-lags"])
 
 

@@ -484,6 +484,17 @@ def ticdc_open(_profile: Any, _raw: bytes, events: list[Any]) -> Iterator[Told]:
             yield Told((Kind.ROW,), fields, *(i and {n: c["v"] for n, c in i.items()} for i in images))
 
 
+def ticdc_avro(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
+    added = {name: body.pop(name) for name in list(body) if name.startswith("_tidb_") and name != "_tidb_op_"}
+    told = {}
+    if profile.extension:
+        tso = added["_tidb_commit_ts"]
+        assert added["_tidb_commit_physical_time"] == tso >> 18
+        told = {"position": str(tso), "op": {"c": Op.INSERT, "u": Op.UPDATE}[added["_tidb_op"]]}
+    assert len(added) == 3 * (profile.extension + profile.checksums)
+    yield Told((Kind.ROW,), told, None, body)
+
+
 READERS = dict(
     [
         *(("ticdc-debezium-json", ticdc_debezium), ("ticdc-open-protocol", ticdc_open)),
@@ -492,6 +503,7 @@ READERS = dict(
         *(("cloudcanal-debezium", cloudcanal_debezium), ("ticdc-simple-json", simple), ("tencent-dts-json", tencent)),
         *(("huawei-cdl-json", huawei), ("huawei-cdl-debezium", huawei), ("debezium-json", debezium)),
         *(("maxwell-json", maxwell), ("ogg-json", ogg), ("canal-dialects-json", dialects)),
+        ("ticdc-avro", ticdc_avro),
         ("debezium-avro", lambda profile, raw, body: debezium(replace(profile, schemas=False), raw, body)),
     ]
 )
@@ -544,7 +556,7 @@ def parsed(name: str, profile: Profile, raw: bytes) -> Any:
             events.append(json.loads(rest[8 : 8 + size] or "{}"))
             rest = rest[8 + size :]
         return events
-    if name == "debezium-avro":
+    if name in ("debezium-avro", "ticdc-avro"):
         return registered(raw)
     if name not in AVRO:
         return json.loads(raw, strict=(name, profile.release) != RAW)
@@ -561,7 +573,12 @@ def check(fmt: Format[Any], profile: Profile, written: Written) -> None:
     """The changes of a message, one by one, and what both sides must have of its record."""
     message = written.message
     if message.value is None:
-        assert [change.kind for change in written.changes] == [Kind.TOMBSTONE]
+        if fmt.name == "ticdc-avro" and message.key is not None:
+            (change,) = written.changes
+            agrees(change, Told((Kind.ROW,), {"op": Op.DELETE, "position": None}, registered(message.key), None))
+            return
+        nothing = Kind.CORRUPT if fmt.name == "ticdc-avro" else Kind.TOMBSTONE
+        assert [change.kind for change in written.changes] == [nothing]
         return
     raw = UNPACK[profile.deployment.compression](message.value)
     told = list(READERS[fmt.name](profile, raw, parsed(fmt.name, profile, raw)))

@@ -15,8 +15,8 @@ from spark_checks import reference
 from spark_checks.decoders import ticdc_canal_json
 
 AVRO = ("aliyun-dts-avro", "ticdc-simple-avro")
-BINARY = (*AVRO, "ticdc-open-protocol", "debezium-avro")
-NAMED = [name for name in FORMATS if name != "debezium-avro"]
+BINARY = (*AVRO, "ticdc-open-protocol", "debezium-avro", "ticdc-avro")
+NAMED = [name for name in FORMATS if name not in ("debezium-avro", "ticdc-avro")]
 """Formats whose messages have the names of columns as they are."""
 MODULES = {**{name: reference(name) for name in FORMATS}, "a baseline": ticdc_canal_json.BASELINE}
 TEXT = 'q"uo\\te\n\u0001汉x'

@@ -1,0 +1,497 @@
+"""TiCDC Avro: what PingCAP TiCDC writes to Kafka with `protocol=avro` and a Confluent schema registry.
+
+Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.7 of the new one (pingcap/ticdc).
+Source of truth: PingCAP's TiCDC Avro Protocol, corrected by TiCDC's source (the facts ticdc-avro#...).
+
+A value is the row after the change behind Confluent's framing: a record of the table's columns, each with its `tidb_type` in the
+schema. A DELETE is a key without a value. Only with `enable-tidb-extension` does a row tell its operation and its commit, in
+fields behind the columns; a DELETE never does, and no message has the row before it: its place alone orders a DELETE.
+Names are Avro's: an underscore stands for each other character, in the names of databases and tables too.
+
+Level one has bytes as base64 and a decimal as its digits. A row that the encoder refuses, one with an ENUM's empty value, ends
+the messages, as it stops the changefeed; so do two columns of one name. Not written: rows of tables without a handle key (but
+with `force-replicate`), in the new architecture without a primary key: their records would have no key; `avro-enable-watermark`,
+which TiCDC has for its own tests; AWS Glue's framing; `_ticdc_before`, which no release has; a topic for each table.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.families import confluent
+from generators.families.confluent import number, sized
+from generators.families.ticdc import text
+from generators.families.ticdc.instants import declared_columns
+from generators.families.ticdc.scenarios import ambiguous_hours, key_updates
+from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc_simple.plan import checksum_of
+from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    Default,
+    Deployment,
+    History,
+    Image,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, change, every_type, insert, named, neutral
+from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+
+NAME: Final = "ticdc-avro"
+SPACE: Final = "default"
+"""The changefeed's namespace."""
+_NEW: Final = "new-8.5.7"
+
+
+@dataclass(frozen=True, slots=True)
+class TicdcAvroProfile(Profile):
+    """A TiCDC release and its options as facts about the bytes.
+
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. `forced`: rows of tables
+    without a key are written. `extension`: the three fields of enable-tidb-extension, `checksums` those of a row's checksum.
+    `decimal_text`, `bigint_text`: DECIMAL and BIGINT UNSIGNED are strings.
+    """
+
+    new: bool = False
+    forced: bool = False
+    extension: bool = False
+    checksums: bool = False
+    decimal_text: bool = False
+    bigint_text: bool = False
+
+
+OPTIONS: Final[Mapping[str, str]] = {
+    "force-replicate": "force-replicate: tables without a key are written, rows without a key, a DELETE as a record of nothing.",
+    "extension": "enable-tidb-extension: a row tells its operation, commitTs and time. Else an UPDATE is as an INSERT.",
+    "checksum": "integrity-check-level=correctness: three fields of the row's checksum follow.",
+    "decimal-string": "avro-decimal-handling-mode=string: a DECIMAL is its text, not Avro's logical type.",
+    "bigint-string": "avro-bigint-unsigned-handling-mode=string: a BIGINT UNSIGNED is its text, not a long that wraps.",
+}
+CHOICES: Final = Choices(
+    NAME,
+    ("v7.1.6", "v8.5.7", _NEW),
+    OPTIONS,
+    limits=(
+        Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
+        Limit("checksum", "needs extension", needs=("extension",)),
+    ),
+)
+
+
+def profile(release: str, *options: str) -> TicdcAvroProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
+    chosen = CHOICES.checked(release, options)
+    return TicdcAvroProfile(
+        release,
+        chosen,
+        Deployment("Asia/Shanghai", schemas="registry"),
+        new=release == _NEW,
+        forced="force-replicate" in chosen,
+        extension="extension" in chosen,
+        checksums="checksum" in chosen,
+        decimal_text="decimal-string" in chosen,
+        bigint_text="bigint-string" in chosen,
+    )
+
+
+PROFILES: Final = (
+    profile("v8.5.7", "extension"),
+    profile("v7.1.6", "force-replicate"),
+    profile("v8.5.7"),
+    profile("v8.5.7", "extension", "checksum", "decimal-string", "bigint-string"),
+    profile(_NEW, "extension", "bigint-string"),
+)
+
+
+def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[Written]:
+    """Every message of the history with its expectation, in the order of publication, up to where TiCDC stops."""
+    chance = random.Random(history.seed)
+    written: list[Written] = []
+    for number_, event in enumerate(history.events):
+        if not isinstance(event, RowChange):
+            continue
+        key = event.table.primary_key if profile.new else event.table.handle_key
+        sent = event.at.ms + chance.randint(5, 2_000)
+        for op, before, after in split_rows(event, split_keys=True, new=profile.new) if key or profile.forced else ():
+            row = after or before or {}
+            place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
+            try:
+                shown, value, told = _row(event.table, key, op, row, event.at, layout.topic, profile)
+            except _Stopped:
+                return written
+            written.append(Written(Message(layout.topic, place, shown, value, (), sent, number_), (told,)))
+    return written
+
+
+class _Stopped(Exception):
+    """TiCDC's encoder refuses a row."""
+
+
+def adjusted(name: str) -> str:
+    """A name as Avro allows it (ticdc-avro#names)."""
+    return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
+
+
+def _row(
+    table: Table, key: Sequence[str], op: Op, row: Row, at: Instant, topic: str, profile: TicdcAvroProfile
+) -> tuple[bytes | None, bytes | None, Change]:
+    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, topic, "key", profile, b"", {})
+    value = after = None
+    if not key and op is Op.DELETE:
+        return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
+    if op is not Op.DELETE:
+        more, fields = _extension(table, op, row, at, profile)
+        columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
+        value, after = _record(table, columns, row, topic, "value", profile, more, fields)
+    told = profile.extension and op is not Op.DELETE
+    renamed = any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns)))
+    return (
+        keys if key else None,
+        value,
+        Change(
+            0,
+            Kind.ROW,
+            op if told or op is Op.DELETE else Op.INSERT,
+            database=adjusted(table.database),
+            table=adjusted(table.name),
+            keys=tuple(held) if key else None,
+            position=str(at.tso) if told else None,
+            commit_time_us=at.ms * 1000 if told else None,
+            before=_image(table, held, adjusted) if op is Op.DELETE else None,
+            after=after and _image(table, after, adjusted),
+            full_before=_image(table, held, str) if renamed and op is Op.DELETE else None,
+            full_after=after and _image(table, after, str) if renamed else None,
+            tables=(table.name,) if renamed else (),
+            types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
+            accept=() if told or op is Op.DELETE else ((Kind.ROW, Op.UPDATE),),
+        ),
+    )
+
+
+def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
+    return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
+
+
+def _record(
+    table: Table,
+    columns: tuple[Column, ...],
+    row: Row,
+    topic: str,
+    side: str,
+    profile: TicdcAvroProfile,
+    more: bytes,
+    fields: Mapping[str, Any],
+) -> tuple[bytes, dict[str, Cell]]:
+    """A framed record of the columns, and of what follows them."""
+    schema, nulls = _schema(table, columns, tuple(fields.items()), profile)
+    cells, datum = {}, b""
+    for column, (null, some) in zip(columns, nulls, strict=True):
+        stored = None if column.generated == "virtual" else row[column.name]
+        if stored is None:
+            datum, cells[adjusted(column.name)] = datum + null, Cell(State.NULL, column.type)
+        else:
+            found, cells[adjusted(column.name)] = _cell(column.type, stored, profile)
+            datum += some + found
+    return confluent.named(confluent.STRATEGIES[""](topic, "", side), schema) + datum + more, cells
+
+
+_ADDED: Final = {"_tidb_op": ("string", ""), "_tidb_commit_ts": ("long", 0), "_tidb_commit_physical_time": ("long", 0)}
+_CHECKED: Final = {
+    **_ADDED,
+    "_tidb_row_level_checksum": ("string", ""),
+    "_tidb_corrupted": ("boolean", False),
+    "_tidb_checksum_version": ("int", 0),
+}
+
+
+def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> tuple[bytes, Mapping[str, Any]]:
+    """What stands behind the columns: its data, and the type and default of each field."""
+    if not profile.extension:
+        return b"", {}
+    told = sized(b"c" if op is Op.INSERT else b"u") + number(at.tso) + number(at.ms)
+    if not profile.checksums:
+        return told, _ADDED
+    columns = [c for c in table.columns if c.generated != "virtual"]
+    stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
+    found = checksum_of(columns, stored)
+    shown, version = (str(found), 1 if profile.release == "v7.1.6" else 2) if found else ("", 0)
+    return told + sized(shown.encode()) + b"\0" + number(version), _CHECKED
+
+
+@lru_cache(maxsize=8192)
+def _schema(
+    table: Table, columns: tuple[Column, ...], more: tuple[tuple[str, Any], ...], profile: TicdcAvroProfile
+) -> tuple[str, tuple[tuple[bytes, bytes], ...]]:
+    """The schema's text, and of each column the branch of NULL and of a value."""
+    fields, branches = [], []
+    for column in columns:
+        type, default = _type(column.type, profile), _default(column, profile)
+        field: dict[str, Any] = {"name": adjusted(column.name), "type": type}
+        if column.nullable and column.name not in table.primary_key:
+            # The classic architecture takes the default "null" for none (ticdc-avro#nullable).
+            last = default is not None and (profile.new or default != "null")
+            field = {"default": default, **field, "type": [type, "null"] if last else ["null", type]}
+            branches.append((b"\x02", b"\0") if last else (b"\0", b"\x02"))
+        else:
+            field = field if default is None else {"default": default, **field}
+            branches.append((b"", b""))
+        fields.append(field)
+    if len({field["name"] for field in fields}) < len(fields):
+        raise _Stopped
+    fields += [{"default": default, "name": name, "type": type} for name, (type, default) in more]
+    found = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")), tuple(branches)
+
+
+_TYPES: Final = {
+    **dict.fromkeys((Logical.INT, Logical.YEAR), "int"),
+    Logical.FLOAT: "float",
+    Logical.DOUBLE: "double",
+    **dict.fromkeys((Logical.BIT, Logical.BINARY), "bytes"),
+}
+_NAMES: Final = {Logical.TEXT: "TEXT", Logical.BINARY: "BLOB"}
+
+
+def _tidb_type(type: SourceType) -> str:
+    if type.name == "vector":
+        return "TiDBVECTORFloat32"
+    name = "BIGINT" if type.name == "bigint" else _NAMES.get(type.logical, type.logical.value.upper())
+    return f"{name} UNSIGNED" if type.unsigned and type.logical is Logical.INT else name
+
+
+def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
+    """The schema of a column's values."""
+    kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
+    if type.name == "bigint" or (type.name == "int" and type.unsigned):
+        kind = "string" if profile.bigint_text and type.name == "bigint" and type.unsigned else "long"
+    if type.logical is Logical.DECIMAL and not profile.decimal_text:
+        kind, more = "bytes", {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
+    if type.logical is Logical.BIT:
+        parameters["length"] = str(type.length)
+    if type.logical in (Logical.ENUM, Logical.SET):
+        labels = (one.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for one in type.members)
+        parameters["allowed"] = ",".join(labels)
+    return {"type": kind, "connect.parameters": parameters, **more}
+
+
+def _default(column: Column, profile: TicdcAvroProfile) -> Any:
+    """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64 (ticdc-avro#nullable)."""
+    type, default = column.type, column.default
+    if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_text):
+        return None
+    if default.value is None:
+        return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
+    cell = _cell(type, default.value, profile)[1]
+    return json.loads(cell.text) if cell.json and cell.text else cell.text
+
+
+def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[bytes, Cell]:
+    """A value's datum, and what a perfect decoder recovers of it. Raises _Stopped on what the encoder refuses."""
+    value = text.canonical(type, stored)
+    found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
+    match type.logical, value:
+        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_text and _is_unsigned_bigint(type)):
+            value -= 1 << 64 if value >> 63 > 0 else 0
+            return number(value), replace(found, text=str(value), json=True)
+        case Logical.FLOAT, float():
+            return struct.pack("<f", value), replace(found, text=text.json_number(value, single=True), json=True)
+        case Logical.DOUBLE, float():
+            return struct.pack("<d", value), replace(found, text=text.json_number(value), json=True)
+        case Logical.DECIMAL, Decimal() if not profile.decimal_text:
+            shown = text.decimal_text(value, type.scale or 0)
+            unscaled = int(shown.replace(".", ""))
+            return sized(_signed(unscaled)), replace(found, text=shown)
+        case Logical.BIT, int():
+            width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
+            return _bytes(value.to_bytes(width), found)
+        case Logical.BINARY, bytes():
+            return _bytes(value, found)
+        case Logical.ENUM, 0:
+            raise _Stopped
+        case Logical.ENUM, int():
+            shown = type.members[value - 1]
+        case Logical.SET, int():
+            shown = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
+        case Logical.TIMESTAMP, int():
+            shown, instants = text.timestamp_text(value, type.fsp, profile.deployment.time_zone)
+            if len(instants) > 1:
+                why = f"{shown} occurs twice in {profile.deployment.time_zone}"
+                found = replace(found, state=State.ONE_OF, options=instants, reason=why)
+        case _:
+            shown = text.value_text(type, value)
+    return sized(shown.encode("utf-8", "replace")), replace(found, text=shown)
+
+
+def _is_unsigned_bigint(type: SourceType) -> bool:
+    return type.name == "bigint" and type.unsigned
+
+
+def _signed(value: int) -> bytes:
+    """Two's complement of the fewest bytes."""
+    return value.to_bytes(((value if value >= 0 else ~value).bit_length() >> 3) + 1, signed=True)
+
+
+def _bytes(raw: bytes, found: Cell) -> tuple[bytes, Cell]:
+    return sized(raw), replace(found, text=base64.b64encode(raw).decode())
+
+
+def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases: keys, defaults, declared columns, a table that changes between its rows, what a DELETE leaves."""
+    yield from key_updates(database)
+    yield from ambiguous_hours(profile.deployment.time_zone)
+    yield confluent.evolved(profile.source, database)
+    name = "values/default"
+    columns: tuple[Column, ...] = (
+        ID,
+        Column("a", mysql.text("varchar", 64), default=Default("'d'", "d")),
+        Column("b", mysql.text("varchar", 64), default=Default("'null'", "null")),
+        Column("n", mysql.integer("int"), default=Default("5", 5)),
+        Column("e", mysql.enum_of("x", "y"), default=Default("'y'", 2)),
+        Column("w", mysql.binary("varbinary", 8), default=Default("'w'", b"w")),
+        Column("p", mysql.decimal(10, 2), default=Default("1.50", Decimal("1.50"))),
+        Column("t", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP")),
+        Column("o", mysql.integer("int"), False, default=Default("7", 7)),
+    )
+    row: Row = {**{c.name: None for c in columns}, "id": 1, "o": 1}
+    table = Table(database, neutral(name), columns, ("id",))
+    full: Row = {
+        **row,
+        "a": "d",
+        "b": "null",
+        "n": 5,
+        "e": 2,
+        "w": b"w",
+        "p": Decimal("1.50"),
+        "t": mysql.wall("2024-01-02 03:04:05"),
+    }
+    yield named(name, insert(table, row), change(table, Op.UPDATE, (row, full)), tags=("default",))
+    known = declared_columns(profile.release)
+    if profile.release == "v7.1.6":
+        known = {n: one for n, one in known.items() if n != "v"}
+    name = "values/declared"
+    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
+    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
+    name = "delete/key-alone"
+    columns = (Column("b", mysql.text("varchar", 16), False), Column("a", mysql.decimal(10, 2), False), Column("c", ID.type))
+    table = Table(database, neutral(name), columns, ("a", "b"))
+    row = {"a": Decimal("-1.28"), "b": "k", "c": 5}
+    yield named(name, insert(table, row), change(table, Op.DELETE, (row, None)), tags=("key-alone",))
+    name = "names/extension"
+    table = Table(database, neutral(name), (ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)), ("id",))
+    yield named(name, insert(table, {"id": 1, "_tidb_op_": "u", "1汉": 2}))
+
+
+_BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: "", Way.SHAPE: '{"x":"y"}'}
+_OUTSIDE: Final = {
+    **dict.fromkeys((Logical.DATETIME, Logical.TIMESTAMP), "2021-07-18 25:61:61"),
+    Logical.DATE: "2021-13-45",
+    Logical.TIME: "99:99:99",
+}
+_NUMBERS: Final = "Avro's type of the column holds numbers alone"
+FITS: Final = {
+    **LABELS,
+    **{f"{logical}/{way}": _NUMBERS for logical in ("int", "float", "double", "year") for way in Way},
+    **{
+        f"{logical}/{way}": "any bytes fit"
+        for logical in ("bit", "binary")
+        for way in Way
+        if (logical, way) != ("bit", Way.EMPTY)
+    },
+    **{f"decimal/{way}": "bytes are a number" for way in Way},
+}
+
+
+def unfit(profile: TicdcAvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+    """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
+    for logical, way, column, value in matrix(profile.source, fits):
+        type = every_type(lambda _type: True).column(column).type
+        bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
+        yield CellFault(f"cell-{logical}-{way}", column, value, _filled(type, value, profile), _filled_with(sized(bad.encode())))
+
+
+def _filled(type: SourceType, value: Value, profile: TicdcAvroProfile) -> bytes:
+    return _filled_with(_cell(type, value, profile)[0])
+
+
+def _filled_with(datum: bytes) -> bytes:
+    return b"\x02" + datum
+
+
+def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
+    """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the column does not."""
+    found: list[CellFault] = []
+    columns = {c.name: c.type for c in every_type(lambda _type: True).columns}
+    for one in CELL_FAULTS:
+        type, bad = columns[one.column], json.loads(str(one.bad))
+        kind = _type(type, profile)["type"]
+        if kind == "string" and type.logical is not Logical.SET:
+            found.append(replace(one, good=_filled(type, one.value, profile), bad=_filled_with(sized(bad.encode()))))
+    for name, column, value, datum in (
+        ("cell-int-over", "c_unsigned_int", 1234567893, number(1 << 33)),
+        ("cell-year", "c_year", 2019, number(99_999)),
+        ("cell-bit", "c_bit_8", 173, sized(b"\x01\x00")),
+        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(_signed(12345678925))),
+    ):
+        if column in columns and _type(columns[column], profile)["type"] != "string":
+            found.append(CellFault(name, column, value, _filled(columns[column], value, profile), _filled_with(datum)))
+    return tuple(found)
+
+
+def _faults() -> Iterable[Any]:
+    """A record without a value is a DELETE, and TiCDC's own decoder takes no bytes for one, too."""
+    for fault in confluent.FAULTS:
+        if fault.name != "null":
+            yield replace(fault, obligation=UNSPECIFIED) if fault.tag == "empty" else fault
+
+
+KINDS: Final = (
+    KindRow("a value, no `_tidb_op`", "ROW", "INSERT", "without the extension an UPDATE is written alike: UPDATE is as good"),
+    KindRow("`_tidb_op` c", "ROW", "INSERT"),
+    KindRow("`_tidb_op` u", "ROW", "UPDATE", "no before image"),
+    KindRow("value null", "ROW", "DELETE", "the key's columns are all of it"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="TiCDC Avro",
+    source="TiDB, TiCDC Avro Protocol",
+    profiles=PROFILES,
+    choices=CHOICES,
+    build=profile,
+    write=write,
+    kinds=KINDS,
+    position="`_tidb_commit_ts` as decimal text, with the extension; a DELETE has none",
+    scenarios=scenarios,
+    container="confluent",
+    faults=tuple(_faults()),
+    cell_faults=cell_faults,
+    fits=FITS,
+    unfit=unfit,
+    oracle=confluent.left,
+)

@@ -1,0 +1,175 @@
+"""TiCDC's Avro protocol in Confluent's framing (sources: the page ticdc-avro).
+
+Key and value are records of the registry's schemas, which `families.confluent` reads as JSON. A record's name is the table's, its
+namespace ends with the database's. Fields with a `tidb_type` are columns; those behind them, of TiDB's extension, are not:
+`_tidb_op` c or u, else an INSERT; `_tidb_commit_ts` is the position. A record without a value is a DELETE: its key's columns.
+
+Level two undoes a BIT's bytes (big-endian), base64, labels of ENUM and SET, and the sign of a BIGINT UNSIGNED that wrapped; a
+TIMESTAMP is wall clock of the deployment's zone. Names of tables and columns are compared as Avro's allow them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
+
+from generators.model import Column as ColumnOf
+from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders.baselines import level_one, level_two
+from spark_checks.decoders.baselines import typed as tried
+from spark_checks.decoders.families import framing, mysql
+from spark_checks.decoders.families.confluent import as_connect_json
+from spark_checks.decoders.families.connect.decimals import base64_bytes
+from spark_checks.decoders.families.sql import let, literal, name
+
+_STRING: Final = StringType()
+_FIELD: Final = StructType(
+    [
+        StructField("field", _STRING),
+        StructField("type", _STRING),
+        StructField("parameters", StructType([StructField("tidb_type", _STRING)])),
+    ]
+)
+_SCHEMA: Final = StructType([StructField("record", _STRING), StructField("fields", ArrayType(_FIELD))])
+_OPS: Final = {"c": "INSERT", "u": "UPDATE"}
+
+
+def _avro_name(text: str) -> str:
+    return "".join(
+        c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in ("_" + text if text[:1] in "0123456789" else text)
+    )
+
+
+def _records(records: DataFrame) -> DataFrame:
+    """Records whose value is the JSON of value or key, and whether they are `gone`: without a value."""
+    found = as_connect_json(records, whole_keys=True)
+    return found.withColumns({"gone": F.col("value").isNull(), "value": F.coalesce("value", "key")})
+
+
+def _envelope(payload: MapType | StructType) -> StructType:
+    return StructType([StructField("schema", _SCHEMA), StructField("payload", payload)])
+
+
+def _op(m: Column) -> Column:
+    """The operation; NULL of one that TiCDC does not write."""
+    told = m["payload"]["_tidb_op"]
+    known = F.create_map(*(F.lit(one) for pair in _OPS.items() for one in pair))
+    return F.when(F.col("gone"), "DELETE").when(told.isNull(), "INSERT").otherwise(F.try_element_at(known, told))
+
+
+def _named(m: Column, place: int) -> Column:
+    """The database (0) or the table (1), of `namespace.database.table`."""
+    return F.get(F.slice(F.split(m["schema"]["record"], r"\."), -2, 2), F.lit(place))
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of TiCDC's Avro messages."""
+
+    def change(m: Column, whole: Column) -> Column:
+        op = _op(m)
+        kind = framing.kind(whole, F.when(op.isNotNull(), "ROW"))
+        row = kind == "ROW"
+        columns = F.filter(m["schema"]["fields"], lambda f: f["parameters"]["tidb_type"].isNotNull())
+        entries = F.transform(columns, lambda f: F.struct(f["field"], f["parameters"]["tidb_type"]))
+        types = F.when(row, F.map_from_entries(entries))
+        image = F.when(row, F.map_filter(m["payload"], lambda k, _: F.map_contains_key(types, k)))
+        return F.struct(
+            *framing.change(
+                kind,
+                op=F.when(row, op),
+                database=F.when(row, _named(m, 0)),
+                table=F.when(row, _named(m, 1)),
+                keys=F.when(row, F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))")),
+                position=F.when(row, m["payload"]["_tidb_commit_ts"]),
+                commit_time=F.when(row, framing.instant(m["payload"]["_tidb_commit_physical_time"].cast("bigint"))),
+                before=F.when(op == "DELETE", image),
+                after=F.when(op != "DELETE", image),
+                types=types,
+            )
+        )
+
+    found = framing.message_of(_envelope(MapType(_STRING, _STRING)), change)
+    return framing.changes(_records(records), F.array(found), deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`, and CORRUPT rows; of a DELETE the key's columns are there alone."""
+    zone = deployment.time_zone if deployment else "UTC"
+
+    def told(m: Column, whole: Column) -> Column:
+        kind = framing.kind(whole, F.when(_op(m).isNotNull(), "ROW"))
+        mine = (_named(m, 0) == _avro_name(table.database)) & (_named(m, 1) == _avro_name(table.name))
+        images = F.array(F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])).alias("images")
+        fields = m["schema"]["fields"].alias("fields")
+        return F.struct(F.when(kind == "CORRUPT", kind).when(mine, _op(m)).alias("op"), fields, images)
+
+    def text(c: ColumnOf, image: str) -> str:
+        return f"{image}.{name(_avro_name(c.name))}"
+
+    def value(c: ColumnOf, image: str) -> str:
+        found = _typed(text(c, image), c.type, zone)
+        if c.type.name != "bigint" or not c.type.unsigned:
+            return found
+        wraps = f"exists(told.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
+        return let(found, "n", f"CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END")
+
+    names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
+    payload = StructType([StructField(one, _STRING) for one in names])
+    found = framing.message_of(_envelope(payload), told)
+    return framing.rows(_records(records), found, framing.row(framing.images(table, text, value)), deployment)
+
+
+def _typed(text: str, type: SourceType, zone: str) -> str:
+    """SQL of the value of a cell's text."""
+    match type.logical:
+        case Logical.BINARY:
+            return base64_bytes(text)
+        case Logical.BIT:
+            number = let(base64_bytes(text), "b", "CASE WHEN length(b) > 0 THEN CAST(conv(hex(b), 16, 10) AS decimal(20,0)) END")
+            return (
+                f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false END"
+                if type.spark == "boolean"
+                else f"CAST({number} AS {type.spark})"
+            )
+        case Logical.ENUM:
+            return mysql.index(text, type)
+        case Logical.SET:
+            return mysql.mask(text, type)
+    return mysql.typed(text, type, zone)
+
+
+class _Baseline:
+    """The baseline behind the same reading of Avro: fields of the extension stay among the columns."""
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of every message."""
+        found = _parsed(records, "map<string, string>")
+        p = F.col("m.payload")
+        return level_one(
+            found,
+            F.lit("ROW"),
+            op=_op(F.col("m")),
+            database=_named(F.col("m"), 0),
+            table=_named(F.col("m"), 1),
+            position=p["_tidb_commit_ts"],
+            before=F.when(F.col("gone"), p),
+            after=F.when(~F.col("gone"), p),
+        )
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of every message."""
+        columns = ", ".join(f"{name(one)}: string" for one in [*(c.name for c in table.columns), "_tidb_op"])
+        found, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
+        row = tried(table, lambda c: F.col("m.payload")[c])
+        return level_two(found, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row))
+
+
+def _parsed(records: DataFrame, image: str) -> DataFrame:
+    schema = f"schema struct<record: string>, payload {image}"
+    return _records(records).withColumn("m", F.from_json(F.col("value").cast("string"), schema))
+
+
+BASELINE: Final = _Baseline()

@@ -1,0 +1,124 @@
+"""TiCDC's Avro protocol: schemas that its document and its tests print, and bytes by the specification's rules, by hand."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from generators.families import confluent
+from generators.formats.ticdc_avro import PROFILES, adjusted, profile, write
+from generators.model import Column, Default, History, Kind, Layout, Message, Op, Row, SourceType, Table
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+DOCUMENTED: tuple[tuple[SourceType, str], ...] = (
+    (mysql.bit(64), '{"connect.parameters":{"tidb_type":"BIT","length":"64"},"type":"bytes"}'),
+    (mysql.enum_of("a", "b", "c"), '{"connect.parameters":{"tidb_type":"ENUM","allowed":"a,b,c"},"type":"string"}'),
+    (mysql.set_of("a", "b", "c"), '{"connect.parameters":{"tidb_type":"SET","allowed":"a,b,c"},"type":"string"}'),
+    (
+        mysql.decimal(10, 4),
+        '{"connect.parameters":{"tidb_type":"DECIMAL"},"logicalType":"decimal","precision":10,"scale":4,"type":"bytes"}',
+    ),
+)
+"""The blocks of the document's "Column data format", without its trailing comma."""
+TESTED: tuple[tuple[SourceType, str], ...] = (
+    (mysql.integer("tinyint"), '{"type":"int","connect.parameters":{"tidb_type":"INT"}}'),
+    (mysql.integer("bigint"), '{"type":"long","connect.parameters":{"tidb_type":"BIGINT"}}'),
+    (mysql.integer("mediumint", unsigned=True), '{"type":"int","connect.parameters":{"tidb_type":"INT UNSIGNED"}}'),
+    (mysql.integer("int", unsigned=True), '{"type":"long","connect.parameters":{"tidb_type":"INT UNSIGNED"}}'),
+    (mysql.integer("bigint", unsigned=True), '{"type":"long","connect.parameters":{"tidb_type":"BIGINT UNSIGNED"}}'),
+    (mysql.real("float"), '{"type":"float","connect.parameters":{"tidb_type":"FLOAT"}}'),
+    (mysql.real("double"), '{"type":"double","connect.parameters":{"tidb_type":"DOUBLE"}}'),
+    (mysql.bit(1), '{"type":"bytes","connect.parameters":{"tidb_type":"BIT","length":"1"}}'),
+    (mysql.text("text"), '{"type":"string","connect.parameters":{"tidb_type":"TEXT"}}'),
+    (mysql.binary("varbinary", 8), '{"type":"bytes","connect.parameters":{"tidb_type":"BLOB"}}'),
+)
+"""Of pingcap/tiflow v8.1.2, pkg/sink/codec/avro/avro_test.go, avroTestColumns."""
+
+
+def messages(table: Table, *rows: Row, of: str = "v7.1.6") -> list[Message]:
+    release, *options = of.split("+")
+    events = tuple(insert(table, row) for row in rows)
+    return [one.message for one in write(History(events), profile(release, *options), Layout())]
+
+
+def schema(half: bytes | None) -> Any:
+    assert half is not None
+    return json.loads(confluent.SCHEMAS[int.from_bytes(half[1:5])][1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "block"), [*DOCUMENTED, *TESTED], ids=lambda one: one.key if isinstance(one, SourceType) else ""
+)
+def test_a_column_s_type_is_the_documented_block(kind: SourceType, block: str) -> None:
+    table = Table("testdb", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
+    (message,) = messages(table, {"id": 1, "c": None})
+    assert schema(message.value)["fields"][1] == {"name": "c", "type": ["null", json.loads(block)], "default": None}
+    assert {name: schema(message.key)[name] for name in ("type", "name", "namespace")} == {
+        "type": "record",
+        "name": "t",
+        "namespace": "default.testdb",
+    }
+    named = [confluent.SCHEMAS[int.from_bytes((half or b"")[1:5])][0] for half in (message.key, message.value)]
+    assert named == [("cdc-key",), ("cdc-value",)]
+
+
+ROW: Row = {"id": 1, "s": "ab", "d": Decimal("1.50"), "b": 683, "u": (1 << 64) - 1, "e": 2}
+TABLE = Table(
+    "testdb",
+    "t",
+    (
+        Column("id", mysql.integer("int"), False),
+        Column("s", mysql.text("varchar", 8), default=Default("'x'", "x")),
+        Column("d", mysql.decimal(10, 2), False),
+        Column("b", mysql.bit(32)),
+        Column("u", mysql.integer("bigint", unsigned=True)),
+        Column("e", mysql.enum_of("x", "y")),
+    ),
+    ("id",),
+)
+
+
+@pytest.mark.parametrize(
+    ("of", "datum"),
+    [
+        ("v7.1.6", "02 00 04 6162 04 0096 02 04 02ab 02 01 02 02 79"),
+        ("new-8.5.7", "02 00 04 6162 04 0096 02 08 000002ab 02 01 02 02 79"),
+        (
+            "v8.5.7+decimal-string+bigint-string",
+            "02 00 04 6162 08 312e3530 02 04 02ab 02 28 3138343436373434303733373039353531363135 02 02 79",
+        ),
+        ("v8.5.7+extension", "02 00 04 6162 04 0096 02 04 02ab 02 01 02 02 79 02 63 82808080b4e59faf0c 80a0abfef962"),
+    ],
+)
+def test_a_row_is_the_bytes_of_the_specification(of: str, datum: str) -> None:
+    (message,) = messages(TABLE, ROW, of=of)
+    assert message.value is not None and message.key is not None
+    assert message.value[5:] == bytes.fromhex(datum)
+    assert message.key[5:] == b"\x02"
+
+
+def test_a_delete_is_a_key_alone_whatever_the_extension() -> None:
+    (one,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), PROFILES[0], Layout())
+    (told,) = one.changes
+    assert (one.message.value, one.message.key and one.message.key[5:]) == (None, b"\x02")
+    assert (told.kind, told.op, told.position, told.commit_time_us, told.keys) == (Kind.ROW, Op.DELETE, None, None, ("id",))
+
+
+def test_names_are_those_of_ticdc_s_own_test() -> None:
+    """pingcap/tiflow v8.5.7, pkg/sink/codec/avro/avro_test.go, TestSanitizeName and TestGetAvroNamespace."""
+    names = ("normalColumnName123", "1ColumnNameStartWithNumber", "A.B", "columnNameWith中文", "N-amespace")
+    assert [adjusted(name) for name in names] == [
+        "normalColumnName123",
+        "_1ColumnNameStartWithNumber",
+        "A_B",
+        "columnNameWith__",
+        "N_amespace",
+    ]
+
+
+def test_an_enum_s_empty_value_ends_the_messages() -> None:
+    assert len(messages(TABLE, ROW, {**ROW, "id": 2, "e": 0}, {**ROW, "id": 3})) == 1
