@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from conformance.inspecting.books.ticdc import routing
 from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch, having, names, releases_of, rows, shape, texts
 from conformance.inspecting.opening import Seen
 
@@ -284,6 +285,7 @@ _TICDC_SIGNS: Final = (
         for one in ("snappy", "lz4")
     ),
     Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
+    *routing(lambda s: s.members.get("sql")),
 )
 
 _TICDC: Final = EvidenceBook(
