@@ -130,11 +130,22 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
 
 
 def _asked(event: Event) -> Event:
-    """The event with its table as the server shows it: no column has the spelling of a statement (canal#tsdb)."""
+    """The event with its table as the server shows it: no column has the spelling of a statement, and what utf8 has not in three
+    bytes is a question mark. Of a table with a point in its name Canal takes the answer of DESC, which calls the first unique key
+    without NULL primary where there is no other (canal#tsdb)."""
     if not isinstance(event, RowChange):
         return event
-    columns = tuple(replace(column, declared="") for column in event.table.columns)
-    return replace(event, table=replace(event.table, columns=columns))
+    table = event.table
+    solid = (names for names in table.unique if not any(table.column(name).nullable for name in names))
+    key = table.primary_key or (next(solid, ()) if "." in table.name else ())
+    columns = tuple(
+        replace(c, declared="", type=replace(c.type, members=tuple(map(_in_three_bytes, c.type.members)))) for c in table.columns
+    )
+    return replace(event, table=replace(table, columns=columns, primary_key=key))
+
+
+def _in_three_bytes(text: str) -> str:
+    return "".join("?" if c > "\uffff" else c for c in text)
 
 
 def _stops(event: Event, profile: CanalProfile) -> bool:
@@ -259,6 +270,7 @@ def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> It
 
 def _named(name: str, profile: CanalProfile) -> str:
     """A column's name as Canal cuts it out of the statement, between its quotes (canal#back-ticks)."""
+    name = name if profile.live else _in_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
 
 

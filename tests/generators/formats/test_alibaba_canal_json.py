@@ -596,6 +596,18 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
     )
 
 
+def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_its_own() -> None:
+    columns = (Column("a😀", mysql.enum_of("😀", "é"), False), Column("b", mysql.integer("int")))
+    shown = []
+    for name in ("plain", "dot.ted"):
+        event = insert(Table("d", name, columns, (), (("b",), ("a😀",))), {"a😀": 1, "b": 2})
+        (sent,) = write(History((event,)), profile("1.1.5", "tsdb-off"), Layout())
+        body = json.loads(sent.message.value or b"")
+        assert (body["mysqlType"]["a?"], body["data"]) == ("enum('?','é')", [{"a?": "1", "b": "2"}])
+        shown.append(body["pkNames"])
+    assert shown == [None, ["a?"]]
+
+
 def test_a_dynamic_topic_is_of_the_table() -> None:
     (sent,) = write(History((insert(TOPICS, {"id": 1}),)), profile("1.1.7", "dynamic-topic"), Layout())
     assert sent.message.topic == "db1_t_case"
