@@ -46,6 +46,7 @@ from generators.formats.debezium_json.rows import (
     unmarked,
 )
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
+from generators.formats.debezium_json.told import ToldColumns
 from generators.garbage.faults import LABELS
 from generators.model import (
     Cell,
@@ -80,9 +81,6 @@ LEGACY_NULL: Final = '{"schema":null,"payload":null}'
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
 _DEFAULT: Final = re.compile(r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$""")
-_LIKE: Final = re.compile(r"\bLIKE (?:(?:`[^`]+`|\w+)\.)?(`[^`]+`|\w+)\s*$", re.IGNORECASE)
-_MODIFIED: Final = re.compile(r"\bMODIFY (?:COLUMN )?(`[^`]+`|\w+) ", re.IGNORECASE)
-_CHANGED: Final = re.compile(r"\bCHANGE (?:COLUMN )?(`[^`]+`|\w+) (`[^`]+`|\w+) ", re.IGNORECASE)
 _CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
 _UUID_BITS: Final = 0xF << 76 | 0x3 << 62
 _UUID_7: Final = 0x7 << 76 | 0x2 << 62
@@ -126,7 +124,7 @@ class _Writer:
     """One connector task: its position in the log, its transaction, the defaults and comments of columns that DDL gave, and what
     it wrote.
 
-    `alike` are the tables that were made LIKE others; `identities` are the tables whose REPLICA IDENTITY is not the profile's;
+    `identities` are the tables whose REPLICA IDENTITY is not the profile's;
     `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
     """
 
@@ -145,8 +143,7 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
-        self.comments: dict[tuple[str, str], dict[str, str]] = {}
-        self.alike: set[tuple[str, str]] = set()
+        self.told = ToldColumns()
         self.charsets: dict[str, str | None] = {}
         self.identities: dict[str, str] = {}
         self.last_row = 0
@@ -267,7 +264,7 @@ class _Writer:
 
     def rows(self, event: RowChange) -> None:
         """The messages of a row event."""
-        profile, table = self.profile, self.as_told(event.table)
+        profile, table = self.profile, self.told.table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
@@ -449,8 +446,10 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        told = event if event.after is None else replace(event, after=self.as_told(self.with_defaults(event.after)))
+        told = event if event.after is None else replace(event, after=self.told.table(self.with_defaults(event.after)))
         changes = table_changes(told, self.charsets.get(event.database, "utf8mb4"), profile)
+        if event.after is not None and changes and changes[0]["table"]:
+            self.told.described(event.after, changes[0]["table"]["columns"])
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
@@ -476,30 +475,15 @@ class _Writer:
         self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
-        """The character set of a database; comments and defaults that statements give columns, under the table's current name.
-
-        CHANGE without a comment leaves a column the old one, MODIFY does not; CREATE TABLE LIKE takes the columns' comments and
-        not the table's (debezium#kept-comments).
-        """
+        """The character set of a database, and what a statement tells of columns, under the table's current name."""
+        if self.profile.is_mysql:
+            self.told.see(event)
         here = (event.database, event.table)
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)
             self.charsets[event.database] = charset[1] if charset else None
         if event.old_name:
             self.defaults[here] = self.defaults.pop((event.database, event.old_name), {})
-            self.comments[here] = self.comments.pop((event.database, event.old_name), {})
-        if event.after is not None:
-            like = _LIKE.search(event.sql) if event.action == "create table" else None
-            source = (event.database, like[1].strip("`")) if like else here
-            before = {} if event.action == "create table" and not like else self.comments.get(source, {})
-            old = {new.strip("`"): name.strip("`") for name, new in _CHANGED.findall(event.sql)}
-            old |= {name.strip("`"): "" for name in _MODIFIED.findall(event.sql)}
-            kept = ((c.name, c.comment or before.get(old.get(c.name, c.name), "")) for c in event.after.columns)
-            self.comments[here] = {name: comment for name, comment in kept if comment}
-            if like:
-                self.alike.add(here)
-            elif event.action in ("create table", "table comment"):
-                self.alike.discard(here)
         given = _DEFAULT.search(event.sql)
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
@@ -509,14 +493,6 @@ class _Writer:
         """The table with the defaults that statements gave since it was made."""
         given = self.defaults.get((table.database, table.name), {})
         return replace(table, columns=tuple(replace(c, default=given.get(c.name, c.default)) for c in table.columns))
-
-    def as_told(self, table: Table) -> Table:
-        """The table with the comments of columns that the connector knows."""
-        here = (table.database, table.name)
-        if known := self.comments.get(here):
-            columns = tuple(replace(c, comment=c.comment or known.get(c.name, "")) for c in table.columns)
-            table = replace(table, columns=columns)
-        return replace(table, comment="") if here in self.alike else table
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""

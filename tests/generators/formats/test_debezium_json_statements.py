@@ -144,6 +144,32 @@ def test_the_connector_keeps_a_comment_that_change_drops() -> None:
     assert [field.get("doc") for field in fields] == [None, "of a", None]
 
 
+def test_the_connector_edits_the_column_that_it_knows() -> None:
+    """debezium#kept-comments: what 3.5.0 and 3.6.1 wrote for these statements."""
+    number, text = mysql.integer("int"), mysql.text("varchar", 9)
+    counted = Column("id", number, False, declared="int primary key auto_increment")
+    label = Column("e", mysql.enum_of("a", "b"), declared="enum('a','b')")
+    made = Table("d", "k", (counted, label, Column("a", text)), ("id",))
+    edited = Table("d", "k", (Column("id", number, False), Column("e2", number), Column("a", text)), ("id",))
+    events = (
+        SchemaChange(START, "create table", "create table d.k (...)", "d", "k", None, made),
+        SchemaChange(START, "modify column", "alter table d.k change e e2 int, change id id int", "d", "k", made, edited),
+        boundaries.insert(edited, {"id": 1, "e2": 2, "a": "x"}),
+        SchemaChange(START, "add primary key", "alter table d.k add primary key (id)", "d", "k", edited, edited),
+    )
+    for name in (("3.5.0.Final", "mariadb"), ("3.6.1.Final",)):
+        found = written(profile(*name), *events)
+        columns = [payload(one)["tableChanges"][0]["table"]["columns"] for one in found if "ddl" in payload(one)]
+        shown = [[(c["optional"], c["autoIncremented"], c["generated"], c["enumValues"]) for c in each] for each in columns]
+        rest = [(True, False, False, ["'a'", "'b'"]), (True, False, False, None)]
+        assert shown == [
+            [(False, True, True, None), *rest],
+            [(True, True, True, None), *rest],
+            [(False, True, True, None), *rest],
+        ]
+        assert json.loads(found[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
+
+
 @pytest.mark.parametrize(
     ("text", "read"), [("\ufeffBOM", "BOM"), ("\ufffeBO", "\u4200\u4f00"), ("B\ufeff", "B\ufeff"), ("", ""), (None, None)]
 )
