@@ -256,11 +256,11 @@ class SourceStatement:
     """A statement that some writers pass on although it is neither a row image nor DDL.
 
     `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
-    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), `logical-message-hex` (the
-    same with content in hex digits), `incremental-snapshot` (the rows read next are of one, amid the stream), `replica-identity`
-    (`sql`, full, index or default, is PostgreSQL's for `table` from here on), what only Aliyun DTS has: `dts-operation` (a record
-    of an operation without an event) and `dts-setting` (facts of the profile from here on), and `canal-restart` (Canal itself
-    stops and starts again).
+    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), `logical-message-hex`
+    (the same with content in hex digits), `logical-message-alone` (one that is of no transaction), `incremental-snapshot` (the
+    rows read next are of one, amid the stream), `replica-identity` (`sql`, full, index or default, is PostgreSQL's for `table`
+    from here on), what only Aliyun DTS has: `dts-operation` (a record of an operation without an event) and `dts-setting`
+    (facts of the profile from here on), and `canal-restart` (Canal itself stops and starts again).
     """
 
     at: Instant

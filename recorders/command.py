@@ -75,7 +75,8 @@ def _database(image: str, product: Product, profile: Profile, note: Note) -> Dat
     if profile.source == "postgresql":
         return PostgreSql(note, options)
     # Canal up to 1.1.6 stops at the DDL events of MariaDB 10.11 (status variable 129).
-    return (OldMariaDb if profile.release in product.old else MariaDb)(note, options)
+    told = {"version": "5.7.18"} if profile.release in product.misled else {}
+    return (OldMariaDb if profile.release in product.old else MariaDb)(note, {**options, **told})
 
 
 def _line(record: ProducedRecord) -> bytes:

@@ -32,7 +32,8 @@ class Product:
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
     release or an option before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that
-    have an option of this name, `old` those that read only a server older than the system's.
+    have an option of this name, `old` those that read only a server older than the system's, `misled` those that take the number
+    of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone understands.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Product:
     stops: Mapping[str, str]
     mariadb: tuple[str, ...]
     old: tuple[str, ...] = ()
+    misled: tuple[str, ...] = ()
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
         """The options for the system's server, which is MariaDB, whose messages are another deployment's than MySQL's."""
@@ -137,6 +139,16 @@ _RENAMED: Final = {
     },
 }
 """By whether the release is 2.0 or later."""
+_BASED: Final = "snapshot.mode.configuration.based"
+_UNREAD: Final[Mapping[bool, Mapping[str, str]]] = {
+    False: {"snapshot.mode": "never"},
+    True: {
+        "snapshot.mode": "configuration_based",
+        **{f"{_BASED}.{part}": "false" for part in ("snapshot.data", "snapshot.schema", "snapshot.on.schema.error")},
+        f"{_BASED}.start.stream": "true",
+    },
+}
+"""No snapshot: the whole binlog is read, from its first statement. By whether the connector is MySQL's of 3.6 or later."""
 
 
 def _debezium(profile: Any, database: Database) -> Prepared:
@@ -191,8 +203,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         properties |= {
             "connector.class": _CLASSES[connector],
             "database.server.id": "4242",
-            # The whole binlog is read, from its first statement.
-            "snapshot.mode": "never",
+            **_UNREAD[connector == "mysql" and profile.version >= (3, 6)],
         }
         if connector == "mysql" and profile.version > (2, 5):
             # MariaDB's connector has comments without it (debezium#comments).
@@ -257,13 +268,13 @@ def _canal(profile: Any, database: Database) -> Prepared:
         "recorder.stall": "25",
         "recorder.zone": profile.time_zone,
         "recorder.charset": profile.connection_charset.upper() or "UTF-8",
+        "canal.mq.database.hash": str(profile.database_hash).lower(),
+        "recorder.tsdb": str(profile.live).lower(),
         "recorder.sentinel": f'"sqlType":{{"id":4}},"table":"{SENTINEL}"',
     }
-    hashed = (
-        ":$pk$" if profile.pk_hash else "" if profile.table_hash else f":{profile.hash_column}" if profile.hash_column else None
-    )
-    if hashed is not None:
-        properties |= {"recorder.partitions": "3", "recorder.partitionHash": rf".*\..*{hashed}", "canal.mq.database.hash": "true"}
+    columns = "$pk$" if profile.pk_hash else "^".join(profile.hash_columns)
+    if columns or profile.table_hash:
+        properties |= {"recorder.partitions": "3", "recorder.partitionHash": rf".*\..*{':' if columns else ''}{columns}"}
     if profile.dynamic_topic:
         properties["recorder.dynamicTopic"] = r".*\..*"
     return bundle, "CanalRecorder", properties
@@ -274,6 +285,7 @@ def _canal_database(profile: Any) -> Mapping[str, str]:
 
 
 _CANAL_STOPS: Final = {
+    "tsdb-off mysql ddl (?!create table$)": "without tsdb Canal asks for tables, which are at the end no longer what they were",
     r"mysql (table|column) \s": "Canal stops: it loses the blank that a name begins with (not found in db, unknow column)",
     r"1\.1\.4 mysql table .*[^ -~]": "Canal stops: it reads a table's name as ISO-8859-1 (fetch failed by table meta)",
     "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
@@ -299,6 +311,7 @@ PRODUCTS: Final[Mapping[str, Product]] = {
         _debezium_database,
         _DEBEZIUM_STOPS,
         ("3.5.0.Final",),
+        misled=("3.6.1.Final",),
     ),
     "canal": Product(
         "canal",

@@ -1,6 +1,6 @@
 """TiCDC Simple protocol, JSON encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=json`.
 
-Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
 A message is one JSON object without headers; keys that do not apply are left out, never null. Rows go to one partition a table

@@ -24,12 +24,13 @@ from generators.model import (
     Row,
     RowChange,
     RowImages,
+    SchemaChange,
     Table,
     Value,
     ZeroDate,
 )
 from generators.recorded import debezium_control, mysql_truth, postgresql_truth, store
-from generators.recorded.episodes import Episode, Lost, Recording
+from generators.recorded.episodes import Episode, Recording
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import postgresql
 from generators.sources.boundaries import START, slug
@@ -123,20 +124,33 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
             tombstones = not {"no-tombstone", "flat", "flat-rewrite"} & set(options)
             adjusts = "odd" in name and "source-type" in options
             profile = fmt.profile(recording.profile + _IDENTITIES.get(identity, ""))
+            before = _commented(name, since) if is_mysql and not snapshot else []
             events, messages = _aligned(found, chosen, queue, tombstones, identity)
             if not messages:
                 continue
             yield Episode(
                 replace(recording, profile=profile.name, facts={"toasted": SMALL} if "toast" in name else {}),
                 f"{slug(name)}-{number}" if len(versions) > 1 else slug(name),
-                History(tuple(events)),
+                History((*before, *events)),
                 tuple(messages),
                 1 + all(map(_has_spark_type, found.columns)),
-                _lost(found),
-                (_ADJUSTED,) if adjusts else (),
-                tuple(_owed(server, name)),
-                not adjusts,
+                limits=(_ADJUSTED,) if adjusts else (),
+                judged=not adjusts,
+                unrecorded=frozenset(range(len(before))),
             )
+
+
+def _commented(name: str, until: int) -> list[SchemaChange]:
+    """The statements on a table up to one, under its old names too, if there are comments in them: the connector keeps those."""
+    found: list[SchemaChange] = []
+    for number, table in sorted(_made_tables().items(), reverse=True):
+        sql = _statements("mariadb")[number]["sql"]
+        if number > until or f"{table.database}.{table.name}" != name:
+            continue
+        event = debezium_control.statement(sql, table.database, table.name, table)
+        found.append(event)
+        name = f"{table.database}.{event.old_name}" if event.old_name else name
+    return found[::-1] if any(" COMMENT '" in event.sql for event in found) else []
 
 
 def _control(
@@ -385,7 +399,6 @@ def _row(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
 
 _GREGORIAN: Final = wall("1582-10-15")
 _ADJUSTED: Final = "this run adjusts the names of schemas and columns for Avro"
-_UTF16: Final = "a character set utf16 loses a leading byte order mark"
 
 
 def _moments(table: Table, row: Row) -> Iterator[Value]:
@@ -394,18 +407,3 @@ def _moments(table: Table, row: Row) -> Iterator[Value]:
 
 def _is_early(value: Value) -> bool:
     return isinstance(value, int) and value < _GREGORIAN
-
-
-def _lost(table: Table) -> tuple[Lost, ...]:
-    marked = (c.name for c in table.columns if c.charset == "utf16")
-    return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
-
-
-def _owed(server: str, name: str) -> Iterator[str]:
-    """What of the table the writer does not know."""
-    tables = store.truth(PRODUCT)[server]["tables"]
-    text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
-    if " COMMENT '" in text:
-        yield debezium_control.KEPT_COMMENT
-    if "utf16" in text:
-        yield _UTF16

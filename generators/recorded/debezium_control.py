@@ -27,8 +27,6 @@ from generators.recorded.episodes import Episode, Recording
 from generators.sources.boundaries import START
 from generators.sources.mysql import quote
 
-_UNSAID: Final = "the model does not say whether a logical message is in a transaction"
-KEPT_COMMENT: Final = "a comment of a column that CHANGE COLUMN dropped is kept by the connector"
 _TEXTUAL: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '([^']*)'\)")
 _BINARY: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '\\x([0-9a-f]*)'::bytea\)")
 _ACTIONS: Final = (
@@ -36,6 +34,7 @@ _ACTIONS: Final = (
     (re.compile(r"RENAME TABLE"), "rename table"),
     (re.compile(r"ALTER TABLE"), "modify column"),
 )
+_RENAMES: Final = re.compile(r"RENAME TABLE (?:\w+\.)?(\w+) TO ")
 DATABASE: Final = "inv"
 """The current database of the session that ran the statements."""
 UNREAD: Final = ("t_maria", "t_maria4", "t_mcompressed")
@@ -49,12 +48,12 @@ def logical_messages(recording: Recording, messages: Sequence[Message]) -> Itera
     events: list[Event] = []
     for statement in _statements("postgresql"):
         if text := _TEXTUAL.search(statement["sql"]):
-            events.append(SourceStatement(START, "logical-message", text[2], DATABASE, text[1]))
+            family = "logical-message" if "(true," in statement["sql"] else "logical-message-alone"
+            events.append(SourceStatement(START, family, text[2], DATABASE, text[1]))
         elif binary := _BINARY.search(statement["sql"]):
             events.append(SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1]))
     if messages:
-        owed = (_UNSAID,) if "transaction" in recording.profile else ()
-        yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages), owed=owed)
+        yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages))
 
 
 def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
@@ -93,29 +92,37 @@ def _is_told(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
             return bool(kind == "truncate")
 
 
+def _action(sql: str) -> str:
+    return next((name or f"{m[1]} {m[2]}".lower() for pattern, name in _ACTIONS if (m := pattern.match(sql))), "")
+
+
+def statement(sql: str, database: str, table: str, after: Table | None) -> SchemaChange:
+    """A statement of MySQL's as an event, with the table as it is then."""
+    renamed = _RENAMES.match(sql)
+    return SchemaChange(START, _action(sql), sql, database, table, None, after, old_name=renamed[1] if renamed else None)
+
+
 def statements(recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]) -> Iterator[Episode]:
     """MySQL's statements in the order of the log, an episode for each database. `versions` are the tables that statements made,
     by the statement's number."""
     found: dict[str, tuple[list[Event], list[Message]]] = {}
     waiting = {_text(message): message for message in reversed(messages)}
-    for number, statement in enumerate(_statements("mariadb")):
-        sql = statement["sql"]
+    for number, told in enumerate(_statements("mariadb")):
+        sql = told["sql"]
         message = waiting.get(sql)
-        action = next((name or f"{m[1]} {m[2]}".lower() for pattern, name in _ACTIONS if (m := pattern.match(sql))), "")
-        if message is None or not action:
+        if message is None or not _action(sql):
             continue
-        database, _, table = statement.get("table", sql.split()[2]).partition(".")
+        database, _, table = told.get("table", sql.split()[2]).partition(".")
         after = None if table in UNREAD else versions.get(number)
         if table and after is None and table not in UNREAD:
             continue  # a table with a type that the model does not have
-        place = DATABASE if action.endswith("index") else database
-        event = SchemaChange(START, action, sql, place, after.name if after else table, after, after)
-        events, told = found.setdefault(place, ([], []))
+        place = DATABASE if _action(sql).endswith("index") else database
+        event = replace(statement(sql, place, after.name if after else table, after), before=after)
+        events, sent = found.setdefault(place, ([], []))
         events.append(event)
-        told.append(message)
-    for database, (events, told) in found.items():
-        owed = () if database == DATABASE else (KEPT_COMMENT,)
-        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(told), owed=owed)
+        sent.append(message)
+    for database, (events, sent) in found.items():
+        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(sent))
 
 
 def snapshot_statements(

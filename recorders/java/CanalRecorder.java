@@ -229,7 +229,7 @@ public class CanalRecorder {
                 method.invoke(parser, "");
             }
         }
-        parser.setEnableTsdb(true);
+        parser.setEnableTsdb(Boolean.parseBoolean(properties.getProperty("recorder.tsdb")));
         return instance;
     }
 

@@ -243,6 +243,19 @@ def test_every_option_is_set_on_the_product_or_refused(product, option):
         assert told(product, with_it) != told(product, without)
 
 
+def test_mysql_s_connector_of_3_6_is_told_of_another_server_and_takes_no_snapshot():
+    debezium = products.product("debezium")
+    options = [
+        performing._database("", debezium, debezium.profile(release, ()), silent).options.get("version")
+        for release in ("2.5.4.Final", "3.6.1.Final")
+    ]
+    assert options == [None, "5.7.18"]
+    _, _, found = debezium.prepare(debezium.profile("3.6.1.Final", ()), databases.MariaDb(silent, {}))
+    based = {name.rpartition("based.")[2]: value for name, value in found.items() if "based." in name}
+    assert found["snapshot.mode"] == "configuration_based"
+    assert {name for name, value in based.items() if value == "true"} == {"start.stream"} < based.keys()
+
+
 @pytest.mark.parametrize(
     ("release", "names", "snapshot"),
     [

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from conformance.inspecting.books.ticdc import routing
 from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch, having, names, releases_of, rows, shape, texts
 from conformance.inspecting.opening import Seen
 
@@ -105,6 +106,7 @@ _FOREIGN: Final = (
 _V = releases_of(TICDC)
 _SINCE_5_4, _SINCE_6_5, _SINCE_7_1 = _V[1:], _V[2:], _V[4:]
 _SUFFIX: Final = re.compile(r"\bunsigned\b")
+_SPELLED: Final = re.compile(r"^(?!(?i:enum|set)\b)\w*[A-Z]|^(serial|integer|numeric|dec|fixed|bool|boolean|real)\b")
 _ZEROFILL: Final = re.compile(r"\bzerofill\b")
 _SIZED: Final = re.compile(r"^(?:(?:var)?(?:char|binary)|decimal|enum|set|bit|bigint|year)\b(\()?")
 """Types that have parameters in content-compatible messages whatever the column is."""
@@ -284,6 +286,7 @@ _TICDC_SIGNS: Final = (
         for one in ("snappy", "lz4")
     ),
     Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
+    *routing(lambda s: s.members.get("sql")),
 )
 
 _TICDC: Final = EvidenceBook(
@@ -396,6 +399,7 @@ _CANAL_SIGNS: Final = (
         "canal#mysql-type",
         without=("mysql8",),
     ),
+    Sign("a type is spelled as no server spells it", lambda s: _any_type(s, _SPELLED), "canal#tsdb", without=("tsdb-off",)),
     Sign("id is 0", lambda s: s.members.get("id") == 0, "canal#batch-id", never=True),
     Sign("es is not in whole seconds", lambda s: bool(_number(s, "es") % 1000), "canal#times", never=True),
     Sign("a list is empty", lambda s: any(s.members.get(n) == [] for n in ("data", "old", "pkNames")), "canal#ddl", never=True),

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, rows, shape
+from conformance.inspecting.books.ticdc import routing
+from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, releases_of, rows, shape
 from conformance.inspecting.opening import Seen
 
 JSON: Final = "ticdc-simple-json"
 AVRO: Final = "ticdc-simple-avro"
 ROWS: Final = ("INSERT", "UPDATE", "DELETE")
 _CLASSIC: Final = ("v7.5.7", "v8.5.7")
-_NEW: Final = ("new-8.5.4", "new-8.5.6")
+_NEW: Final = tuple(one for one in releases_of(JSON) if one not in _CLASSIC)
 _NAMESPACE: Final = "com.pingcap.simple.avro."
 
 
@@ -152,6 +153,7 @@ _COMMON: Final = (
         for one in ("snappy", "lz4")
     ),
     Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
+    *routing(lambda s: content(s).get("sql")),
 )
 
 _ROW: Final = "version database table tableID type commitTs buildTs schemaVersion"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.inspecting.books.connect import (
@@ -17,9 +18,30 @@ from conformance.inspecting.books.connect import (
 )
 from conformance.inspecting.evidence import Described, EvidenceBook, Sign, having, releases_of, shape
 from conformance.inspecting.opening import Seen
+from generators.families.ticdc.sink import NEWEST
 
 DEBEZIUM: Final = "ticdc-debezium-json"
-_OLD, _CLASSIC, _NEW = releases_of(DEBEZIUM)
+_OLD, _CLASSIC, *_LATER = releases_of(DEBEZIUM)
+_NEW: Final = tuple(_LATER)
+_QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
+_UNQUALIFIED: Final = re.compile(r"(?:CREATE TABLE(?: IF NOT EXISTS)?|ALTER TABLE|TRUNCATE TABLE) `(?:[^`]|``)+` ")
+
+
+def routing(sql: Callable[[Seen], object]) -> tuple[Sign, ...]:
+    """What the statement of a DDL says of routed tables; `sql` finds it in a message."""
+
+    def text(seen: Seen) -> str:
+        found = sql(seen)
+        return _QUOTED.sub("''", found) if isinstance(found, str) else ""
+
+    of = "ticdc#table-routing"
+    return (
+        Sign(
+            "a statement has a table without its database", lambda s: bool(_UNQUALIFIED.match(text(s))), of, without=("routed",)
+        ),
+        Sign("a default has _UTF8MB4 before its text", lambda s: "DEFAULT _UTF8MB4''" in text(s), of, without=("routed",)),
+        Sign("a default has no _UTF8MB4 before its text", lambda s: "DEFAULT ''" in text(s), of, (NEWEST,), ("routed",)),
+    )
 
 
 def _described(seen: Seen) -> Described | None:
@@ -40,15 +62,16 @@ def _update(seen: Seen, *, before: bool) -> bool:
 
 _SIGNS: Final = (
     Sign("the key has no bytes", lambda s: is_row(s) and s.record.key == b"", "ticdc-debezium#key", (_OLD,)),
-    Sign("the key has a payload", lambda s: bool(s.key_document), "ticdc-debezium#key", (_CLASSIC, _NEW)),
-    Sign("the message is a statement or a watermark", lambda s: not is_row(s), "ticdc-debezium#kinds", (_NEW,)),
-    Sign("op is m", _watermark, "ticdc-debezium#kinds", (_NEW,), ("extension",)),
-    Sign("a column has a tidb_type", lambda s: any("tidb_type" in c for c in columns(s)), "", (_NEW,), ("extension",)),
+    Sign("the key has a payload", lambda s: bool(s.key_document), "ticdc-debezium#key", (_CLASSIC, *_NEW)),
+    Sign("the message is a statement or a watermark", lambda s: not is_row(s), "ticdc-debezium#kinds", _NEW),
+    Sign("op is m", _watermark, "ticdc-debezium#kinds", _NEW, ("extension",)),
+    Sign("a column has a tidb_type", lambda s: any("tidb_type" in c for c in columns(s)), "", _NEW, ("extension",)),
     Sign("a column has no tidb_type", lambda s: any("tidb_type" not in c for c in columns(s)), "", without=("extension",)),
     Sign("the value has no schema", lambda s: not s.has_schema, "ticdc-debezium#envelope", given=("schemaless",)),
     Sign("the value has a schema", lambda s: s.has_schema, "ticdc-debezium#envelope", without=("schemaless",)),
     Sign("an UPDATE has no before", lambda s: _update(s, before=False), "ticdc-debezium#images", given=("without-before",)),
     Sign("an UPDATE has before", lambda s: _update(s, before=True), "ticdc-debezium#images", without=("without-before",)),
+    *routing(lambda s: s.payload.get("ddl")),
 )
 
 _DEBEZIUM: Final = EvidenceBook(
@@ -152,6 +175,7 @@ _OPEN_SIGNS: Final = (
     Sign("a row has p", lambda s: bool(_cells(s, "p")), "ticdc-open#images", without=("without-before",)),
     Sign("d has a column without h", _without_handle, "ticdc-open#reduced", without=("delete-handle-key",)),
     Sign("a record has several events", lambda s: s.members["events"] > 1, "ticdc-open#framing", without=("one-row",)),
+    *routing(lambda s: member_object(s.members.get("value")).get("q")),
 )
 
 _OPEN: Final = EvidenceBook(

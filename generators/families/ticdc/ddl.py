@@ -15,18 +15,20 @@ from generators.families.ticdc.sql import tokens, unquoted
 from generators.sources.mysql import quote
 
 
-def restored(sql: str, placement: bool = False, ttl_off: bool = True) -> str:
+def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> str:
     """The statement as TiDB's parser restores it. Raises Refused for a statement that is not known here.
 
-    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases.
+    `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases. `routed` is
+    the database of a statement whose tables are routed: the restored text is read and restored once more.
     """
-    return told(sql, placement, ttl_off).text
+    text = told(sql, placement, ttl_off).text
+    return told(text, ttl_off=False, routed=routed).text if routed else text
 
 
 @lru_cache(4096)
-def told(sql: str, placement: bool = False, ttl_off: bool = True) -> Told:
+def told(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Told:
     """`restored`, and what else the statement tells."""
-    statement = _Statement(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off)
+    statement = _Statement(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
     statement.told.text = statement.restored()
     statement.skip(";")
     if not statement.ended:
@@ -49,21 +51,21 @@ class _Statement(Options):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
             name = self.plain_name()
             self.told.dropped.append(bare(name))
-            return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.name()}{self.lock()}"
+            return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.table()}{self.lock()}"
         if self.either("DROP DATABASE", "DROP SCHEMA"):
             return f"DROP DATABASE {self.existing()}{self.name()}"
         if words := self.either("DROP TABLE", "DROP VIEW", "DROP SEQUENCE"):
-            text = f"{words} {self.existing()}{self.listed(self.name, ', ')}"
+            text = f"{words} {self.existing()}{self.listed(self.table, ', ')}"
             self.either("RESTRICT", "CASCADE")
             return text
         if self.either("TRUNCATE TABLE", "TRUNCATE"):
-            return f"TRUNCATE TABLE {self.name()}"
+            return f"TRUNCATE TABLE {self.table()}"
         if self.skip("RECOVER TABLE"):
-            return f"RECOVER TABLE {self.name()}"
+            return f"RECOVER TABLE {self.table()}"
         if self.skip("FLASHBACK TABLE"):
-            return f"FLASHBACK TABLE {self.name()}" + (f" TO {self.plain_name()}" if self.skip("TO") else "")
+            return f"FLASHBACK TABLE {self.table()}" + (f" TO {self.plain_name()}" if self.skip("TO") else "")
         self.expect("RENAME TABLE")
-        return "RENAME TABLE " + self.listed(lambda: f"{self.name()} {self.expect('TO')} {self.name()}", ", ")
+        return "RENAME TABLE " + self.listed(lambda: f"{self.table()} {self.expect('TO')} {self.table()}", ", ")
 
     def existing(self) -> str:
         return "IF EXISTS " if self.skip("IF EXISTS") else ""
@@ -75,19 +77,19 @@ class _Statement(Options):
         if self.either("DATABASE", "SCHEMA"):
             return f"CREATE DATABASE {self.absent()}{self.name()}{self.database_options()}"
         if self.skip("SEQUENCE"):
-            return f"CREATE SEQUENCE {self.absent()}{self.name()}{self.sequence()}"
+            return f"CREATE SEQUENCE {self.absent()}{self.table()}{self.sequence()}"
         if self.next in ("OR", "ALGORITHM", "DEFINER", "SQL", "VIEW"):
             return self.view()
         if kind := self.either("UNIQUE INDEX", "FULLTEXT INDEX", "INDEX"):
             name = self.absent() + self.plain_name()
             using = f"USING {self.expect('BTREE', 'HASH', 'RTREE')}" if self.either("USING", "TYPE") else ""
-            text = f"CREATE {kind} {name} {self.expect('ON')} {self.name()} {self.parts()}"
+            text = f"CREATE {kind} {name} {self.expect('ON')} {self.table()} {self.parts()}"
             self.index(bare(name.removeprefix("IF NOT EXISTS ")), kind.startswith("UNIQUE"))
             return text + self.index_options(using) + self.lock()
         self.expect("TABLE")
-        table = self.absent() + self.name()
+        table = self.absent() + self.table()
         if self.skip("LIKE"):
-            return f"CREATE TABLE {table} LIKE {self.name()}"
+            return f"CREATE TABLE {table} LIKE {self.table()}"
         if self.next_is("(", "LIKE"):
             raise self.refused()
         self.expect("(")
@@ -136,9 +138,11 @@ class _Statement(Options):
         if self.skip("SQL SECURITY"):
             security = self.expect("DEFINER", "INVOKER")
         self.expect("VIEW")
-        head = f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security} VIEW {self.name()}"
+        head = f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security} VIEW {self.table()}"
         columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
-        return f"{head}{columns} {self.expect('AS')} {self.select()}"
+        query = f"{self.expect('AS')} {self.select()}"
+        self.told.resolved = "`.`" in query
+        return f"{head}{columns} {query}"
 
     def user(self) -> str:
         if self.skip("CURRENT_USER"):
@@ -160,7 +164,7 @@ class _Statement(Options):
         text = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
         text += " " + self.listed(self.selected, ",")
         if self.skip("FROM"):
-            text += f" FROM {self.name()}"
+            text += f" FROM {self.table()}"
             if not self.ended and self.next not in ("WHERE", ";", "GROUP", "ORDER", "LIMIT", "WITH", "JOIN", "LEFT", ","):
                 self.skip("AS")
                 text += f" AS {self.plain_name()}"
@@ -177,9 +181,9 @@ class _Statement(Options):
         return found
 
     def alter(self) -> str:
-        text = f"ALTER TABLE {self.name()}"
+        text = f"ALTER TABLE {self.table()}"
         first = True
-        if self.at >= len(self.tokens):
+        if self.ended and not self.routed:
             raise self.refused()
         while not self.ended and not self.next_is(";"):
             behind, start = " " if first or self.next in ("PARTITION", "REMOVE") else ", ", self.at
@@ -224,9 +228,9 @@ class _Statement(Options):
         if self.either("RENAME INDEX", "RENAME KEY"):
             return f"RENAME INDEX {self.plain_name()} {self.expect('TO')} {self.plain_name()}"
         if self.either("RENAME TO", "RENAME AS", "RENAME ="):
-            return f"RENAME AS {self.name()}"
+            return f"RENAME AS {self.table()}"
         if self.skip("RENAME"):
-            return f"RENAME AS {self.name()}"
+            return f"RENAME AS {self.table()}"
         if self.skip("DROP"):
             return self.dropped()
         if words := self.either("TRUNCATE PARTITION", "REBUILD PARTITION"):
@@ -237,7 +241,7 @@ class _Statement(Options):
             names = self.listed(self.plain_name, ",")
             return f"REORGANIZE PARTITION {names} {self.expect('INTO')} {self.bracketed(self.partition)}"
         if self.skip("EXCHANGE PARTITION"):
-            text = f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.name()}"
+            text = f"EXCHANGE PARTITION {self.plain_name()} {self.expect('WITH TABLE')} {self.table()}"
             return text + (" WITHOUT VALIDATION" if self.either("WITH VALIDATION", "WITHOUT VALIDATION")[4:7] == "OUT" else "")
         if self.skip("COALESCE PARTITION"):
             return f"COALESCE PARTITION {self.digits()}"

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from generators.families.ticdc.instants import MORE_DDL, RESTORED, noise
-from generators.model import Column, Json, Op, Row, Scenario, SchemaChange, Table
+from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
+from generators.wire_format import Profile
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -17,7 +18,7 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
 """An instant in the first of two equal hours, by zone."""
 
 
-def statements(database: str, actions: Collection[str] = ()) -> Iterator[Scenario]:
+def statements(database: str, profile: Profile, actions: Collection[str] = ()) -> Iterator[Scenario]:
     """A statement of each action, of those named if some are; several tables in one, awkward text, one that TiDB restores."""
     more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
     for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
@@ -37,7 +38,8 @@ def statements(database: str, actions: Collection[str] = ()) -> Iterator[Scenari
     name = "ddl/awkward-text"
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
-    yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+    if "routed" not in profile.options:  # a lone backslash stops TiCDC's router (ticdc#table-routing)
+        yield named(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
     name = "ddl/restored"
     sql = RESTORED.format(table=neutral(name))
     yield named(name, SchemaChange(START, "create table", sql, database, neutral(name)), tags=("ddl:create table",))
@@ -62,6 +64,24 @@ def key_updates(database: str) -> Iterator[Scenario]:
     table = Table(database, neutral(name), (ID, Column("a", string)), ("id",))
     pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
     yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
+
+
+def selected(database: str, profile: Profile) -> Iterator[Scenario]:
+    """Rows of a table of which column-selectors leave out a column, in the middle of it."""
+    if "selected" not in profile.options:
+        return
+    columns = (ID, Column("hidden_a", mysql.text("varchar", 64)), Column("b", mysql.text("varchar", 64)))
+    row: Row = {"id": 1, "hidden_a": "x", "b": "y"}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, row),
+        ("update", Op.UPDATE, row, {**row, "b": None}),
+        ("update-hidden", Op.UPDATE, row, {**row, "hidden_a": None}),
+        ("delete", Op.DELETE, row, None),
+    ):
+        name = f"selected/{label}"
+        table = Table(database, neutral(name), columns, ("id",))
+        events = (Bootstrap(START, table), change(table, op, (before, after)))
+        yield named(name, *events, tags=("selected",))
 
 
 def minus_zero(database: str) -> Scenario:

@@ -1,6 +1,7 @@
 """What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
 
-Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update.
+Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update, #column-selectors, #table-routing,
+#view-stored-select.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import unicodedata
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.model import Column, Logical, Op, Row, RowChange, SourceType, Table, Value
+from generators.families.ticdc.ddl import restored, told
+from generators.model import Column, Logical, Op, Row, RowChange, SchemaChange, SourceType, Table, Value
+from generators.wire_format import Limit, Profile
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
@@ -87,6 +91,40 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
             shown = text.value_text(column.type, value, time_zone=time_zone).encode()
         found ^= zlib.crc32(column.name.encode() + shown)
     return found
+
+
+SELECTED: Final = {
+    "selected": "column-selectors of every table leave out the columns whose names begin with hidden_ (*, !hidden_*).",
+}
+"""The option that leaves columns out of rows, and what it means."""
+
+ROUTED: Final = {
+    "routed": "Tables are routed (target-schema, a rule for each database): they come from another database than messages name.",
+}
+"""The option that gives tables other names than the source's, and what it means."""
+NEWEST: Final = "new-8.5.7"
+"""The release that routes tables, and has TiDB's stored SELECT in the statement of a view."""
+
+
+ROUTES: Final = Limit("routed", f"is an option of {NEWEST} alone", (NEWEST,))
+
+
+def columns_of_rows(table: Table, options: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that rows have on the wire: no virtual one, and what column-selectors leave (ticdc#column-selectors)."""
+    hidden = "hidden_" if "selected" in options else "\0"
+    return tuple(c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden))
+
+
+def source_of(table: Table, options: Sequence[str]) -> Table:
+    """The table at the source, by whose names a row's partition is chosen (ticdc#table-routing)."""
+    return replace(table, database=f"source_{table.database}") if "routed" in options else table
+
+
+def statement(event: SchemaChange, profile: Profile, placement: bool = False, ttl_off: bool = True) -> str:
+    """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known here."""
+    if profile.release == NEWEST and told(event.sql).resolved:
+        raise Refused(f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}")
+    return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
 
 
 Moves: TypeAlias = Callable[[Row, Row], bool]

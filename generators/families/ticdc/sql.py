@@ -158,11 +158,15 @@ def bits(literal: str) -> str:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads a statement from the left; what it returns is restored text."""
+    """Reads a statement from the left; what it returns is restored text.
+
+    `routed` is the database of a statement whose tables are routed: their names tell it, and texts have no introducer.
+    """
 
     sql: str
     tokens: tuple[Token, ...]
     at: int = field(default=0)
+    routed: str = ""
 
     def refused(self) -> Refused:
         """The error of a statement that is not known here."""
@@ -219,6 +223,11 @@ class Reader:
         while self.skip("."):
             found += f".{self.plain_name()}"
         return found
+
+    def table(self) -> str:
+        """The name of a table."""
+        found = self.name()
+        return f"{quote(self.routed)}.{found}" if self.routed and "`.`" not in found else found
 
     def listed(self, one: Callable[[], str], separator: str) -> str:
         """One or more, with commas between them."""
@@ -327,7 +336,7 @@ class Reader:
             case "text":
                 if not self.ended and self.tokens[self.at].kind == "text":
                     raise self.refused()  # texts beside each other are one
-                return "_UTF8MB4" + value_text(unquoted(token.text))
+                return ("" if self.routed else "_UTF8MB4") + value_text(unquoted(token.text))
             case "number":
                 return number(token.text)
             case "bits":
@@ -356,9 +365,11 @@ class Reader:
         following = None if self.ended else self.tokens[self.at]
         if word.startswith("_") and following is not None and following.kind in ("text", "bits"):
             content = self.take()
-            if content.kind == "bits" or word not in ("_UTF8MB4", "_UTF8", "_BINARY") or not content.text.isascii():
+            known = word == "_UTF8MB4" or (word in ("_UTF8", "_BINARY") and content.text.isascii())
+            if content.kind == "bits" or not known:
                 raise self.refused()
-            return word + value_text(unquoted(content.text))
+            introducer = "" if self.routed and word == "_UTF8MB4" else word
+            return introducer + value_text(unquoted(content.text))
         if word in ("DATE", "TIME", "TIMESTAMP") and following is not None and following.kind == "text":
             return f"{word} {self.value()}"
         if word == "CASE":
@@ -400,7 +411,8 @@ class Reader:
         elif word == "CONVERT":
             found = f"CONVERT({self.expression()}"
             if self.skip("USING"):
-                found += f" USING {value_text(self.take('word').text.lower())})"
+                charset = self.take("word", "text")
+                found += f" USING {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
             else:
                 self.expect(",")
                 found += f", {self._cast_type()})"

@@ -14,8 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored
-from generators.families.ticdc.sink import partition_of, split_by_ticdc, split_rows
+from generators.families.ticdc.sink import columns_of_rows, partition_of, source_of, split_by_ticdc, split_rows, statement
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.records import (
     BootstrapRecord,
@@ -87,7 +86,8 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                     last.rows += len(rows)
                 for op, before, after in rows:
                     row, dispatcher = after or before or {}, profile.dispatcher
-                    where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile), new=profile.new)
+                    source = source_of(event.table, profile.options)
+                    where = partition_of(dispatcher, source, row, tso, partitions, host_zone(profile), new=profile.new)
                     record = _row(known, profile, op, before, after, tso, built)
                     if (
                         record.checksum
@@ -145,7 +145,7 @@ def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso:
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return DdlRecord(
         ddl_type(event.action, new=profile.new),
-        restored(event.sql),
+        statement(event, profile),
         tso,
         built,
         after.schema(profile.column_order) if after else None,
@@ -159,7 +159,7 @@ def ddl_type(action: str, *, new: bool) -> str:
 
 
 def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int) -> DmlRecord:
-    data, old = (None if image is None else _image(known, image) for image in (after, before))
+    data, old = (None if image is None else _image(known, profile, image) for image in (after, before))
     row = after if after is not None else before
     assert row is not None
     checksum = None
@@ -171,8 +171,8 @@ def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after
     return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
 
 
-def _image(known: Known, row: Row) -> RowImage:
-    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in known.table.columns if c.generated != "virtual"}
+def _image(known: Known, profile: SimpleProfile, row: Row) -> RowImage:
+    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in columns_of_rows(known.table, profile.options)}
 
 
 def _stored(type: SourceType, value: Value) -> Value:

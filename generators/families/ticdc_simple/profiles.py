@@ -1,6 +1,7 @@
 """TiCDC's releases and the options of its Simple protocol as facts about the messages, and which of them go together.
 
-Facts: ticdc#simple-pre-table-schema, #simple-timestamp, #simple-checksum, #float-exponent, #simple-reduced, #compression.
+Facts: ticdc#simple-pre-table-schema, #simple-timestamp, #simple-checksum, #float-exponent, #simple-reduced, #compression,
+#column-selectors.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, RAW, REDUCED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTED, ROUTES, SELECTED, dispatched
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Profile
+from generators.wire_format import Choices, Limit, Profile
 
 REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
@@ -60,6 +61,7 @@ RELEASES: Final[Mapping[str, SimpleProfile]] = {
     "v8.5.7": SimpleProfile("v8.5.7"),
     "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
     "new-8.5.6": _NEW,
+    NEWEST: replace(_NEW, release=NEWEST),
 }
 """Each release without options."""
 
@@ -73,6 +75,8 @@ OPTIONS: Final[Mapping[str, str]] = {
     **COMPRESSION,
     **DISPATCHERS,
     **RAW,
+    **SELECTED,
+    **ROUTED,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -81,6 +85,11 @@ CHOICES: Final = Choices(
     tuple(RELEASES),
     OPTIONS,
     (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+    (
+        ROUTES,
+        Limit("selected", "leaves out columns that columns takes", without=("columns",)),
+        Limit("selected", "is refused by TiCDC beside checksum", without=("checksum",)),
+    ),
 )
 SERVER_ZONE: Final = "America/New_York"
 
@@ -128,4 +137,5 @@ PROFILES: Final[tuple[SimpleProfile, ...]] = (
     profile("v7.5.7", "auto-bootstrap", "one-partition"),
     profile("new-8.5.4"),
     profile("new-8.5.6", "local-zone", "handle-key-only"),
+    profile(NEWEST, "selected", "routed"),
 )

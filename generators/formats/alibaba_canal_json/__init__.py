@@ -99,7 +99,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     none; the rows of one event share a message unless `pk_hash` spreads them over partitions."""
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
-    for number, event, batch in _batches(history, chance.randrange(1, 1_000_000)):
+    for number, told, batch in _batches(history, chance.randrange(1, 1_000_000)):
+        event = told if profile.live else _asked(told)
         if _stops(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -128,10 +129,29 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     return written
 
 
+def _asked(event: Event) -> Event:
+    """The event with its table as the server shows it: no column has the spelling of a statement, and what utf8 has not in three
+    bytes is a question mark. Of a table with a point in its name Canal takes the answer of DESC, which calls the first unique key
+    without NULL primary where there is no other (canal#tsdb)."""
+    if not isinstance(event, RowChange):
+        return event
+    table = event.table
+    solid = (names for names in table.unique if not any(table.column(name).nullable for name in names))
+    key = table.primary_key or (next(solid, ()) if "." in table.name else ())
+    columns = tuple(
+        replace(c, declared="", type=replace(c.type, members=tuple(map(_in_three_bytes, c.type.members)))) for c in table.columns
+    )
+    return replace(event, table=replace(table, columns=columns, primary_key=key))
+
+
+def _in_three_bytes(text: str) -> str:
+    return "".join("?" if c > "\uffff" else c for c in text)
+
+
 def _stops(event: Event, profile: CanalProfile) -> bool:
     """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element of `old` for every row
     unless `old` is empty (canal#old-left-out)."""
-    spread = profile.pk_hash or profile.hash_column
+    spread = profile.pk_hash or profile.hash_columns
     if not (spread and profile.drops_empty_old and isinstance(event, RowChange) and event.op is Op.UPDATE):
         return False
     filled = [bool(row.old) for row in _row_images(event, profile)]
@@ -250,6 +270,7 @@ def _row_messages(event: RowChange, profile: CanalProfile, layout: Layout) -> It
 
 def _named(name: str, profile: CanalProfile) -> str:
     """A column's name as Canal cuts it out of the statement, between its quotes (canal#back-ticks)."""
+    name = name if profile.live else _in_three_bytes(name)
     return name.replace("`", "``") if profile.doubles_ticks else name
 
 
@@ -285,11 +306,11 @@ def _in_source(change: Change, table: Table, profile: CanalProfile) -> Change:
 
 def _placement(rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
     """Row numbers by partition, in order of partition: all to 0, where the table points, or spread (canal#partition)."""
-    if not profile.pk_hash and not profile.hash_column:
+    if not profile.pk_hash and not profile.hash_columns:
         return {partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(range(len(rows)))}
     found: dict[int, list[int]] = {}
     for i, row in enumerate(rows):
-        values = [row.get(name) for name in (flat.keys or () if profile.pk_hash else (profile.hash_column,))]
+        values = [row.get(name) for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)]
         found.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
     return dict(sorted(found.items()))
 

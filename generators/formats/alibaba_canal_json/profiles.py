@@ -12,7 +12,7 @@ from typing import Any, Final
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Choices, Profile
+from generators.wire_format import Choices, Limit, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,18 @@ class CanalProfile(Profile):
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
     as DDL. `keeps_dropped_key` still names a primary key that was dropped, if the column's own definition had made it one.
     `doubles_ticks` keeps a back-tick in a column's name doubled.
-    `pk_hash`, `table_hash` and `hash_column` are the rule of `canal.mq.partitionHash`, `database_hash` is
+    `pk_hash`, `table_hash` and `hash_columns` are the rule of `canal.mq.partitionHash`, `database_hash` is
     `canal.mq.database.hash`, `dynamic_topic` is `canal.mq.dynamicTopic`.
     `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that prints them (before 8.0.19), `mariadb` one
     that logs rows of tables without a key whole under every row image, and no virtual column under MINIMAL.
-    `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8.
+    `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8. `live` is `canal.instance.tsdb.enable`: without it
+    tables are as the server shows them, not as a statement spelled them.
     """
 
     image: str = "full"
     pk_hash: bool = False
     table_hash: bool = False
-    hash_column: str = ""
+    hash_columns: tuple[str, ...] = ()
     database_hash: bool = True
     dynamic_topic: bool = False
     gtid: str | None = None
@@ -50,6 +51,7 @@ class CanalProfile(Profile):
     mariadb: bool = False
     display_widths: bool = True
     connection_charset: str = ""
+    live: bool = True
 
     @property
     def time_zone(self) -> str:
@@ -91,10 +93,13 @@ OPTIONS: Final[Mapping[str, str]] = {
     "Up to 1.1.6 an UPDATE with an unchanged row stops the writer (IndexOutOfBounds, the batch rolls back for ever).",
     "table-hash": "partitionHash names tables without columns: a message goes where the hash of its table's name points.",
     "column-hash": "partitionHash names the column `id`: rows are spread over partitions by it, whatever the key is.",
+    "columns-hash": "partitionHash names the columns `id^c`.",
+    "no-database-hash": "canal.mq.database.hash=false: the name of the database is not hashed.",
     "dynamic-topic": "dynamicTopic=.*\\..*: a message of a table goes to the topic `database_table`, in lower case.",
     "mariadb": "The server is MariaDB: gtid, where the release has it, is empty.",
     "mysql8": "The server is MySQL 8.0.19 or later: it prints no display widths, and neither does mysqlType.",
     "gbk": "canal.instance.connectionCharset=GBK: texts are decoded as GBK, whatever the column's character set is.",
+    "tsdb-off": "canal.instance.tsdb.enable=false: Canal asks the server for a table, and knows no statement's spelling.",
     "old-time": "TIME columns have the storage of servers before 5.6, in which 100 hours are read as 0.",
     "utc": "Canal's JVM has the time zone UTC.",
     "shanghai": "Canal's JVM has the time zone Asia/Shanghai.",
@@ -106,7 +111,16 @@ CHOICES: Final = Choices(
     "alibaba-canal-json",
     tuple(RELEASES),
     OPTIONS,
-    (("noblob", "minimal"), ("pk-hash", "table-hash", "column-hash"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york")),
+    (
+        ("noblob", "minimal"),
+        ("pk-hash", "table-hash", "column-hash", "columns-hash"),
+        ("mariadb", "mysql8"),
+        ("utc", "shanghai", "new-york"),
+    ),
+    (
+        Limit("no-database-hash", "came with 1.1.5", tuple(RELEASES)[1:]),
+        Limit("no-database-hash", "concerns rules with columns alone", without=("table-hash",)),
+    ),
 )
 
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -114,7 +128,10 @@ _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "minimal": {"image": "minimal"},
     "pk-hash": {"pk_hash": True},
     "table-hash": {"table_hash": True},
-    "column-hash": {"hash_column": "id"},
+    "column-hash": {"hash_columns": ("id",)},
+    "columns-hash": {"hash_columns": ("id", "c")},
+    "no-database-hash": {"database_hash": False},
+    "tsdb-off": {"live": False},
     "dynamic-topic": {"dynamic_topic": True},
     "mariadb": {"mariadb": True},
     "mysql8": {"display_widths": False},

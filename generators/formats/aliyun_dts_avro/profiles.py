@@ -19,8 +19,9 @@ RELEASES: Final = ("2019", "2020-06")
 
 ASSUMED: Final = (
     "Avro branch of TEXT, BINARY, VARBINARY and of PostgreSQL's types, type texts of objects, charset of TEXT as BinaryObject, "
-    "zero TIMESTAMP, trailing zeros of BINARY, labels of ENUM and SET, spelling of JSON, precision and scale of Float, precision "
-    "of BIT, DateTime.millis of values without a fraction, tags of control records, object name of PostgreSQL's DDL"
+    "zero TIMESTAMP, trailing zeros of BINARY, labels of ENUM and SET, spelling of JSON, precision and scale of Float and "
+    "Decimal, precision of BIT, DateTime.millis of values without a fraction, tags of control records, object name of "
+    "PostgreSQL's DDL"
 )
 
 SETTING: Final = "dts-setting"

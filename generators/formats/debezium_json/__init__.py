@@ -43,8 +43,10 @@ from generators.formats.debezium_json.rows import (
     spelling,
     stand_in,
     statement,
+    unmarked,
 )
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
+from generators.formats.debezium_json.told import ToldColumns
 from generators.garbage.faults import LABELS
 from generators.model import (
     Cell,
@@ -109,7 +111,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.identities[event.table] = event.sql
             case SourceStatement(family="rows-query"):
                 writer.logged = event.sql
-            case SourceStatement(family="logical-message"):
+            case SourceStatement(family="logical-message" | "logical-message-alone"):
                 writer.logical_message(event, event.sql.encode())
             case SourceStatement(family="logical-message-hex"):
                 writer.logical_message(event, bytes.fromhex(event.sql))
@@ -119,7 +121,8 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 
 
 class _Writer:
-    """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote.
+    """One connector task: its position in the log, its transaction, the defaults and comments of columns that DDL gave, and what
+    it wrote.
 
     `identities` are the tables whose REPLICA IDENTITY is not the profile's;
     `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
@@ -140,6 +143,7 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
+        self.told = ToldColumns()
         self.charsets: dict[str, str | None] = {}
         self.identities: dict[str, str] = {}
         self.last_row = 0
@@ -260,7 +264,7 @@ class _Writer:
 
     def rows(self, event: RowChange) -> None:
         """The messages of a row event."""
-        profile, table = self.profile, event.table
+        profile, table = self.profile, self.told.table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
@@ -315,6 +319,8 @@ class _Writer:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
+        marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
+        row = {name: unmarked(value) if name in marked else value for name, value in row.items()}
         found = {
             c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=spelling(c, snapshot))
             for c in table.columns
@@ -440,8 +446,10 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        told = event if event.after is None else replace(event, after=self.with_defaults(event.after))
+        told = event if event.after is None else replace(event, after=self.told.table(self.with_defaults(event.after)))
         changes = table_changes(told, self.charsets.get(event.database, "utf8mb4"), profile)
+        if event.after is not None and changes and changes[0]["table"]:
+            self.told.described(event.after, changes[0]["table"]["columns"])
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
@@ -467,7 +475,9 @@ class _Writer:
         self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
-        """The character set of a database, and defaults that a statement gives a column, under the table's current name."""
+        """The character set of a database, and what a statement tells of columns, under the table's current name."""
+        if self.profile.is_mysql:
+            self.told.see(event)
         here = (event.database, event.table)
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)
@@ -520,7 +530,7 @@ class _Writer:
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
             "source": Raw(self.source(event.at, event.database, "", "")),
-            "transaction": Raw(self.transaction_block(event.table)),
+            "transaction": Raw("null" if event.family.endswith("-alone") else self.transaction_block(event.table)),
             "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)

@@ -336,7 +336,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
     flags += [word for word in ("ZEROFILL", "BINARY") if re.match(rf"(?: SIGNED| UNSIGNED)*\s+{word}\b", rest)]
     name = "BIGINT UNSIGNED" if serial else " ".join((base, *flags))
-    labels = [_literal(label) for label in column.type.members]
+    labels = [literal(label) for label in column.type.members]
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
     length = length or _LENGTHS.get(base)
     if jdbc in _DECIMALS:
@@ -363,14 +363,14 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     }
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """A text between the quotes of a statement."""
     return text.replace("'", "''").replace("\\", "\\\\")
 
 
 def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
     """The comment as the statement spells it; "" up to 2.5, which runs without include.schema.comments (debezium#comments)."""
-    return _literal(named.comment) if profile.version > (2, 5) else ""
+    return literal(named.comment) if profile.version > (2, 5) else ""
 
 
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:

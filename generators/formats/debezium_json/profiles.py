@@ -191,8 +191,6 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     chosen = {group: option for group, members in GROUPS.items() for option in members if option in options}
     major, minor = map(int, release.split(".")[:2])
     version = (major, minor)
-    if version >= (3, 6) and "postgresql" not in options:
-        raise UsageError(f"debezium-json {release}: its MySQL connector has another parser of statements, which is not known")
     if version == (2, 5) and {"transactions", "flattened"} <= chosen.keys():
         raise UsageError(f"debezium-json {release}: ExtractNewRecordState stops at the first message without source, as BEGIN is")
     postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))

@@ -18,7 +18,7 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, SourceStatement, State, Table
+from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, SourceStatement, State, Table, Value
 from generators.sources import mysql, postgresql
 
 INCREMENTAL: Final = "incremental"
@@ -251,6 +251,15 @@ def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapsho
 
 
 _NIL: Final = "00000000-0000-0000-0000-000000000000"
+
+
+def unmarked(value: Value) -> Value:
+    """A text in the character set utf16 as the connector reads it in the log: a mark of the order of bytes is no text, and the
+    other order turns the bytes of each letter (debezium#utf16-mark)."""
+    if not isinstance(value, str) or value[:1] not in ("\ufeff", "\ufffe"):
+        return value
+    order = "utf-16-le" if value[0] == "\ufffe" else "utf-16-be"
+    return value[1:].encode("utf-16-be", "surrogatepass").decode(order, "replace")
 
 
 def spelling(column: Column, snapshot: bool) -> str:

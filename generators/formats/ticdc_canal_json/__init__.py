@@ -1,6 +1,6 @@
 """TiCDC Canal-JSON: what PingCAP TiCDC writes to Kafka with `protocol=canal-json`.
 
-Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4, v8.5.6 of the new one (pingcap/ticdc).
+Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
 One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. The default
@@ -19,10 +19,20 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored, told
+from generators.families.ticdc.ddl import told
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
-from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, moved, pack, partition_of, split_rows
+from generators.families.ticdc.sink import (
+    RECORD_OVERHEAD,
+    claim_check_location,
+    columns_of_rows,
+    moved,
+    pack,
+    partition_of,
+    source_of,
+    split_rows,
+    statement,
+)
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
@@ -78,7 +88,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                 for op, before, after in _split(event, profile, places.get((event.table.database, event.table.name), nowhere)):
                     partition = partition_of(
                         profile.dispatcher,
-                        event.table,
+                        source_of(event.table, profile.options),
                         after or before or {},
                         stamp.tso,
                         layout.partitions,
@@ -184,7 +194,7 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
-        columns = tuple(c for c in table.columns if c.generated != "virtual")
+        columns = columns_of_rows(table, profile.options)
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
@@ -323,7 +333,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = restored(event.sql, profile.placement_rules, profile.ttl_off)
+    sql = statement(event, profile, profile.placement_rules, profile.ttl_off)
     body = _envelope(
         profile,
         stamp,

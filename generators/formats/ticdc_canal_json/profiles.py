@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, RAW, REDUCED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTED, SELECTED, dispatched
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
@@ -98,6 +98,8 @@ OPTIONS: Final[Mapping[str, str]] = {
     "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
     **DISPATCHERS,
     **RAW,
+    **SELECTED,
+    **ROUTED,
 }
 """What each option means, in the order of a profile's name."""
 _DISPATCHERS: Final = ("index-value", "ts")
@@ -110,7 +112,8 @@ _OPTIONS_7_1: Final = (
     *_DISPATCHERS,
     "raw-change",
 )
-_OPTIONS_8_5: Final = tuple(option for option in OPTIONS if option != "row-key")
+_OPTIONS_NEW: Final = tuple(option for option in OPTIONS if option != "routed")
+_OPTIONS_8_5: Final = tuple(option for option in _OPTIONS_NEW if option != "row-key")
 
 RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v5.3.4": (_V5_3, _DISPATCHERS),
@@ -122,8 +125,9 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     ),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
     "v8.5.7": (TicdcProfile("v8.5.7"), _OPTIONS_8_5),
-    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), tuple(OPTIONS)),
-    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), tuple(OPTIONS)),
+    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), _OPTIONS_NEW),
+    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), _OPTIONS_NEW),
+    NEWEST: (TicdcProfile(NEWEST, new=True), tuple(OPTIONS)),
 }
 """Each release without options, and the options that it has."""
 
@@ -140,6 +144,7 @@ CHOICES: Final = Choices(
     (("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
     (
         *map(_since, OPTIONS),
+        Limit("selected", "leaves out columns that columns takes", without=("columns",)),
         *(Limit(option, "needs extension", needs=("extension",)) for option in ("handle-key-only", "claim-check", "row-key")),
     ),
 )
@@ -184,8 +189,8 @@ def profile(release: str, *options: str) -> TicdcProfile:
 
 
 PROFILES: Final[tuple[TicdcProfile, ...]] = (
-    *(profile(release) for release in RELEASES),
-    *(profile(release, "extension") for release in RELEASES if release != "v5.3.4"),
+    *(profile(release) for release in RELEASES if release != NEWEST),
+    *(profile(release, "extension") for release in RELEASES if release not in ("v5.3.4", NEWEST)),
     profile("v6.5.11", "content-compatible"),
     profile("v7.1.6", "only-updated"),
     profile("v7.1.6", "extension", "content-compatible"),
@@ -197,4 +202,5 @@ PROFILES: Final[tuple[TicdcProfile, ...]] = (
     profile("new-8.5.6", "extension", "row-key"),
     profile("new-8.5.6", "extension", "handle-key-only"),
     profile("new-8.5.6", "extension", "content-compatible", "claim-check", "snappy"),
+    profile(NEWEST, "extension", "routed"),
 )

@@ -13,6 +13,7 @@ from generators.families.ticdc.scenarios import (
     minus_zero,
     reduced,
     reduced_rows,
+    selected,
     statements,
 )
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
@@ -37,12 +38,13 @@ DOCUMENT_WATERMARK: Final = 429918007904436226
 
 def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
-    yield from statements(database)
+    yield from statements(database, profile)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
         yield named("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
     yield from _old(database)
-    yield from _keys(database)
+    yield from key_updates(database)
+    yield from selected(database, profile)
     yield from _types(profile, database)
     if profile.reduce:
         yield from _reduced(profile, database)
@@ -72,10 +74,6 @@ def _old(database: str) -> Iterator[Scenario]:
     yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
     yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
     yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2, tags=tags)
-
-
-def _keys(database: str) -> Iterator[Scenario]:
-    yield from key_updates(database)
 
 
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:

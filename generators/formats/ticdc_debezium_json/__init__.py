@@ -1,6 +1,6 @@
 """TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
 
-Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 of the new one (pingcap/ticdc).
+Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Debezium Protocol, corrected by TiCDC's source (the facts ticdc-debezium#...).
 
 The envelope is that of Debezium's MySQL connector 2.4, and it is not: the payload stands before its schema, and alone in an
@@ -27,10 +27,19 @@ from generators.families.connect import Schema
 from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import DebeziumCell
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.instants import at, declared_columns
-from generators.families.ticdc.scenarios import key_updates, statements
-from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc.scenarios import key_updates, selected, statements
+from generators.families.ticdc.sink import (
+    NEWEST,
+    ROUTED,
+    ROUTES,
+    SELECTED,
+    columns_of_rows,
+    partition_of,
+    source_of,
+    split_rows,
+    statement,
+)
 from generators.formats.ticdc_debezium_json.cells import cell, schema
 from generators.model import (
     Cell,
@@ -92,13 +101,18 @@ RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
     _OLD: TicdcDebeziumProfile(_OLD, keyed=False, filled=False, years=False),
     "v8.5.7": TicdcDebeziumProfile("v8.5.7"),
     _NEW: TicdcDebeziumProfile(_NEW, statements=True),
+    NEWEST: TicdcDebeziumProfile(NEWEST, statements=True),
 }
 OPTIONS: Final[Mapping[str, str]] = {
     "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
     "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
     "extension": "enable-tidb-extension: watermark messages, of op `m`.",
+    **SELECTED,
+    **ROUTED,
 }
-CHOICES: Final = Choices(NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {_NEW} alone", (_NEW,)),))
+CHOICES: Final = Choices(
+    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {_NEW}, {NEWEST} alone", (_NEW, NEWEST)), ROUTES)
+)
 
 
 def profile(release: str, *options: str) -> TicdcDebeziumProfile:
@@ -151,7 +165,7 @@ def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> li
                     for op, before, after in split_rows(event, split_keys=True)
                 ]
                 for (key, value, told), row in found:
-                    place = partition_of("table", event.table, row, event.at.tso, layout.partitions)
+                    place = partition_of("table", source_of(event.table, profile.options), row, event.at.tso, layout.partitions)
                     written.append(Written(Message(layout.topic, place, key, value, (), sent, number), (told,)))
                 continue
             case SchemaChange() if profile.statements and event.action in _ACTIONS:
@@ -249,7 +263,7 @@ def _row(
     event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, sent: int
 ) -> tuple[bytes, bytes, Change]:
     table = event.table
-    columns = [c for c in table.columns if c.generated != "virtual"]
+    columns = columns_of_rows(table, profile.options)
 
     def cells(row: Row | None) -> Mapping[str, DebeziumCell] | None:
         return None if row is None else {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
@@ -266,7 +280,7 @@ def _row(
     payload = _object({"source": _source(event.at, table.database, table.name), **rest})
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
-    listed = [*(table.columns if profile.statements else columns), *virtual]
+    listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
     fields = ",".join(_column(c, profile) for c in listed)
     name = _named(table.database, table.name)
     images = ",".join(_field(Schema("struct", True, f"{name}.Value"), side, fields) for side in sides)
@@ -301,7 +315,7 @@ def _image(table: Table, row: Mapping[str, DebeziumCell] | None) -> Image | None
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, sent: int) -> tuple[bytes, bytes, Change]:
     """A DDL; `tableChanges` has the columns where the history knows the table."""
-    sql = restored(event.sql)
+    sql = statement(event, profile)
     changed: list[dict[str, Any]] = []
     if event.table and event.action != "truncate table":
         one = ".".join(f'"{part}"' for part in (event.database, event.table))
@@ -358,10 +372,11 @@ def _told(kind: Kind, instant: Instant, database: str, table: str, sql: str | No
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
     if profile.statements:
-        yield from statements(database, _ACTIONS)
+        yield from statements(database, profile, _ACTIONS)
     if profile.extension:
         yield named("control/watermark", Watermark(at(429918007904436226)), tags=("control",))
     yield from key_updates(database)
+    yield from selected(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
     name = "values/default-for-null"
     columns: tuple[Column, ...] = (

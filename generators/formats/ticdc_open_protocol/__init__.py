@@ -1,6 +1,6 @@
 """TiCDC Open Protocol: what PingCAP TiCDC writes to Kafka with `protocol=open-protocol`, its default.
 
-Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 of the new one (pingcap/ticdc).
+Releases: v7.1.6 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Open Protocol, corrected by TiCDC's source (the facts ticdc-open#...).
 
 A record is a batch of events. Its key is the version, 1, and behind it the key of each event; its value is the value of each
@@ -24,10 +24,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.instants import at, declared_columns
-from generators.families.ticdc.scenarios import ambiguous_hours, key_updates, minus_zero, reduced, reduced_rows, statements
-from generators.families.ticdc.sink import RECORD_OVERHEAD, REDUCED, claim_check_location, partition_of, split_rows
+from generators.families.ticdc.scenarios import (
+    ambiguous_hours,
+    key_updates,
+    minus_zero,
+    reduced,
+    reduced_rows,
+    selected,
+    statements,
+)
+from generators.families.ticdc.sink import (
+    NEWEST,
+    RECORD_OVERHEAD,
+    REDUCED,
+    ROUTED,
+    ROUTES,
+    SELECTED,
+    claim_check_location,
+    columns_of_rows,
+    partition_of,
+    source_of,
+    split_rows,
+    statement,
+)
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
 from generators.model import (
@@ -68,6 +88,7 @@ _FRAME: Final = 24
 _REDUCED_LIMIT: Final = 9_000
 _OLD: Final = "v7.1.6"
 _NEW: Final = "new-8.5.6"
+_LATER: Final = ("v8.5.7", _NEW, NEWEST)
 _STORAGE: Final = "s3://claim-check/open-protocol"
 
 
@@ -94,6 +115,7 @@ RELEASES: Final[Mapping[str, OpenProfile]] = {
     _OLD: OpenProfile(_OLD, short_escapes=False),
     "v8.5.7": OpenProfile("v8.5.7"),
     _NEW: OpenProfile(_NEW, new=True),
+    NEWEST: OpenProfile(NEWEST, new=True),
 }
 OPTIONS: Final[Mapping[str, str]] = {
     "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
@@ -101,13 +123,21 @@ OPTIONS: Final[Mapping[str, str]] = {
     "one-row": "max-batch-size=1: a record has one event.",
     "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
     **REDUCED,
+    **SELECTED,
+    **ROUTED,
 }
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
     OPTIONS,
     (("only-updated", "without-before"), ("handle-key-only", "claim-check")),
-    tuple(Limit(one, f"is an option of v8.5.7, {_NEW} alone", ("v8.5.7", _NEW)) for one in ("without-before", "claim-check")),
+    (
+        *(
+            Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
+            for one in ("without-before", "claim-check", "selected")
+        ),
+        ROUTES,
+    ),
 )
 
 
@@ -195,17 +225,18 @@ def write(history: History, profile: OpenProfile, layout: Layout) -> list[Writte
 
         match event:
             case RowChange():
+                source = source_of(event.table, profile.options)
                 waiting: dict[int, list[tuple[str, str, Change]]] = {}
                 for op, before, after in split_rows(event, split_keys=True):
                     row = after or before or {}
-                    place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
+                    place = partition_of("table", source, row, event.at.tso, layout.partitions, new=profile.new)
                     waiting.setdefault(place, []).append(_Row(profile, event.table, op, before, after, event.at).event(chance))
                 for place, found in waiting.items():
                     for start in range(0, len(found), profile.batch):
                         keys, values, told = zip(*found[start : start + profile.batch], strict=True)
                         put(place, list(keys), list(values), tuple(replace(one, row=i) for i, one in enumerate(told)))
             case SchemaChange():
-                sql = restored(event.sql)
+                sql = statement(event, profile)
                 key = _key(profile, event.at, event.database, event.table, kind=2)
                 value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
                 names = {"database": event.database, "table": event.table or (event.table if profile.new else None)}
@@ -305,7 +336,7 @@ class _Row:
 
     def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
         zone, html, short = self.profile.deployment.time_zone, not self.profile.new, self.profile.short_escapes
-        columns = (c for c in self.table.columns if c.generated != "virtual" and (keep is None or c.name in keep))
+        columns = (c for c in columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
         return {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns} if row else {}
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
@@ -321,9 +352,10 @@ class _Row:
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
-    yield from statements(database)
+    yield from statements(database, profile)
     yield named("control/watermark", Watermark(at(415508856908021766)), tags=("control",))
     yield from key_updates(database)
+    yield from selected(database, profile)
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield minus_zero(database)
     bare: Row = {"a": 1, "b": "x", "c": None}

@@ -1,6 +1,6 @@
 """TiCDC Simple protocol, Avro encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=avro`.
 
-Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 to v8.5.7 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
 A value is one raw Avro datum of a union of twelve records, always its last, Message: no registry, no magic, no container, and the

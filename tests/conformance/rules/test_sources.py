@@ -10,8 +10,10 @@ from conformance.rules import streams
 from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
 from generators.errors import UnknownName
+from generators.recorded import store
 from generators.wire_format import FORMATS, get
 
+PRODUCTS = ("canal", "debezium", "ticdc")
 KINDS = {
     Provenance.DOCUMENTED: {"document"},
     Provenance.OBSERVED: {"source", "issue", "recorded", "run"},
@@ -46,6 +48,23 @@ def test_evidence_says_where_it_is_to_be_opened():
                     assert each.address.startswith("https://"), (one.id, each)
                 if each.kind in ("recorded", "run"):
                     assert each.quote, (one.id, each)
+
+
+def test_recorded_evidence_is_in_the_recordings():
+    """A value in Avro stands there in hexadecimal digits, with spaces between its bytes."""
+    kept = {record for product in PRODUCTS for one in store.recordings(product) for record in store.messages(one)}
+    texts = {
+        text for record in kept for value in (record.key, record.value) if value for text in (value, value.hex(" ").encode())
+    }
+    cited = [
+        (one.id, each.quote)
+        for page in pages().values()
+        for one in page.facts.values()
+        for each in one.evidence
+        if each.kind == "recorded"
+    ]
+    assert len(cited) > 150
+    assert [each for each in cited if each[1].encode() not in texts] == []
 
 
 PAGE = """

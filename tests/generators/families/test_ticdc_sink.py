@@ -1,11 +1,15 @@
 """Partitions as TiCDC's own tests of its dispatchers have them (pingcap/tiflow, dispatcher/partition/*_test.go), of 16."""
 
+from dataclasses import replace
+
 import pytest
 
-from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, unpack
-from generators.model import Column, Op, Table
+from generators.errors import Refused
+from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, statement, unpack
+from generators.model import Column, History, Kind, Layout, Op, SchemaChange, State, Table
 from generators.sources import mysql
-from generators.sources.boundaries import change
+from generators.sources.boundaries import START, change
+from generators.wire_format import get
 
 NUMBER = mysql.integer("int")
 SINGLE = Table("test", "t1", (Column("a", NUMBER, False), Column("b", NUMBER)), ("a",))
@@ -83,3 +87,62 @@ def test_classic_takes_null_for_the_text_null_where_it_looks_for_changed_keys():
 def test_tidb_moves_a_row_whose_clustered_key_is_another_by_its_collation(collation, after, moves):
     table = Table("test", "t", (Column("k", mysql.text(), False, collation=collation),), ("k",))
     assert moved(table, {"k": "Aa"}, {"k": after}) is moves
+
+
+WIDE = Table("shop", "t", (Column("id", NUMBER, False), Column("b", NUMBER), Column("hidden_a", mysql.text())), ("id",))
+ROW = {"id": 1, "b": 2, "hidden_a": "x"}
+SINKS = {
+    "ticdc-canal-json": "extension",
+    "ticdc-simple-json": "auto-bootstrap",
+    "ticdc-simple-avro": "auto-bootstrap",
+    "ticdc-open-protocol": "one-row",
+    "ticdc-debezium-json": "extension",
+}
+
+
+@pytest.mark.parametrize(("name", "option"), SINKS.items())
+def test_selected_columns_alone_are_in_rows(name, option):
+    fmt = get(name)
+    events = (change(WIDE, Op.INSERT, (None, ROW)), change(WIDE, Op.UPDATE, (ROW, {**ROW, "b": 3})))
+    for options, there in (((option,), True), ((option, "selected"), False)):
+        written = fmt.write(History(events), fmt.build("new-8.5.7", *options), Layout())
+        rows = [one for one in written if one.changes[0].kind is Kind.ROW]
+        assert len(rows) == 2 and all((b"hidden_a" in one.message.value) is there for one in rows)
+        states = {one.changes[0].after["hidden_a"].state for one in rows}
+        assert states == ({State.VALUE} if there else {State.ABSENT})
+    known = [one.message.value for one in written if one.changes[0].kind is Kind.BOOTSTRAP]
+    assert all(b"hidden_a" in value for value in known) and bool(known) is name.startswith("ticdc-simple")
+    cases = {one.name for one in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in one.name}
+    assert cases == {f"selected/{one}" for one in ("insert", "update", "update-hidden", "delete")}
+
+
+@pytest.mark.parametrize("name", SINKS)
+def test_routed_tables_have_the_partitions_of_their_sources(name):
+    fmt = get(name)
+    plain, routed = (fmt.build("new-8.5.7", *options) for options in ((), ("routed",)))
+    history = History((change(WIDE, Op.INSERT, (None, ROW)),))
+    places = [fmt.write(history, profile, Layout(partitions=16))[0] for profile in (plain, routed)]
+    sources = (WIDE, replace(WIDE, database="source_shop"))
+    assert [one.message.partition for one in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
+    assert places[0].message.value == places[1].message.value and places[0].message.partition != places[1].message.partition
+    sql = "alter table t add column c char(3) default 'x'"
+    event = SchemaChange(START, "add column", sql, "shop", "t")
+    texts = [fmt.write(History((event,)), profile, Layout())[0].changes[0].sql for profile in (plain, routed)]
+    assert texts == [
+        "ALTER TABLE `t` ADD COLUMN `c` CHAR(3) DEFAULT _UTF8MB4'x'",
+        "ALTER TABLE `shop`.`t` ADD COLUMN `c` CHAR(3) DEFAULT 'x'",
+    ]
+
+
+def test_a_view_of_another_form_than_its_own_is_refused_by_the_newest_release_alone():
+    def view(sql):
+        return SchemaChange(START, "create view", sql, "d", "v")
+
+    profile = get("ticdc-canal-json").profile
+    for sql in ("create view v as select a from e.t", "create view v as select t.a from t"):
+        with pytest.raises(Refused, match="stored SELECT"):
+            statement(view(sql), profile("new-8.5.7"))
+        assert statement(view(sql), profile("new-8.5.6")).startswith("CREATE ALGORITHM")
+    assert statement(view("create view v as select a from t"), profile("new-8.5.7+extension+routed")).endswith(
+        "VIEW `d`.`v` AS SELECT `a` FROM `d`.`t`"
+    )

@@ -313,6 +313,22 @@ def test_statements_of_a_grammar_are_restored_as_tidbs_parser_does():
     assert wrong == []
 
 
+# What the same parser made of restored statements with the database d before each bare table, with the flags of TiCDC's router;
+# null for one that it does not read.
+ROUTED = [json.loads(line) for line in (Path(__file__).parent / "ticdc_ddl_routed.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_routed_statements_are_restored_once_more_as_tidbs_parser_does():
+    def routed(text):
+        try:
+            return ddl.told(text, ttl_off=False, routed="d").text
+        except Refused:
+            return None
+
+    assert len(ROUTED) >= 100
+    assert [(text, routed(text), expected) for text, expected in ROUTED if routed(text) != expected] == []
+
+
 def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     assert ddl.restored(sql) == (

@@ -550,8 +550,13 @@ def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     ("configuration", "partitions", "facts"),
     [
         *(("pk3", 3, {"pk_hash": True}), ("pk7", 7, {"pk_hash": True})),
-        *(("pk3-nodb", 3, {"pk_hash": True, "database_hash": False}), ("id3", 3, {"hash_column": "id"})),
-        *(("ID3-wrong-case", 3, {"hash_column": "ID"}), ("table3", 3, {"table_hash": True}), ("table7", 7, {"table_hash": True})),
+        *(("a^b7", 7, {"hash_columns": ("a", "b")}), ("pk7-nodb", 7, {"pk_hash": True, "database_hash": False})),
+        *(("pk3-nodb", 3, {"pk_hash": True, "database_hash": False}), ("id3", 3, {"hash_columns": ("id",)})),
+        *(
+            ("ID3-wrong-case", 3, {"hash_columns": ("ID",)}),
+            ("table3", 3, {"table_hash": True}),
+            ("table7", 7, {"table_hash": True}),
+        ),
     ],
 )
 def test_rows_go_to_the_partitions_that_were_recorded(
@@ -568,8 +573,39 @@ def test_rows_go_to_the_partitions_that_were_recorded(
         body = bodies[one["n"]]
         flat = _Flat(body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ()))
         expected = {part["partition"]: part["rows"] for part in one["parts"]}
-        if body["data"]:
+        if configuration == "a^b7" and body["table"] != "t_comp":
+            assert list(expected) == [0]  # the rule is one of another table
+        elif body["data"]:
             assert _placement(body["data"], flat, found, partitions) == expected, one
+
+
+def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
+    columns = (
+        Column("id", mysql.integer("bigint", unsigned=True), False, declared="SERIAL primary key"),
+        Column("c", mysql.text("text"), declared="TEXT(100)"),
+    )
+    event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
+    live, asked = (
+        json.loads(write(History((event,)), profile("1.1.7", *options), Layout())[0].message.value or b"")
+        for options in ((), ("tsdb-off",))
+    )
+    assert (live["mysqlType"], live["data"]) == ({"id": "SERIAL", "c": "TEXT(100)"}, [{"id": "-5", "c": "Ã©"}])
+    assert (asked["mysqlType"], asked["data"]) == (
+        {"id": "bigint(20) unsigned", "c": "text"},
+        [{"id": "18446744073709551611", "c": "é"}],
+    )
+
+
+def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_its_own() -> None:
+    columns = (Column("a😀", mysql.enum_of("😀", "é"), False), Column("b", mysql.integer("int")))
+    shown = []
+    for name in ("plain", "dot.ted"):
+        event = insert(Table("d", name, columns, (), (("b",), ("a😀",))), {"a😀": 1, "b": 2})
+        (sent,) = write(History((event,)), profile("1.1.5", "tsdb-off"), Layout())
+        body = json.loads(sent.message.value or b"")
+        assert (body["mysqlType"]["a?"], body["data"]) == ("enum('?','é')", [{"a?": "1", "b": "2"}])
+        shown.append(body["pkNames"])
+    assert shown == [None, ["a?"]]
 
 
 def test_a_dynamic_topic_is_of_the_table() -> None:

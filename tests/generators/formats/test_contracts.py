@@ -268,7 +268,7 @@ _OF_PROFILE = {"release", "options", "assumed", "source", "deployment"}
 UNFLIPPED = {
     "ticdc-canal-json": {"dispatcher", "placement_rules", "ttl_off"},
     "alibaba-canal-json": {
-        *("connection_charset", "display_widths", "dynamic_topic", "hash_column", "mariadb", "old_time", "table_hash")
+        *("connection_charset", "display_widths", "dynamic_topic", "hash_columns", "live", "mariadb", "old_time", "table_hash")
     },
     "cloudcanal-json": {"ddl_topic"},
     "cloudcanal-canal-json": {"ddl_topic"},

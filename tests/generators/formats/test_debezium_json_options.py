@@ -248,10 +248,9 @@ def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]
         profile(release, *options)
 
 
-def test_3_6_is_known_of_postgresql_alone() -> None:
+def test_what_3_6_changes() -> None:
     """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
-    with pytest.raises(UsageError, match="another parser of statements"):
-        profile("3.6.1.Final")
+    assert profile("3.6.1.Final").connector == "mysql"
     with pytest.raises(UsageError, match="nanoseconds is not known of"):
         profile("3.6.1.Final", "postgresql", "nanoseconds")
     new = profile("3.6.1.Final", "postgresql", "string").modes

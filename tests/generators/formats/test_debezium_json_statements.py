@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -100,6 +101,86 @@ def test_a_logical_message() -> None:
     assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
     assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
     assert written(PG_OLD, event) == []
+
+
+def test_a_logical_message_alone_is_of_no_transaction() -> None:
+    events = (SourceStatement(START, f"logical-message{kind}", "hello", "shop", "outbox") for kind in ("", "-alone"))
+    inside, alone = written(profile("3.5.0.Final", "postgresql", "transaction"), *events)
+    assert payload(inside)["transaction"]["total_order"] == 1
+    assert payload(alone) | {"transaction": None} == payload(alone)
+
+
+def _of_k(*columns: Column, comment: str = "") -> Table:
+    return Table("d", "k", (Column("id", mysql.integer("int"), False), *columns), ("id",), comment=comment)
+
+
+def test_the_connector_keeps_a_comment_that_change_drops() -> None:
+    """debezium#kept-comments: CHANGE edits a column, MODIFY makes it anew, LIKE takes the columns and not the table's comment."""
+    string, number = mysql.text("varchar", 10), mysql.integer("int")
+    a, b = Column("a", string, comment="of a"), Column("b", number, comment="of b")
+    made = _of_k(a, b, comment="of k")
+    changed = _of_k(Column("a2", string), b, comment="of k")
+    modified = _of_k(Column("a2", string), Column("b", mysql.integer("bigint")), comment="of k")
+    alike = dataclasses.replace(modified, name="l")
+    named = dataclasses.replace(modified, name="m")
+    events = (
+        SchemaChange(START, "create table", "CREATE TABLE d.k (...)", "d", "k", None, made),
+        SchemaChange(START, "change column", "ALTER TABLE `d`.`k` CHANGE COLUMN `a` `a2` varchar(10)", "d", "k", made, changed),
+        SchemaChange(START, "modify column", "ALTER TABLE d.k MODIFY b BIGINT", "d", "k", changed, modified),
+        boundaries.insert(modified, {"id": 1, "a2": "x", "b": 2}),
+        SchemaChange(START, "create table", "CREATE TABLE d.l LIKE d.k", "d", "l", None, alike),
+        SchemaChange(START, "rename table", "RENAME TABLE d.k TO d.m", "d", "m", modified, named, old_name="k"),
+    )
+    found = [payload(one) for one in written(profile("3.5.0.Final", "mariadb"), *events)]
+    tables = [one["tableChanges"][0]["table"] for one in found if "ddl" in one]
+    assert [[column["comment"] for column in table["columns"]] for table in tables] == [
+        [None, "of a", "of b"],
+        [None, "of a", "of b"],
+        *[[None, "of a", None]] * 3,
+    ]
+    assert [table["comment"] for table in tables] == ["of k", "of k", "of k", None, "of k"]
+    row = written(profile("3.5.0.Final", "mariadb"), *events)[3]
+    fields = json.loads(row.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [field.get("doc") for field in fields] == [None, "of a", None]
+
+
+def test_the_connector_edits_the_column_that_it_knows() -> None:
+    """debezium#kept-comments: what 3.5.0 and 3.6.1 wrote for these statements."""
+    number, text = mysql.integer("int"), mysql.text("varchar", 9)
+    counted = Column("id", number, False, declared="int primary key auto_increment")
+    label = Column("e", mysql.enum_of("a", "b"), declared="enum('a','b')")
+    made = Table("d", "k", (counted, label, Column("a", text)), ("id",))
+    edited = Table("d", "k", (Column("id", number, False), Column("e2", number), Column("a", text)), ("id",))
+    events = (
+        SchemaChange(START, "create table", "create table d.k (...)", "d", "k", None, made),
+        SchemaChange(START, "modify column", "alter table d.k change e e2 int, change id id int", "d", "k", made, edited),
+        boundaries.insert(edited, {"id": 1, "e2": 2, "a": "x"}),
+        SchemaChange(START, "add primary key", "alter table d.k add primary key (id)", "d", "k", edited, edited),
+    )
+    for name in (("3.5.0.Final", "mariadb"), ("3.6.1.Final",)):
+        found = written(profile(*name), *events)
+        columns = [payload(one)["tableChanges"][0]["table"]["columns"] for one in found if "ddl" in payload(one)]
+        shown = [[(c["optional"], c["autoIncremented"], c["generated"], c["enumValues"]) for c in each] for each in columns]
+        rest = [(True, False, False, ["'a'", "'b'"]), (True, False, False, None)]
+        assert shown == [
+            [(False, True, True, None), *rest],
+            [(True, True, True, None), *rest],
+            [(False, True, True, None), *rest],
+        ]
+        assert json.loads(found[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "read"), [("\ufeffBOM", "BOM"), ("\ufffeBO", "\u4200\u4f00"), ("B\ufeff", "B\ufeff"), ("", ""), (None, None)]
+)
+def test_a_text_in_utf16_loses_a_mark_of_the_order_of_bytes(text: str | None, read: str | None) -> None:
+    """debezium#utf16-mark: Java's UTF-16 takes it for a mark; a snapshot reads through JDBC."""
+    columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.text("varchar", 9), charset="utf16"))
+    table = Table("d", "t", columns, ("id",))
+    row = {"id": 1, "c": text}
+    streamed, snapshot = written(NEW, boundaries.insert(table, row), RowChange(START, table, Op.READ, (RowImages(None, row),)))
+    assert (payload(streamed)["after"]["c"], payload(snapshot)["after"]["c"]) == (read, text)
+    assert streamed.changes[0].after is not None and streamed.changes[0].after["c"].value == read
 
 
 DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)

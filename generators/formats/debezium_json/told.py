@@ -1,0 +1,111 @@
+"""What statements told MySQL's connector of columns, where that is not what the server has (debezium#kept-comments).
+
+For CHANGE the connector edits the column that it knows: what the new definition does not say stays. MODIFY makes it anew. A
+definition that does not say NOT NULL makes a column of the key optional. CREATE TABLE LIKE takes the columns, not the comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from generators.formats.debezium_json.envelope import literal
+from generators.model import Column, SchemaChange, Table
+
+_NAME: Final = r"(`(?:[^`]|``)+`|\w+)"
+_DEFINITION: Final = r"((?:[^,(']|\([^)]*\)|'(?:[^']|'')*')*)"
+_CHANGE: Final = rf"CHANGE (?:COLUMN )?{_NAME} {_NAME} {_DEFINITION}"
+_MODIFY: Final = rf"MODIFY (?:COLUMN )?{_NAME} {_DEFINITION}"
+_CLAUSE: Final = re.compile(rf"\b(?:{_CHANGE}|{_MODIFY}|RENAME COLUMN {_NAME} TO {_NAME})", re.IGNORECASE)
+_LIKE: Final = re.compile(rf"\bLIKE (?:{_NAME}\.)?{_NAME}\s*$", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"\bAUTO_INCREMENT\b|^SERIAL\b", re.IGNORECASE)
+_SOLID: Final = re.compile(r"\bNOT NULL\b|\bPRIMARY KEY\b|^SERIAL\b", re.IGNORECASE)
+
+_Place = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A column as the connector knows it. `optional` tells that it does not know the column of a key to be NOT NULL."""
+
+    comment: str
+    counted: bool
+    labels: tuple[str, ...]
+    optional: bool = False
+
+    @classmethod
+    def of(cls, column: Column) -> _Known:
+        return cls(column.comment, bool(_COUNTED.search(column.declared)), column.type.members)
+
+    def edited(self, new: _Known) -> _Known:
+        """The column after an edit that says what `new` has."""
+        return _Known(new.comment or self.comment, new.counted or self.counted, new.labels or self.labels, new.optional)
+
+
+@dataclass(slots=True)
+class ToldColumns:
+    """The columns that the connector knows, and the tables whose comment it does not know, since they were made LIKE others."""
+
+    columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
+    alike: set[_Place] = field(default_factory=set)
+
+    def see(self, event: SchemaChange) -> None:
+        """Follows a statement."""
+        here = (event.database, event.table)
+        if event.old_name:
+            self.columns[here] = self.columns.pop((event.database, event.old_name), {})
+        if event.after is None:
+            return
+        created = event.action == "create table"
+        like = _LIKE.search(event.sql) if created else None
+        before = self.columns.get((event.database, _bare(like[2])) if like else here, {}) if like or not created else {}
+        self.columns[here] = dict(_after(event, event.after.columns, before))
+        if like:
+            self.alike.add(here)
+        elif event.action in ("create table", "table comment"):
+            self.alike.discard(here)
+
+    def table(self, table: Table) -> Table:
+        """The table as the connector knows it."""
+        here = (table.database, table.name)
+        if known := self.columns.get(here):
+            table = replace(table, columns=tuple(_told(c, known[c.name]) if c.name in known else c for c in table.columns))
+        return replace(table, comment="") if here in self.alike else table
+
+    def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
+        """Puts into the columns of `tableChanges` what no column of the model says."""
+        known = self.columns.get((table.database, table.name), {})
+        for column in columns:
+            if (told := known.get(column["name"])) is not None:
+                counted = column["autoIncremented"] or told.counted
+                labels = column["enumValues"] or [f"'{literal(label)}'" for label in told.labels] or None
+                column |= {"autoIncremented": counted, "generated": counted, "enumValues": labels}
+
+
+def _after(event: SchemaChange, columns: Iterable[Column], before: Mapping[str, _Known]) -> Iterable[tuple[str, _Known]]:
+    clauses = {_bare(m[2] or m[4] or m[7]): m for m in _CLAUSE.finditer(event.sql)}
+    for column in columns:
+        new, clause = _Known.of(column), clauses.get(column.name)
+        old = before.get(_bare(clause[1] or clause[6] or "") if clause else column.name)
+        definition = (clause[3] or clause[5]) if clause else None
+        if definition is not None:
+            new = replace(new, optional=not column.nullable and not _SOLID.search(definition))
+        if old is None:
+            yield column.name, new
+        elif definition is not None:
+            yield column.name, old.edited(new)
+        else:
+            yield (
+                column.name,
+                replace(old, comment=column.comment or old.comment, optional=old.optional and "key" not in event.action),
+            )
+
+
+def _told(column: Column, known: _Known) -> Column:
+    return replace(column, comment=column.comment or known.comment, nullable=column.nullable or known.optional)
+
+
+def _bare(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
