@@ -333,12 +333,15 @@ def _perform(
     made = known_files.updated(result) if update else None
     if made is not None:
         result = known_files.under(result, replace(settings.expect, entries=(*made.kept, *made.added)))
+    # Saved first: what is shown names only files that are there.
+    result, unsaved = replay.save_all(result, settings)
     _show(result, style, stream, details)
     # The verdict stands; a full or read-only disk costs only the file. A file that the user asked for makes the exit code 3.
     lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
-    unsaved = save(lambda: replay.save_all(result, settings))
+    if unsaved is not None:
+        click.echo(f"cdc-conformance: {unsaved}", err=True)
     if report:
-        lost = max(lost, unsaved, save(lambda: write_all(result, report)))
+        lost = max(lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report)))
     return lost if lost and result.exit_code != 130 else result.exit_code
 
 

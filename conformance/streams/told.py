@@ -103,12 +103,13 @@ class Subject:
 
     def streamed(self, fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None = None) -> Streamed:
         """A history of the table under that name; `some` are its statements, None all that it can have."""
+        fine = bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
-            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some)
+            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some, fine)
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
 
-        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some)
+        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine)
 
 
 OURS: Final = (Subject(),)

@@ -52,6 +52,22 @@ class ByStamp(Materialiser):
         return F.expr("array(CAST(unix_micros(stamp) AS decimal(20,0)))")
 
 
+class ByCommit(Materialiser):
+    """Orders changes by the time of their commit, which those of a millisecond share."""
+
+    def version(self) -> Column:
+        """The commit's microseconds."""
+        return F.expr("array(CAST(unix_micros(commit_time) AS decimal(20,0)))")
+
+
+class Rounding(Materialiser):
+    """Reads positions as a double, which of 60 bits keeps 53."""
+
+    def version(self) -> Column:
+        """The position, rounded."""
+        return F.transform(super().version(), lambda number: number.cast("double").cast("decimal(20,0)"))
+
+
 class ByArrival(Materialiser):
     """Lets whatever arrives last win."""
 
@@ -123,7 +139,7 @@ class Knowing(Materialiser):
 class StreamLiar:
     """A wrong keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another, where
     the writer's timestamps are in the order of the commits: TiCDC's are not. `needs` is what the format must have for the lie to
-    show: schema, watermarks or compacted (conformance.rules.streams)."""
+    show: schema, watermarks, compacted (conformance.rules.streams), or positions and no watermarks."""
 
     name: str
     convicts: str
@@ -148,6 +164,20 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
     StreamLiar("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.", Appending),
     StreamLiar(
         "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", ByStamp, also="record-time"
+    ),
+    StreamLiar(
+        "ordered-by-commit",
+        "order",
+        "Changes are ordered by the time of their commit, although their positions are finer.",
+        ByCommit,
+        needs="positions",
+    ),
+    StreamLiar(
+        "position-rounded",
+        "order",
+        "Positions are read as doubles: of TiDB's, 64 in a row are the same.",
+        Rounding,
+        needs="watermarks",
     ),
     StreamLiar("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", ByArrival),
     StreamLiar(
@@ -183,6 +213,7 @@ def liars(fmt: str) -> tuple[StreamLiar, ...]:
     """Those whose lie can show in a format."""
     order = order_of(fmt)
     has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
+    has["positions"] = bool(order.positions) and not order.watermarks
     return tuple(liar for liar in LIARS if has[liar.needs])
 
 

@@ -28,7 +28,7 @@ from conformance.streams.told import PARTITIONS, Group, Recipe, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, named
-from generators.model import Kind, Op
+from generators.model import Kind, Op, RowChange
 from generators.storage import codec
 from generators.wire_format import FORMATS, get
 
@@ -270,6 +270,9 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     assert set(found) == set(selftest.STREAM_NEMESES) - ({"compacted"} if not name.startswith("debezium-") else set())
     assert found["none"].story.moved and found["late-watermarks"].story.gone
     assert kept._schemas_late(found["schema-lags"])
+    for stream in group.streams:
+        commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
+        assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
 
 
 def test_an_interrupted_check_leaves_nothing_running(
