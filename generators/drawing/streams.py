@@ -38,6 +38,8 @@ START_MS: Final = 1_700_000_000_000
 STATEMENTS: Final = ("add column", "truncate table", "drop column", "drop table", "add column again")
 """The statements on the table, in this order, if the profile has messages for them."""
 
+TWICE: Final = 10
+"""Changes at the end of a `fine` history that another follows within the millisecond."""
 MOVING: Final = 20
 """Most further changes, until one leaves a key for good."""
 
@@ -110,8 +112,8 @@ class Story(ABC):
         while done < changes:
             rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
             self.transaction(rows)
-            if self.fine and self._touched and self.chance.random() < 0.3:
-                self.transaction(1, soon=True)
+            if self.chance.random() < 0.2:
+                self.soon()
             for number in range(done, done + rows):
                 if what := borders.get(number):
                     self.statement(what)
@@ -122,6 +124,10 @@ class Story(ABC):
                 self.events.append(Bootstrap(self.now(), self.table))
             if self.chance.random() < 0.05:
                 self.events.append(Heartbeat(self.now()))
+        # What comes last shows.
+        for _ in range(TWICE if self.fine else 0):
+            self.transaction(1)
+            self.soon()
         for _ in range(MOVING):
             if not self.moved:
                 self.transaction(1)
@@ -131,6 +137,11 @@ class Story(ABC):
         """The next commit; commits are a second apart, since some writers write no finer time, but for one that comes `soon`."""
         self._at = Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
         return self._at
+
+    def soon(self) -> None:
+        """Another commit of a row of the last one, within its millisecond, in a `fine` history."""
+        if self.fine and self._touched:
+            self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
         """Changes of `count` different rows in one commit, of one kind, between its marks when there are several; one that comes

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,9 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     for stream in group.streams:
         commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
         assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
+    flat = [one for stage in found["duplicate"].stages for one in stage if one.changes[0].kind is Kind.ROW]
+    stale = ((one, again) for one, again in pairwise(flat) if one.message.event > again.message.event)
+    assert sum(one.changes[0].commit_time_us == again.changes[0].commit_time_us for one, again in stale) > 5
 
 
 def test_an_interrupted_check_leaves_nothing_running(
