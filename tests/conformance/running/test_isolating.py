@@ -1,5 +1,6 @@
 """Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
+import itertools
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -159,3 +160,11 @@ def test_an_error_that_every_message_raises_is_not_searched_for(fine):
         return
     assert (outputs, len(limits(engine)), len(blamed)) == ({}, isolating.ALIKE, COUNT)
     assert all(one.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for one in blamed)
+
+
+@pytest.mark.parametrize(("text", "alike"), [("Lost task 0.0 in stage {0}.0 (TID {0}): gone", True), ("no {0}", False)])
+def test_numbers_of_spark_s_tasks_make_no_other_error(text, alike):
+    numbers = itertools.count(1)
+    engine = memory(lambda _offsets: DecodeRaised(text.format(next(numbers))))
+    isolating.isolate(engine, prepared(), CALL, DecodeRaised(text.format(0)))
+    assert (len(limits(engine)) == isolating.ALIKE) == alike
