@@ -318,7 +318,7 @@ def _perform(
                 note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
                 with transport(asked, note, conf) as (bootstrap, described, topic):
                     settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
+                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
                     first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
                     result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
