@@ -327,11 +327,9 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
         transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
         result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)
-    result = replay.named(result, FAILURES, settings)
-    try:
-        replay.save_all(result, settings)
-    except HarnessError as error:
-        warnings.warn(str(error), stacklevel=2)
+    result, unsaved = replay.save_all(replay.named(result, FAILURES, settings), settings)
+    if unsaved is not None:
+        warnings.warn(str(unsaved), stacklevel=2)
     return result
 
 

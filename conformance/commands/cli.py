@@ -318,7 +318,7 @@ def _perform(
                 note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
                 with transport(asked, note, conf) as (bootstrap, described, topic):
                     settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
+                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
                     first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
                     result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
@@ -333,12 +333,15 @@ def _perform(
     made = known_files.updated(result) if update else None
     if made is not None:
         result = known_files.under(result, replace(settings.expect, entries=(*made.kept, *made.added)))
+    # Saved first: what is shown names only files that are there.
+    result, unsaved = replay.save_all(result, settings)
     _show(result, style, stream, details)
     # The verdict stands; a full or read-only disk costs only the file. A file that the user asked for makes the exit code 3.
     lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
-    unsaved = save(lambda: replay.save_all(result, settings))
+    if unsaved is not None:
+        click.echo(f"cdc-conformance: {unsaved}", err=True)
     if report:
-        lost = max(lost, unsaved, save(lambda: write_all(result, report)))
+        lost = max(lost, unsaved.exit_code if unsaved else 0, save(lambda: write_all(result, report)))
     return lost if lost and result.exit_code != 130 else result.exit_code
 
 

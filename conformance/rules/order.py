@@ -50,10 +50,12 @@ class Order:
     tried: str = ""
 
     def has(self, need: str) -> bool:
-        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks, compacted, or "" for nothing."""
+        """Whether it has what a stream rule or a keeper's mistake needs: order, schema, watermarks, compacted, positions that are
+        finer than commits, without watermarks, or "" for nothing."""
         return {
             "": True,
             "order": not self.arrival,
+            "positions": bool(self.positions) and not self.watermarks,
             "schema": self.keys == "schema",
             "watermarks": self.watermarks,
             "compacted": self.compacted,

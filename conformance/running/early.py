@@ -20,6 +20,7 @@ from conformance.judging.judge import CaseResult, Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.selection import claimed
 from conformance.rules.rules import rules
+from conformance.running.events import Listener, failing
 from conformance.running.isolating import always
 from conformance.running.mixing import ACQUITTING
 from conformance.running.prepared import Prepared, Settings, request
@@ -41,6 +42,7 @@ class Early:
     fmt: Format[Any]
     cases: Sequence[Case]
     places: dict[int, Place]
+    listen: Listener
     asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
     findings: tuple[tuple[Finding, CaseResult], ...] = ()
     always: Exception | None = None
@@ -65,6 +67,7 @@ class Early:
         try:
             outputs = read(future.result(), call.level)
         except (ChildDied, DecodeTimeout) as error:
+            failing(self.listen, call.name, error)
             self.always = always(self.engine, one, call, error)
             return True
         except (CancelledError, DecodeRaised, HarnessError):
@@ -91,7 +94,7 @@ class Early:
                     yield finding, result
 
 
-def draw(settings: Settings, engine: Engine, fmt: Format[Any]) -> Early | None:
+def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener) -> Early | None:
     """The cases of the first chosen profile, which the engine gets. None for the reference decoder, and where the user chose
     cases."""
     if settings.decoder is None or settings.selection or settings.tables is not None:
@@ -100,7 +103,8 @@ def draw(settings: Settings, engine: Engine, fmt: Format[Any]) -> Early | None:
     messages = [w.message for case in cases for w in case.written]
     places, source = lay_out(engine.directory, _handle(fmt), messages)
     engine.open(_handle(fmt), source).add_done_callback(_quiet)
-    return Early(settings, engine, fmt, cases, {id(message): place for message, place in zip(messages, places, strict=True)})
+    by_message = {id(message): place for message, place in zip(messages, places, strict=True)}
+    return Early(settings, engine, fmt, cases, by_message, listen)
 
 
 def _handle(fmt: Format[Any]) -> str:

@@ -35,6 +35,13 @@ class Working:
 
 
 @dataclass(frozen=True, slots=True)
+class Failing:
+    """A decode call hung, or ended the decoder's process; `text` says how. The messages that do it are not known yet."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drawn:
     """A format's cases are drawn, its messages published, its decode calls submitted."""
 
@@ -85,7 +92,7 @@ class Finished:
     result: RunResult
 
 
-Event: TypeAlias = Started | Working | Drawn | Decoded | Broken | Judged | Reduced | Finished
+Event: TypeAlias = Started | Working | Failing | Drawn | Decoded | Broken | Judged | Reduced | Finished
 Listener: TypeAlias = Callable[[Event], None]
 
 
@@ -98,13 +105,24 @@ def working(listen: Listener) -> Callable[[str], None]:
     return lambda text: listen(Working(text))
 
 
-def noting(note: Callable[[str], None], judged: Callable[[FormatResult], None] = lambda _result: None) -> Listener:
-    """A listener that notes a run's stages as text, and passes on each format's result."""
+def failing(listen: Listener, call: str, error: Exception) -> None:
+    """Passes on how a decode call failed."""
+    listen(Failing(f"{call}: {str(error).partition(chr(10))[0]}; looking for the messages that do it"))
+
+
+def noting(
+    note: Callable[[str], None],
+    judged: Callable[[FormatResult], None] = lambda _result: None,
+    line: Callable[[str], None] | None = None,
+) -> Listener:
+    """A listener that notes a run's stages as text, failing calls by `line`, and passes on each format's result."""
 
     def listen(event: Event) -> None:
         match event:
             case Working(text=text):
                 note(text)
+            case Failing(text=text):
+                (line or note)(text)
             case Drawn():
                 note(f"{event.format}: {event.messages:,} messages of {event.cases:,} cases; {event.calls} decode calls")
             case Decoded(call=call):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ ALIKE: Final = 6
 """Cases that are tried alone before a call that raises is divided."""
 COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
 """Why the decoder may be innocent of a hang."""
+
+_TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
+"""Numbers in Spark's errors that differ from call to call."""
 
 Outputs = Mapping[Place, Sequence[OutputRow]]
 
@@ -151,7 +155,7 @@ def _alike(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]
             texts.add(str(error))
         else:
             return []
-        if len({_first_line(text) for text in texts}) > 1:
+        if len({_TASK.sub("", _first_line(text)) for text in texts}) > 1:
             return []
     why = f"{texts.pop()}\nEach of {ALIKE} messages that were decoded alone raises this."
     ids = {case.id for case in tried}

@@ -28,7 +28,7 @@ from conformance.rules.rules import rules
 from conformance.running.alone import Alone, convicts
 from conformance.running.prepared import Settings
 from conformance.text import printable
-from generators.errors import UnknownName, UsageError
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Case
 from generators.storage import codec
 
@@ -140,15 +140,22 @@ def named(result: RunResult, directory: Path, settings: Settings) -> RunResult:
     return replace(result, failures=tuple(failures))
 
 
-def save_all(result: RunResult, settings: Settings) -> None:
-    """Saves every failure that has a file. Raises HarnessError."""
+def save_all(result: RunResult, settings: Settings) -> tuple[RunResult, HarnessError | None]:
+    """Saves every failure that has a file; the result, in which those that could not be saved name none, and the first error."""
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
+    failures, first = [], None
     for failure in result.failures:
-        if failure.file:
-            # Of an unfinished run not every format has a result.
-            fmt = failure.result.case.format
-            decoder = decoder_of(fmt, settings.decoder or decoders.get(fmt))
-            save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
+        try:
+            if failure.file:
+                # Of an unfinished run not every format has a result.
+                fmt = failure.result.case.format
+                decoder = decoder_of(fmt, settings.decoder or decoders.get(fmt))
+                save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
+            failures.append(failure)
+        except HarnessError as error:
+            first = first or error
+            failures.append(replace(failure, file="", naming=()))
+    return replace(result, failures=tuple(failures)), first
 
 
 def trusted(decoder: str) -> bool:

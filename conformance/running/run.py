@@ -49,7 +49,19 @@ from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, laws
-from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
+from conformance.running.events import (
+    Broken,
+    Decoded,
+    Drawn,
+    Finished,
+    Judged,
+    Listener,
+    Reduced,
+    Started,
+    failing,
+    ignore,
+    working,
+)
 from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
 from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
@@ -191,7 +203,7 @@ def prepare(
     decoder = decoder_of(fmt.name, settings.decoder)
     loading = loading or load(settings, engine, fmt)
     began, note = time.monotonic(), working(listen)
-    first = early.draw(settings, engine, fmt)
+    first = early.draw(settings, engine, fmt, listen)
     cases = _cases(settings, fmt, note)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
@@ -337,7 +349,7 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: E
             judged, outputs = one.acquitted.pop(number)
             problem = ""
         else:
-            judged, outputs, problem = _judge_call(engine, one, call, one.futures[number], judge, working(listen))
+            judged, outputs, problem = _judge_call(engine, one, call, one.futures[number], judge, listen)
         if evidence:
             evidence.outputs[call.name] = outputs
         results += judged
@@ -411,7 +423,7 @@ def _judge_call(
     call: Call,
     future: Future[pa.Table],
     judge: Judge,
-    note: Note,
+    listen: Listener,
 ) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
     try:
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
@@ -422,8 +434,10 @@ def _judge_call(
     except (DecodeRaised, Lost) as failed:
         late = (failed.verdict if isinstance(failed, EveryCall) else verdict_of(failed)) is Verdict.TIMEOUT
         what = "did not end" if late else "raised" if isinstance(failed, DecodeRaised) else "ended"
-        if prepared.always is None:
-            note(f"{call.name}: the decoder {what}; looking for the messages that make it")
+        if prepared.always is None and isinstance(failed, DecodeRaised):
+            working(listen)(f"{call.name}: the decoder raised; looking for the messages that make it")
+        elif prepared.always is None:
+            failing(listen, call.name, failed)
         outputs, guilty = isolate(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
         certain = isinstance(failed, DecodeRaised) or prepared.always is not None or not any(one.alone for one in guilty)

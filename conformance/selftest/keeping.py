@@ -28,7 +28,7 @@ Texts: TypeAlias = Mapping[str, str | None]
 class Keeping:
     """A mistake of a keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another,
     where the records' timestamps are in the order of the commits. `needs` is what the format must have for the
-    mistake to show: order, schema, watermarks or compacted (conformance.rules.streams)."""
+    mistake to show (`conformance.rules.order.Order.has`)."""
 
     name: str
     convicts: str
@@ -50,6 +50,15 @@ TWICE: Final = Keeping("applied-twice", "at-least-once", "Every delivery of an u
 STAMPED: Final = Keeping(
     "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", "order", "record-time"
 )
+COMMITTED: Final = Keeping(
+    "ordered-by-commit",
+    "order",
+    "Changes are ordered by the time of their commit, although their positions are finer.",
+    "positions",
+)
+ROUNDED: Final = Keeping(
+    "position-rounded", "order", "Positions are read as doubles: of TiDB's, 64 in a row are the same.", "watermarks"
+)
 ARRIVED: Final = Keeping("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", "order")
 UNPUNCTUAL: Final = Keeping(
     "late-rows-applied",
@@ -69,7 +78,7 @@ KNOWING: Final = Keeping(
     "compacted",
 )
 STAYING: Final = Keeping("old-key-left", "key-change", "An UPDATE of the key leaves the row under the old key.")
-KEEPING: Final = (LOST, TWICE, STAMPED, ARRIVED, UNPUNCTUAL, LOWERED, IMPATIENT, SILENT, KNOWING, STAYING)
+KEEPING: Final = (LOST, TWICE, STAMPED, COMMITTED, ROUNDED, ARRIVED, UNPUNCTUAL, LOWERED, IMPATIENT, SILENT, KNOWING, STAYING)
 
 
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
@@ -161,9 +170,10 @@ class Keeper:
             return (record.stamp,)
         if self.order.arrival:
             return (0,)
-        for pattern, groups in self.order.positions:
+        for pattern, groups in self.order.positions if self.mistake is not COMMITTED else ():
             if found := re.search(pattern, change.position or ""):
-                return tuple(int(found[number]) for number in groups)
+                numbers = (int(found[number]) for number in groups)
+                return tuple(int(float(number)) if self.mistake is ROUNDED else number for number in numbers)
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
     def _noted(self, record: Record, change: Change) -> None:

@@ -101,14 +101,25 @@ class Subject:
         """How the table's name in a stream begins; it leaves room for the stream's number."""
         return self.table[:50] or "t"
 
-    def streamed(self, fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None = None) -> Streamed:
-        """A history of the table under that name; `some` are its statements, None all that it can have."""
+    def streamed(
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        name: str,
+        some: tuple[str, ...] | None = None,
+        *,
+        apart: bool = False,
+    ) -> Streamed:
+        """A history of the table under that name; `some` are its statements, None all that it can have, and all its commits are
+        `apart` in time, or not."""
+        fine = not apart and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
-            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some)
+            return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some, fine)
         # Workers of a cluster need Hypothesis for a user's tables only.
         from generators.tables import streams as of_tables
 
-        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some)
+        return of_tables.streamed(self.values, self.user, fmt, profile, seed, name, CHANGES, PARTITIONS, some, fine)
 
 
 OURS: Final = (Subject(),)
@@ -140,7 +151,7 @@ class Recipe:
         """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
         name = f"{self.subject.label}_{self.number}"
         if not nemesis.quiet:
-            return self.subject.streamed(fmt, profile, seed, name)
+            return self.subject.streamed(fmt, profile, seed, name, apart=nemesis.apart)
         for suffix in ("", "_b", "_c"):
             story = self.subject.streamed(fmt, profile, seed, name + suffix, ())
             if all(map(_elsewhere, story.written)):

@@ -105,11 +105,9 @@ def streamed(
     changes: int = 90,
     partitions: int = 3,
     statements: tuple[str, ...] = STATEMENTS,
+    fine: bool = False,
 ) -> Streamed:
-    """A history of a table of that name in about `changes` row changes, and the messages that the profile writes of it.
-
-    A statement that the profile has no message for (CDL has none at all) does not happen.
-    """
+    """A history of a table of that name in about `changes` row changes, and the profile's messages of it (`tell`)."""
     return tell(
         fmt,
         profile,
@@ -117,6 +115,7 @@ def streamed(
         changes,
         Layout(partitions=partitions),
         statements,
+        fine,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +38,11 @@ START_MS: Final = 1_700_000_000_000
 STATEMENTS: Final = ("add column", "truncate table", "drop column", "drop table", "add column again")
 """The statements on the table, in this order, if the profile has messages for them."""
 
+TWICE: Final = 10
+"""Changes at the end of a `fine` history that another follows within the millisecond."""
+MOVING: Final = 20
+"""Most further changes, until one leaves a key for good."""
+
 Key: TypeAlias = tuple[Value, ...]
 """A row's values of the columns of its table's key."""
 
@@ -66,8 +71,9 @@ class Streamed:
 class Story(ABC):
     """A history in the making: the source's table and rows, and the events so far.
 
-    `added` is the column that ADD COLUMN adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below
-    `few` rows there are inserts alone.
+    `fine`: some rows change twice within a millisecond, which only a position tells apart. `added` is the column that ADD COLUMN
+    adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below `few` rows there are inserts alone, and
+    above twice as many mostly deletes.
     """
 
     def __init__(
@@ -82,7 +88,9 @@ class Story(ABC):
         self.added_after: dict[str, int] = {}
         self.moved: set[Key] = set()
         self.gone: set[Key] = set()
-        self._ms = START_MS
+        self.fine = False
+        self._touched: list[Key] = []
+        self._at = Instant(START_MS)
 
     @abstractmethod
     def fresh(self) -> Row | None:
@@ -104,6 +112,8 @@ class Story(ABC):
         while done < changes:
             rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
             self.transaction(rows)
+            if self.chance.random() < 0.2:
+                self.soon()
             for number in range(done, done + rows):
                 if what := borders.get(number):
                     self.statement(what)
@@ -114,28 +124,43 @@ class Story(ABC):
                 self.events.append(Bootstrap(self.now(), self.table))
             if self.chance.random() < 0.05:
                 self.events.append(Heartbeat(self.now()))
+        # What comes last shows.
+        for _ in range(TWICE if self.fine else 0):
+            self.transaction(1)
+            self.soon()
+        for _ in range(MOVING):
+            if not self.moved:
+                self.transaction(1)
         self.events.append(Watermark(self.now()))
 
-    def now(self) -> Instant:
-        """The next commit; commits are a second apart, since some writers write no finer time."""
-        self._ms += 1000
-        return Instant(self._ms, 1)
+    def now(self, *, soon: bool = False) -> Instant:
+        """The next commit; commits are a second apart, since some writers write no finer time, but for one that comes `soon`."""
+        self._at = Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
+        return self._at
 
-    def transaction(self, count: int) -> None:
-        """Changes of `count` different rows in one commit, of one kind, between its marks when there are several."""
-        at, way = self.now(), self.chance.random()
-        keys = self.chance.sample(sorted(self.rows, key=repr), min(count, len(self.rows)))
+    def soon(self) -> None:
+        """Another commit of a row of the last one, within its millisecond, in a `fine` history."""
+        if self.fine and self._touched:
+            self.transaction(1, soon=True)
+
+    def transaction(self, count: int, *, soon: bool = False) -> None:
+        """Changes of `count` different rows in one commit, of one kind, between its marks when there are several; one that comes
+        `soon` changes rows of the last one, within its millisecond."""
+        at, way = self.now(soon=soon), self.chance.random()
+        known = self._touched if soon else sorted(self.rows, key=repr)
+        keys = self.chance.sample(known, min(count, len(known)))
         op, images = Op.INSERT, list[RowImages]()
-        if len(self.rows) < self.few or way < 0.3:
+        if not soon and (len(self.rows) < self.few or way < (0.3 if len(self.rows) < 2 * self.few else 0.1)):
             new = (self.fresh() for _ in range(count))
             images = [RowImages(None, row) for row in new if row is not None]
         if not images and way < 0.55:
             op, images = Op.DELETE, [RowImages(self.rows[key], None) for key in keys]
         elif not images:
             op, images = Op.UPDATE, [RowImages(self.rows[key], self.updated(key)) for key in keys]
+        self._touched = [self.key(image.after) for image in images if image.after is not None]
         if not images:
             return
-        name = f"{self._ms}"
+        name = f"{at.ms + at.seq - 1}"
         if count > 1:
             self.events.append(TransactionMark(at, "BEGIN", name))
         for image in images:
@@ -207,22 +232,27 @@ def tell(
     changes: int,
     layout: Layout,
     statements: tuple[str, ...] = STATEMENTS,
+    fine: bool = False,
 ) -> Streamed:
     """A history of about `changes` row changes that `begin` makes with these statements, and the profile's messages of it.
 
-    A statement that the profile has no message for (CDL has none at all) does not happen.
+    A statement that the profile has no message for (CDL has none at all) does not happen. With `fine` positions order the
+    changes: if the profile writes them, some rows change twice within a millisecond.
     """
     if profile.source != "mysql":
         statements = ()
     while True:
         story = begin(statements)
+        story.fine = fine
         story.tell(changes)
         history = History(tuple(story.events), story.seed)
         written = tuple(fmt.write(history, profile, layout))
         told_of = {w.message.event for w in written if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)}
         silent = {what for what, number in story.stated.items() if number not in told_of}
-        if not silent:
+        apart = not fine or _told_apart(written)
+        if not silent and apart:
             break
+        fine = apart and fine
         statements = tuple(what for what in statements if what not in silent)
     return Streamed(
         story.table,
@@ -235,3 +265,15 @@ def tell(
         frozenset(story.gone),
         statements,
     )
+
+
+def _told_apart(written: Iterable[Written]) -> bool:
+    """Whether the changes of rows have positions, and those of two events never the same."""
+    events: dict[str, int] = {}
+    for one in written:
+        for change in one.changes:
+            if change.kind is Kind.ROW and (
+                change.position is None or events.setdefault(change.position, one.message.event) != one.message.event
+            ):
+                return False
+    return True

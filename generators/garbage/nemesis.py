@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from generators.errors import NothingSelected
 from generators.garbage import faults
 from generators.garbage.faults import FAULTS, MUST, Fault
-from generators.model import Kind, Message, Written
+from generators.model import Kind, Message, Op, Written
 
 Stages: TypeAlias = tuple[tuple[Written, ...], ...]
 """The messages that arrive before each look of the reader."""
@@ -47,9 +47,10 @@ class Nemesis:
     """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it (conformance.rules.streams),
     unless they are wrong under `twin` as well, which is the same without the trait that the rule is about.
 
-    `quiet` needs a history without statements, where nothing makes up for rows lost early. `append_time` needs a topic whose
-    broker sets the records' timestamps, `compacted` records with the key of their row. `ordered` says that changes come again
-    behind newer ones, and that only what the messages tell of their order undoes it.
+    `quiet` needs a history without statements, where nothing makes up for rows lost early. `apart` needs commits of different
+    times, so that an order by time is wrong for one reason alone. `append_time` needs a topic whose broker sets the records'
+    timestamps, `compacted` records with the key of their row. `ordered` says that changes come again behind newer ones, and that
+    only what the messages tell of their order undoes it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Nemesis:
     apply: Callable[[Stream, random.Random], Stages]
     quiet: bool = False
     twin: str = ""
+    apart: bool = False
     append_time: bool = False
     compacted: bool = False
     ordered: bool = False
@@ -97,15 +99,23 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 
 
 def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
-    """A third of the messages again: at once, or any number of messages later."""
+    """A third of the messages again: at once, or any number of messages later; and of two commits of a millisecond the first one
+    behind the second."""
     keyed = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(keyed)
     for number, written in tuple(keyed):
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
             keyed.append((number + distance, _again(written, restarted_ms)))
+    rows = [(number, one) for number, one in enumerate(stream.written) if _is_row(one)]
+    keyed += [(late + 0.7, _again(one, restarted_ms)) for (_, one), (late, two) in itertools.pairwise(rows) if _soon(one, two)]
     keyed.sort(key=lambda item: item[0])
     return _evenly([written for _, written in keyed])
+
+
+def _soon(one: Written, two: Written) -> bool:
+    """Whether they tell of two commits of one time."""
+    return one.message.event != two.message.event and one.changes[0].commit_time_us == two.changes[0].commit_time_us is not None
 
 
 def _copied(stream: Stream, chance: random.Random) -> Stages:
@@ -219,8 +229,14 @@ def _late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones, and rows behind watermarks that have passed them, in a later look."""
     first, second, third, fourth = _evenly(stream.written)
     marks, come = ([_again(one, 900_000) for one in some if _is_watermark(one)] for some in (stream.written, first + second))
-    rows = tuple(_again(written, 900_000) for written in first + second if _is_row(written) and chance.random() < 0.6)
-    early = tuple(_again(written, 300_000) for written in first if _is_row(written) and chance.random() < 0.6)
+
+    def some(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
+        """Rows again, seldom deletes: a deleted row that comes back shows who believed the late ones."""
+        for one in messages:
+            if _is_row(one) and chance.random() < (0.8 if any(c.op is not Op.DELETE for c in one.changes) else 0.1):
+                yield _again(one, later_ms)
+
+    rows, early = tuple(some(first + second, 900_000)), tuple(some(first, 300_000))
     behind = tuple(come[: len(marks) // 4])
     return (first, second + behind, third + early, fourth + tuple(marks[: len(marks) // 2]) + rows)
 
@@ -285,7 +301,12 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     ),
     Nemesis("corrupt", "Unreadable messages stand between the others.", "convergence", _corrupt),
     Nemesis(
-        "copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied, ordered=True
+        "copied",
+        "Records come again, at once or later, under the timestamps that they had.",
+        "order",
+        _copied,
+        apart=True,
+        ordered=True,
     ),
     Nemesis(
         "append-time",
@@ -293,6 +314,7 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         "record-time",
         _copied,
         twin="copied",
+        apart=True,
         append_time=True,
         ordered=True,
     ),

@@ -91,6 +91,11 @@ class Account(Protocol):
         ...
 
     @property
+    def failed(self) -> int:
+        """How many messages were refused or given up."""
+        ...
+
+    @property
     def timed_out(self) -> bool:
         """Whether a message was given up."""
         ...
@@ -180,13 +185,14 @@ class Publishing:
         self.poll(0)
 
     def error(self, what: str) -> PublishError:
-        """The error, with the progress and what to do."""
+        """Drops what is still queued; the error, with the progress and what to do."""
+        self.abandon()
         done = self.account.acknowledged
         because = f" ({self.heard[-1]})" if self.heard else ""
         return PublishError(
             f"publishing to {self.bootstrap} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
-            f"{len(self.producer):,} were waiting. Check that the broker is alive and that its disk is not full, then publish to "
-            "a fresh topic; a slow broker needs a longer time limit.",
+            f"{self.account.failed:,} failed or were given up. Check that the broker is alive and its disk not full, then "
+            "publish to a fresh topic; a slow broker needs a longer time limit.",
             done,
         )
 

@@ -98,8 +98,8 @@ class Histogram:
 class Published:
     """The result of a publishing.
 
-    `sent` counts the messages handed to the client; what is neither acknowledged nor failed was given up while waiting (an
-    interruption, a broker that died). `seconds` is from the first message to the last acknowledgement, `per_second`
+    `sent` counts the messages handed to the client, each of which is acknowledged or failed; what was given up while waiting (an
+    interruption, a broker that died) has failed. `seconds` is from the first message to the last acknowledgement, `per_second`
     the acknowledged ones in it. Latencies are milliseconds from the intended time to the acknowledgement, within 1 % but
     `max_ms`, None when nothing was acknowledged; without a rate they are from handing over, of a sample. `errors` holds the first
     different error texts, `latencies` what the quantiles are of, so that several publishings can be added up.

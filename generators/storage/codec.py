@@ -194,6 +194,10 @@ def dump_deployment(deployment: Deployment) -> Plain:
     return {name: dump_text(getattr(deployment, name)) for name in _DEPLOYMENT}
 
 
+COMPRESSIONS: Final = ("none", "snappy", "lz4")
+"""Those of `Deployment.compression`."""
+
+
 def load_deployment(data: Plain, at: str = "") -> Deployment:
     """Inverse of `dump_deployment`; older files lack `schemas`. Raises Malformed."""
     members = {"schemas": "", **fields(data, at, frozenset(_DEPLOYMENT))}
@@ -202,6 +206,8 @@ def load_deployment(data: Plain, at: str = "") -> Deployment:
         ZoneInfo(loaded.time_zone)
     except (ValueError, LookupError, OSError):
         raise Malformed(path(at, "time_zone"), f"{loaded.time_zone!r} is no time zone") from None
+    if loaded.compression not in COMPRESSIONS:
+        raise Malformed(path(at, "compression"), f"{loaded.compression!r} is none of {', '.join(COMPRESSIONS)}")
     return loaded
 
 

@@ -35,16 +35,25 @@ class Malformed(UsageError):
         self.field, self.problem = field, problem
 
 
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
 def to_line(data: Plain) -> str:
     """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order of insertion."""
     return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def from_line(line: bytes | str) -> Plain:
-    """Parses one JSON text, strictly: UTF-8, no duplicate names, no NaN, nothing behind it. Raises Malformed."""
+    """Parses one JSON text, strictly: UTF-8, escaped surrogates in pairs, no duplicate names, no NaN, nothing behind it. Raises
+    Malformed."""
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        found = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
+    except UnicodeEncodeError:
+        raise Malformed("", 'a lone surrogate: such a text stands as {"wtf8": base64}') from None
     except UnicodeDecodeError as error:
         raise Malformed("", f"not UTF-8 at byte {error.start}") from None
     except RecursionError:

@@ -48,14 +48,14 @@ def streamed(
     changes: int = 90,
     partitions: int = 3,
     some: tuple[str, ...] | None = None,
+    fine: bool = False,
 ) -> Streamed:
-    """A history of the table under another name, and the messages that the profile writes of it; `some` are its statements,
-    None for all that the table can have."""
+    """A history of the table under another name, and the messages that the profile writes of it (`tell`); `some` are its
+    statements, None for all that the table can have."""
     table = replace(user.table, name=name)
     chosen = statements(values, user) if some is None else some
-    return tell(
-        fmt, profile, lambda left: _TableStory(values, user, table, seed, left), changes, Layout(partitions=partitions), chosen
-    )
+    layout = Layout(partitions=partitions)
+    return tell(fmt, profile, lambda left: _TableStory(values, user, table, seed, left), changes, layout, chosen, fine)
 
 
 class _TableStory(Story):
@@ -70,9 +70,9 @@ class _TableStory(Story):
         self.fixed |= {name for key in user.foreign_keys for name in key.columns}
         self.reserved: set[Key] = set()
 
-    def transaction(self, count: int) -> None:
+    def transaction(self, count: int, *, soon: bool = False) -> None:
         """See `Story`; keys that the statement takes are reserved until it is done."""
-        super().transaction(count)
+        super().transaction(count, soon=soon)
         self.reserved.clear()
 
     def free(self) -> Row | None:

@@ -13,13 +13,16 @@ CAUSES: Final = 3
 _WORKERS: Final = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 """A line of the stack of a Python worker, in the text of Spark's error."""
 _INSTALLED: Final = re.compile(r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip")
+_CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
+"""How py4j begins: with the number of an object of its own, another one each time."""
 LENGTH: Final = 3_000
 """Characters of the first lines, and of the causes."""
 
 
 def told(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
+    text = _CALLED.sub("", str(error))
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
     causes = [line for line in lines[LINES:] if line.startswith("Caused by:")]
     # PySpark keeps the causes of a Java error beside its text.
     cause = getattr(error, "cause", None)

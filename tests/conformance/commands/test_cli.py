@@ -443,6 +443,7 @@ def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(tmp
     assert done.returncode == code, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 1
     verdict, lost = done.stderr.index("does NOT conform"), done.stderr.index("cannot write the failure to")
+    assert "cdc-conformance replay" not in done.stdout + done.stderr
     assert verdict < lost
     # What can be saved is saved.
     assert (tmp_path / "out" / "report.html").exists() == bool(report)

@@ -14,6 +14,7 @@ from conformance.commands.cli import cli
 from conformance.engines.command import CommandEngine
 from conformance.engines.engine import DecodeRaised, DecodeTimeout
 from conformance.judging.judge import Verdict
+from conformance.running.events import noting
 from conformance.running.hangs import HANGS, guilty
 from conformance.running.prepared import Settings
 from conformance.running.run import run
@@ -76,14 +77,21 @@ def test_a_command_that_fails_on_every_message_is_asked_three_times_before_the_v
     spec = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py"
     settings = Settings((NAME,), Budget("tiny", 0, 300), 7, decoder=spec, level="changes", writer_profile="v7.1.6")
     settings = replace(settings, timeout_s=limit_s, reduce=False)
+    events = []
     with Counting(fmt=NAME, timeout_s=limit_s) as started:
-        result = run(settings, started)
+        result = run(settings, started, events.append)
         assert started.calls == 3
+    lines = []
+    for event in events:
+        noting(lambda _text: None, line=lines.append)(event)
+    (line,) = lines
+    ends = "did not end within 3 s" if verdict == "timeout" else "ended with exit code 3"
+    assert ends in line and line.endswith("; looking for the messages that do it"), "at once, and not in the verdict alone"
     (fmt,) = result.formats
     assert {case.verdict.value for case in fmt.cases} == {verdict}
     why = {case.note for case in fmt.cases}.pop()
     assert why.endswith("So ends every call: one of many messages, and 2 of one case each.")
-    assert ("ended with exit code 3" if verdict == "errored" else "did not end within 3 s") in why
+    assert ends in why
 
 
 DECODER = """

@@ -1,5 +1,6 @@
 """Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
+import itertools
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -117,6 +118,16 @@ def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_agai
     assert isolating.isolate(engine, one, CALL, one.always)[1] == blamed and len(limits(engine)) == 2
 
 
+@pytest.mark.parametrize(("limit_s", "calls"), [(0.5, 3), (2, 3), (9.5, 3), (15, 2.4), (20, 2), (300, 2)])
+def test_a_decoder_that_hangs_costs_twice_its_limit_and_one_retry_of_a_short_one(limit_s, calls):
+    late = DecodeTimeout("late")
+    engine, one = memory(lambda _offsets: late), prepared()
+    one.settings = replace(one.settings, timeout_s=limit_s)
+    isolating.isolate(engine, one, CALL, late)
+    waited = limit_s + sum(asked or limit_s for _, asked in limits(engine))
+    assert waited / limit_s == pytest.approx(calls, abs=0.1)
+
+
 def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
     gone = ChildDied("gone")
     engine, one = memory(lambda offsets: gone if 37 in offsets else None), prepared()
@@ -149,3 +160,11 @@ def test_an_error_that_every_message_raises_is_not_searched_for(fine):
         return
     assert (outputs, len(limits(engine)), len(blamed)) == ({}, isolating.ALIKE, COUNT)
     assert all(one.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for one in blamed)
+
+
+@pytest.mark.parametrize(("text", "alike"), [("Lost task 0.0 in stage {0}.0 (TID {0}): gone", True), ("no {0}", False)])
+def test_numbers_of_spark_s_tasks_make_no_other_error(text, alike):
+    numbers = itertools.count(1)
+    engine = memory(lambda _offsets: DecodeRaised(text.format(next(numbers))))
+    isolating.isolate(engine, prepared(), CALL, DecodeRaised(text.format(0)))
+    assert (len(limits(engine)) == isolating.ALIKE) == alike

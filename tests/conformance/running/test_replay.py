@@ -167,12 +167,21 @@ def test_failures_get_files_and_the_options_that_replay_them(tmp_path):
     new, known = replay.named(run, tmp_path, SETTINGS).failures
     assert (Path(new.file).parent, new.naming) == (tmp_path, ("--decoder", "mine.py:decode", "--map", "op=upper(op)"))
     assert (known.file, known.naming) == ("", ())
-    replay.save_all(replace(run, failures=(new, known)), SETTINGS)
+    kept = replay.save_all(replace(run, failures=(new, known)), SETTINGS)
+    assert kept == (replace(run, failures=(new, known)), None)
     assert [path.name for path in tmp_path.iterdir()] == [Path(new.file).name]
     crash = replay.load(Path(new.file))
     assert (crash.decoder, crash.mapping, crash.case) == ("mine.py:decode", {"op": "upper(op)"}, CASE)
     assert replay.unnamed([crash], None, {}) == ["decoder 'mine.py:decode'", "--map 'op=upper(op)'"]
     assert replay.unnamed([crash], "mine.py:decode", {"op": "upper(op)"}) == []
+
+
+def test_a_failure_that_cannot_be_saved_names_no_file(tmp_path):
+    (tmp_path / "taken").write_text("")
+    (named,) = replay.named(RunResult(HEADER, (), (failure(),), 0.0), tmp_path / "taken", SETTINGS).failures
+    kept, error = replay.save_all(RunResult(HEADER, (), (named,), 0.0), SETTINGS)
+    assert (kept.failures[0].file, kept.failures[0].naming) == ("", ())
+    assert "cannot write the failure to" in str(error)
 
 
 def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from conformance.streams.told import PARTITIONS, Group, Recipe, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, named
-from generators.model import Kind, Op
+from generators.model import Kind, Op, RowChange
 from generators.storage import codec
 from generators.wire_format import FORMATS, get
 
@@ -280,10 +281,16 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     group = selftest.traps(get(name), 1)
     found = {stream.nemesis.name: stream for stream in group.streams}
     order = order_of(name)
-    left_out = {one.name for one in nemeses if (one.compacted and not order.compacted) or (one.ordered and order.arrival)}
+    left_out = {one.name for one in NEMESES if (one.compacted and not order.compacted) or (one.ordered and order.arrival)}
     assert set(found) == set(selftest.STREAM_NEMESES) - left_out
     assert found["none"].story.moved and (order.arrival or found["late-watermarks"].story.gone)
     assert kept._schemas_late(found["schema-lags"])
+    for stream in group.streams:
+        commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
+        assert (sum(number > 1 for number in commits.values()) > 5) is not stream.nemesis.apart, stream.nemesis.name
+    flat = [one for stage in found["duplicate"].stages for one in stage if one.changes[0].kind is Kind.ROW]
+    stale = ((one, again) for one, again in pairwise(flat) if one.message.event > again.message.event)
+    assert sum(one.changes[0].commit_time_us == again.changes[0].commit_time_us for one, again in stale) > 5
 
 
 def test_an_interrupted_check_leaves_nothing_running(

@@ -18,7 +18,7 @@ from generators.errors import HarnessError
 from generators.families import confluent
 from generators.families.connect import Schema, envelope, schema_text
 from generators.families.debezium.values import Modes, decimal_schema
-from generators.garbage.wellformed import READABLE
+from generators.garbage.wellformed import READABLE, Left, State
 from generators.model import History, RowChange
 from generators.storage import codec
 from generators.wire_format import get
@@ -101,6 +101,21 @@ def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
             for one in as_case(fmt, profile, scenario).written:
                 for part in filter(None, (one.message.key, one.message.value)):
                     assert confluent.left(part) == READABLE, (profile.name, scenario.name)
+
+
+@pytest.mark.parametrize(
+    ("logical", "datum", "left"),
+    [
+        ("time-millis", b"\x80\xb8\x99\x29", READABLE),
+        ("time-millis", b"\x80\xf0\xb2\x52", READABLE),
+        ("time-millis", b"", Left(State.UNREADABLE, "truncated")),
+        ("date", b"\xfe\xff\xff\xff\x0f", READABLE),
+    ],
+)
+def test_a_time_outside_the_day_is_a_well_formed_datum(logical: str, datum: bytes, left: Left) -> None:
+    """12:00, 24:00, nothing at all, and the last day: libraries make no time of day of the second, and no date of the last."""
+    schema = f'{{"type":"record","name":"r","fields":[{{"name":"t","type":{{"type":"int","logicalType":"{logical}"}}}}]}}'
+    assert confluent.left(confluent.named("t-value", schema) + datum) == left
 
 
 def test_the_framing_is_a_zero_and_the_id() -> None:

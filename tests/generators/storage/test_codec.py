@@ -99,7 +99,8 @@ changes = st.builds(
     anything=st.booleans(),
 )
 zones = st.sampled_from(["UTC", "Asia/Shanghai", "America/New_York"])
-deployments = st.builds(Deployment, zones, *[texts] * (len(dataclasses.fields(Deployment)) - 1))
+options = [texts] * (len(dataclasses.fields(Deployment)) - 3)
+deployments = st.builds(Deployment, zones, texts, st.sampled_from(codec.COMPRESSIONS), *options)
 
 
 def messages(case: str) -> st.SearchStrategy[Message]:

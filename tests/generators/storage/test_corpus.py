@@ -206,6 +206,14 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "digest no string": (lambda d: edit_manifest(d, lambda m: m["sha256"].update({corpus.TABLES: 5})), "sha256.tables.json"),
     "last line cut": (truncate, "last line does not end"),
     "line no JSON": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(key=float("nan"))), r"messages\.jsonl:2: NaN"),
+    "lone surrogate": (
+        lambda d: edit_line(d, corpus.EXPECTED, lambda m: m.update(error="\ud800")),
+        r"expected\.jsonl:2: a lone surr",
+    ),
+    "unknown compression": (
+        lambda d: edit_manifest(d, lambda m: m["deployment"].update(compression="../x")),
+        r"deployment\.compression: '\.\./x' is none of none, snappy, lz4",
+    ),
     "unknown case": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(case="x")), r"messages\.jsonl:2: field case"),
     "far partition": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(partition=1 << 32)), "field partition: must be"),
     "far time": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(timestamp_ms=10**30)), "field timestamp_ms: must be"),

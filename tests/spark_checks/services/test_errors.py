@@ -12,6 +12,11 @@ def test_an_error_has_its_first_lines_and_its_deepest_causes_but_no_stack():
     assert len(lines) == LINES + CAUSES
 
 
+def test_py4j_s_own_words_are_no_first_line():
+    spoken = "An error occurred while calling o449.getResult.\n: org.apache.spark.SparkException: gone\n\tat org.Class"
+    assert told(ValueError(spoken)) == "org.apache.spark.SparkException: gone"
+
+
 def test_the_line_of_the_users_code_is_told(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text("def decode():\n    return {}['old']\n", "utf-8")
