@@ -7,6 +7,7 @@ file, and the file over built-in defaults.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ FILE: Final = "cdc-conformance.toml"
 PROJECT: Final = "pyproject.toml"
 TOOL: Final = "cdc-conformance"
 
+_LINE: Final = re.compile(r"""\s*(?:(?P<header>\[[^\[\]]+\])|["']?(?P<key>[\w$-]+)["']?\s*=)""")
+"""A section's header, or the beginning of a key."""
 _FILE: Final = "conformance.commands.config.file"
 _OFF: Final = "conformance.commands.config.off"
 _LENIENT: Final = frozenset({"config", "completion", "doctor", "prepare"})
@@ -126,18 +129,23 @@ class _Reader:
     """Collects settings and problems."""
 
     def __init__(self, path: Path, known: Mapping[Section, Mapping[str, Key]]) -> None:
-        self.path, self.known = path, known
+        self.path, self.known, self.lines = path, known, _lines(_text(path))
         self.problems: list[str] = []
         self.common: dict[str, Any] = {}
         self.tables: dict[Section, dict[str, Any]] = {}
 
     def tell(self, section: Section, name: str, value: Any, what: str) -> None:
         """Notes a problem with a key's value."""
-        label = _label(self.path, section)
-        where = f"{_shown(self.path)}, {label}" if label else _shown(self.path)
+        where = self.where(section, name)
         # A property of the broker may be a secret.
         shown = "..." if _plain(name) == "broker-property" else _value(value)
         self.problems.append(f"{where}, {name} = {shown}: {what}")
+
+    def where(self, section: Section, name: str = "") -> str:
+        """The file, the section, and the line of a key or of the section's header, unless it stands within another's."""
+        label = _label(self.path, section)
+        line = self.lines.get((label, name)) or self.lines.get((_label(self.path, section[:-1]), "".join(section[-1:])))
+        return ", ".join(filter(None, (_shown(self.path), f"line {line}" if line else "", label)))
 
     def top(self, data: Mapping[str, Any]) -> None:
         """Reads the keys above the sections, and the sections."""
@@ -153,8 +161,7 @@ class _Reader:
                     self.tell((), name, value, wrong[0])
                 self.common[plain] = value
             elif isinstance(value, dict):
-                label = _label(self.path, (name,))
-                self.problems.append(f"{_shown(self.path)}, {label}: {UnknownName('section', name, names)}")
+                self.problems.append(f"{self.where((name,))}: {UnknownName('section', name, names)}")
             else:
                 self.tell((), name, value, self._misplaced(name))
 
@@ -177,7 +184,7 @@ class _Reader:
                     self.table((*section, name), inner)
                 else:
                     unknown = UnknownName("section", name, names, of=_label(self.path, section))
-                    self.problems.append(f"{_shown(self.path)}, {_label(self.path, (*section, name))}: {unknown}")
+                    self.problems.append(f"{self.where((*section, name))}: {unknown}")
             return
         legal, found = self.known[section], self.tables.setdefault(section, {})
         for name, one in value.items():
@@ -190,6 +197,17 @@ class _Reader:
                 found[key.name] = one
                 if wrong := key.wrong(one):
                     self.tell(section, name, one, wrong)
+
+
+def _lines(text: str) -> dict[tuple[str, str], int]:
+    """The number of each line that has a section's header, or the beginning of a key, by the section's label and the key."""
+    found: dict[tuple[str, str], int] = {}
+    label = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _LINE.match(line):
+            label = re.sub(r"[\s\"']", "", match["header"] or "") or label
+            found.setdefault((label, match["key"] or ""), number)
+    return found
 
 
 def _plain(name: str) -> str:

@@ -78,14 +78,17 @@ def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
 """A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered again."""
+IN_PARTITION: Final = "spark.cdc.inPartition"
+"""A setting of Spark decoders: so many messages are in a partition, with offsets from 0 on; the output has their own again."""
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition, offsets from 2^31": {
+    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition, offsets from 2^31, 2 in a partition": {
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.ansi.enabled": "false",
         "spark.sql.caseSensitive": "true",
         "spark.sql.shuffle.partitions": "1",
         FIRST_OFFSET: str(1 << 31),
+        IN_PARTITION: "2",
     },
     "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions, 2 records an Arrow batch, offsets from 2^33": {
         "spark.sql.session.timeZone": "Asia/Kolkata",

@@ -34,6 +34,19 @@ _CHARACTERS: Final = (
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
 )
 """The sorts of characters that decoders lose, narrow ones first."""
+CASE: Final = "equal but for upper and lower case"
+ENDS: Final = "equal but for blanks at the ends"
+FORM: Final = "equal but for how it is written"
+WIDER: Final = {
+    f"{WITHOUT} replacement characters": f"{WITHOUT} characters beyond ASCII",
+    f"{WITHOUT} characters beyond the basic plane": f"{WITHOUT} characters beyond ASCII",
+    ENDS: f"{WITHOUT} blanks",
+}
+"""Hints, and what they are part of where both are said."""
+OF_TEXTS: Final = (WITHOUT, WITH, CASE, ENDS, FORM)
+"""Beginnings of hints on the characters of a text."""
+TYPE: Final = "equal but for the Spark type"
+COLUMN: Final = "the actual value is column "
 FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
@@ -48,6 +61,7 @@ def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None)
     match = _FAMILY.fullmatch(finding.actual) if case.level == 2 else None
     actual = match[1] if match else finding.actual
     found = _elsewhere(finding, case, change, actual) or _difference(cell, case.level, actual)
+    found = found or _column(finding, case, change, actual)
     return "" if match and match[2] and found.startswith(DIFFERS) else found
 
 
@@ -75,17 +89,32 @@ def _elsewhere(finding: Finding, case: Case, change: Change, actual: str) -> str
     return ""
 
 
+def _column(finding: Finding, case: Case, change: Change, actual: str) -> str:
+    """The other column of the image that holds the actual value."""
+    image = (change.image(finding.side, case.level) or {}).items()
+    held = (name for name, cell in image if name != finding.column and _text(cell, case.level) == actual)
+    return next((f"{COLUMN}{name}'s" for name in held), "")
+
+
+def texts(expected: str, actual: str) -> str:
+    """How two texts are related; "" if they show no relation."""
+    return "" if "NULL" in (expected, actual) else _texts(_unquoted(expected), _unquoted(actual))
+
+
 def _difference(cell: Cell, level: int, actual: str) -> str:
     expected = _text(cell, level)
     if expected is None:
         return ""
     if expected == actual:
-        return "equal but for the Spark type"
+        return TYPE
     if cell.type.logical in _CLOCKS:
-        return _clock(_micros(expected), _micros(actual))
-    if isinstance(cell.value, str):
-        return _texts(_unquoted(expected), _unquoted(actual))
-    return _numbers(expected, actual)
+        found, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
+    elif isinstance(cell.value, str):
+        return texts(expected, actual)
+    else:
+        found, same = _numbers(expected, actual)
+        return found or TYPE * (same and level == 2)
+    return found or (TYPE if level == 2 else FORM) * same
 
 
 def _clock(expected: int | None, actual: int | None) -> str:
@@ -131,9 +160,9 @@ def _unquoted(text: str) -> str:
 
 def _texts(expected: str, actual: str) -> str:
     if expected.casefold() == actual.casefold():
-        return "equal but for upper and lower case"
+        return CASE
     if expected.strip() == actual.strip():
-        return "equal but for blanks at the ends"
+        return ENDS
     longer, shorter = _CLIPPED.fullmatch(expected), _CLIPPED.fullmatch(actual)
     size, of = (int(some[2]) if some else len(text) for some, text in ((shorter, actual), (longer, expected)))
     if 0 < size < of and (longer[1] if longer else expected).startswith(shorter[1] if shorter else actual):
@@ -156,17 +185,22 @@ def _lost(text: str, rest: str) -> str:
     return "".join(lost) if at == len(rest) else ""
 
 
-def _numbers(expected: str, actual: str) -> str:
+def _numbers(expected: str, actual: str) -> tuple[str, bool]:
+    """How two numbers are related, and whether they are equal."""
     try:
         want, got = Decimal(expected), Decimal(actual)
         if not (want.is_finite() and got.is_finite()) or want == got:
-            return ""
-        if abs(want - got) in _WRAPS:
-            return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
-        if want == -got:
-            return SIGN
-        if want.to_integral_value() != want and got in (int(want), round(want)):
-            return FRACTION
-        return "equal as a double" if float(want) == float(got) else ""
+            return "", want == got
+        return _of_numbers(want, got), False
     except (InvalidOperation, OverflowError, ValueError):
-        return ""
+        return "", False
+
+
+def _of_numbers(want: Decimal, got: Decimal) -> str:
+    if abs(want - got) in _WRAPS:
+        return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
+    if want == -got:
+        return SIGN
+    if want.to_integral_value() != want and got in (int(want), round(want)):
+        return FRACTION
+    return "equal as a double" if float(want) == float(got) else ""

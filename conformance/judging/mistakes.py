@@ -1,95 +1,52 @@
 """A format's findings as few mistakes: what all failing messages share and no passing one has, in the order of repair.
 
-A symptom (rows lost, an image where none is owed, another value that differs by 8 h, ...) is looked at in its population: the
-owed rows, their compared cells, or the unreadable messages. Each unit has traits: its op, its place in the message, types, value
-classes, members of the document that are null or empty, the release, its options. The trait that the most failing units have, and
-no unit without the symptom has, is the mistake; what it does not explain goes on to the next. Nothing here moves a verdict.
+A symptom (rows lost, an image where none is owed, another value that differs by 8 h, ...) is looked at in its population
+(`conformance.judging.traits`): the few traits that the most failing units have, and no unit without the symptom has, are the
+mistake; what they do not explain goes on to the next. Nothing here moves a verdict.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, islice
-from typing import Any, Final, TypeAlias
+from itertools import islice
+from typing import Final, TypeAlias
 
-from conformance.judging.causes import cell_of, cells, change_of, declared
-from conformance.judging.hints import SIGN, WITH, WITHOUT, hint
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.causes import cell_of, change_of
+from conformance.judging.hints import CASE, COLUMN, OF_TEXTS, SIGN, WIDER, hint, texts
+from conformance.judging.judge import CELL, CaseResult, Finding
 from conformance.judging.results import FormatResult
+from conformance.judging.traits import NEARLY, SORTS, Failing, Population, Trait, Traits, Unit
 from conformance.rules.rules import Aspect, Obligation, Rule
-from generators.model import Case, Cell, Change, Kind, Logical, Message, Op, State
+from generators.model import Case, Kind, Op, State
 
-Trait: TypeAlias = tuple[str, ...]
-"""A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
 Place: TypeAlias = tuple[str, int, int, str, str | None]
 """Case, message, row, side and column of a finding."""
-Unit: TypeAlias = tuple[Hashable, ...]
-"""A message and row of a case, at cells also a side and a column."""
+BySymptom: TypeAlias = Mapping[Trait, dict[Unit, Failing]]
 
 MOST: Final = 10
 """Mistakes that are named."""
-_NEARLY: Final = 0.75
-"""Share of the units with a trait that must fail: some of them have nothing that the mistake can spoil."""
 _ALIKE: Final = 0.95
 """Share of the cases of two mistakes that they must have in common to be one."""
 _FAMILIES: Final = 3
 """Families of types of which a hint is no chance."""
+_SEVERAL: Final = 3
+"""Cases of which what they have in common is no chance."""
 _REST: Final = 0.1
 """Share of a mistake's units that what no trait explains has at most, to be its rest."""
 _WIDE: Final = 3
 """How many times the cases of a vague mistake another may have to be its explanation."""
-_PAIRED: Final = 8
-"""Traits that are tried in pairs, where none alone tells failing from passing."""
-_SORTS: Final[Mapping[str, str]] = {
-    "any": "{unit}",
-    "later": "{unit} after the first row of its message",
-    "equal": "{unit} that equals an earlier row of its message",
-    "same": "{unit} of an UPDATE that changes nothing",
-    "rekeyed": "{unit} of an UPDATE that changes the key",
-    "bare": "{unit} with nothing but NULLs in the {0} image",
-    "op": "{unit} of {0}",
-    "kind": "{0} message",
-    "null": "{unit} of a document whose `{0}` is null",
-    "empty": "{unit} of a document whose `{0}` is empty",
-    "several": "{unit} of a message with several rows",
-    "image": "{unit} in the {0} image of {1}",
-    "side": "{unit} in the {0} image",
-    "key": "{unit} of the key",
-    "unchanged": "{unit} that the UPDATE does not change",
-    "unsigned": "{unit} of an unsigned type",
-    "negative": "negative {unit} of the {0} types",
-    "family": "{unit} of the {0} types",
-    "kin": "{unit} of the {0} types in the class {1}",
-    "like": "{unit} of any type with a date, in the class {0}",
-    "type": "{unit} of {0}",
-    "void": "{unit} that is NULL",
-    "nothing": "NULL of {0}",
-    "capital": "{unit} whose name has capital letters",
-    "small": "{unit} whose name has small letters",
-    "sign": "{unit} with {0} in its name",
-    "quoted": "{unit} whose name needs quotes",
-    "class": "{unit} of {0} in the class {1}",
-    "fault": "message with the fault {0}",
-    "packed": "{unit} of a message compressed with {0}",
-    "option": "{unit} under the option {0}",
-    "trait": "{unit} with the trait {0}",
-    "release": "{unit} of release {0}",
-}
-"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
-_RANK: Final = {sort: number for number, sort in enumerate(_SORTS)}
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _SOME: Final = "some"
 """The word for what no trait explains."""
 FAULTS: Final = 6
 """Faults that are named in a sentence."""
-_UNSAID: Final = frozenset({"boundary", "drawn"})
+NOUNS: Final = 3
+"""Types and classes that a sentence on a family names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +55,7 @@ class Mistake:
     of their obligations, the ids of the cases that it explains, what is broken in them (case, message, row, side, column), and a
     finding of the smallest of them with its result."""
 
-    traits: tuple[Trait, ...]
+    traits: Traits
     sentence: str
     rules: tuple[str, ...]
     obligation: Obligation
@@ -108,424 +65,313 @@ class Mistake:
     result: CaseResult
 
 
-@dataclass(frozen=True, slots=True)
-class _Failing:
-    """A unit that fails with a symptom."""
-
-    unit: Unit
-    traits: frozenset[Trait]
-    finding: Finding
-    result: CaseResult
-
-
 def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
     """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too."""
     rules = {one.rule.id: one.rule for one in result.rules}
     asked = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
-    population = _Population(result.cases)
-    by_symptom: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
-    by_law: dict[str, list[_Failing]] = defaultdict(list)
+    population = Population(result.cases)
+    found: list[tuple[Trait, Failing]] = []
+    by_law: dict[str, list[Failing]] = defaultdict(list)
     for case in result.cases:
         for finding in case.findings:
             rule = rules[finding.rule]
             if finding.rule in case.known or rule.obligation not in asked:
                 continue
             symptom = _symptom(finding, case.case)
-            failing = _Failing(_unit(symptom, finding), population.traits(symptom, finding, case.case), finding, case)
+            unit = place(finding) if symptom[0] in _OF_CELLS else place(finding)[:3]
+            failing = Failing(unit, population.traits(_which(symptom), finding, case.case), finding, case)
             if rule.law:
                 by_law[rule.id].append(failing)
             else:
-                by_symptom[symptom].setdefault(failing.unit, failing)
+                found.append((symptom, failing))
+    by_symptom: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
+    for symptom, failing in _of_rows(found):
+        by_symptom[symptom].setdefault(failing.unit, failing)
     by_symptom = _differing(_of_the_other_image(by_symptom))
-    population.failing(by_symptom)
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
     named = [
         _mistake(traits, sentence, some, rules)
-        for symptom, failing in by_symptom.items()
-        for traits, sentence, some in _explained(symptom, list(failing.values()), population, bool(chance))
+        for symptom in by_symptom
+        for traits, sentence, some in _explained(symptom, by_symptom, population, bool(chance))
     ]
     named += [_mistake((), f"not kept: {rules[id_].statement.rstrip('.')}", some, rules) for id_, some in by_law.items()]
     return sorted(_merged(named), key=lambda one: (one.obligation is not Obligation.MUST, -len(one.cases), one.sentence))
 
 
-def _symptom(finding: Finding, case: Case) -> Trait:
-    """What is wrong, and where it matters how."""
-    match finding.aspect:
-        case Aspect.ACCEPTED | Aspect.MISSING if _unreadable(finding, case):
-            return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
-        case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
-            return (finding.aspect.value,)
-        case Aspect.KIND if _unreadable(finding, case):
-            return ("accepted",)
-        case Aspect.KIND | Aspect.OP:
-            return ("op",)
-        case Aspect.FIELD:
-            return "field", finding.path
-        case Aspect.IMAGE:
-            article = "an" if finding.side == "after" else "a"
-            if finding.expected == "NULL" and finding.actual in _EMPTY:
-                return "image", _NO_COLUMNS, "with"
-            return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
-        case Aspect.PRESENCE:
-            there = finding.expected == "present"
-            return "presence", "is not there" if there else "comes out though the message does not have it"
-        case Aspect.NULL:
-            cell = cell_of(finding, case)
-            return ("value", _NOT_NULL) if cell is not None and cell.state is State.NULL else ("value", "is NULL")
-    said = hint(finding, case, change_of(finding, case), cell_of(finding, case))
-    if not said and (off := _OFF.search(finding.actual)):
-        said = off[1]
-    if said.startswith("the actual value is row "):
-        return _SHUFFLED
-    if said.startswith(_CUT):
-        said = _CUT
-    return "value", f"is wrong: {said}" if said else "is wrong"
-
-
-def _unreadable(finding: Finding, case: Case) -> bool:
-    """Whether the message is one that cannot be read: what level one reads of an unfit cell can."""
-    change = change_of(finding, case)
-    return bool(case.fault) and (change is None or change.kind is Kind.CORRUPT)
+def place(finding: Finding) -> Place:
+    """Where a finding is."""
+    return finding.case, finding.message, finding.row, finding.side, finding.column
 
 
 _CUT: Final = "cut"
 _EMPTY: Final = ("{}", "{...}")
 _NO_COLUMNS: Final = "an image of no columns where it has none"
+_OTHER_LETTERS: Final = "the same word in capital or small letters"
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
 _WRONG: Final[Trait] = ("value", "is wrong")
-_WORDS: Final = f" {_WRONG[1]}"
 _OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
 """How far an instant is off, which an actual value tells where no hint does."""
-_SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
-_CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
-_REAL: Final = {"double": "float"}
-"""Families that decoders read alike."""
-_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "unchanged"})
-"""Sorts of traits that say nothing of a row as a whole."""
-_OF_CELLS: Final = frozenset({"presence", "value", "shuffled"})
+_OF_CELLS: Final = frozenset({"presence", "value", "shuffled", "swapped"})
 _SHUFFLED: Final[Trait] = ("shuffled",)
 """The symptom of a value that is another row's: the row's other cells are wrong in other ways."""
+_SWAPPED: Final[Trait] = ("swapped",)
+"""The same for a value of another column of the row."""
 _HIDING: Final = frozenset({"missing", "corrupt"})
 """Symptoms of rows that did not come out: nothing else is known of them."""
-_NOT_NULL: Final = "is not NULL"
-_OWED: Final = {"nulls": True, "values": False}
-"""Whether the cells of a population are owed as NULL."""
+_NULL: Final[Trait] = ("value", "is NULL")
+_NOT_NULL: Final[Trait] = ("value", "is not NULL")
+_NOT_THERE: Final[Trait] = ("presence", "is not there")
+_UNOWED: Final[Trait] = ("presence", "comes out though the message does not have it")
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
-_UNITS: Final = {"presence": "column", "value": "value", "shuffled": "value", "vanishes": "message", "accepted": "message"}
+_UNITS: Final = {**dict.fromkeys(_OF_FAULTS, "message"), **dict.fromkeys(_OF_CELLS, "value"), "presence": "column"}
+_SAID: Final[Mapping[str, str]] = {
+    "missing": "{0} is lost",
+    "corrupt": "{0} is refused",
+    "extra": "{0} comes out more than once, or from nothing",
+    "op": "{0} comes out as {1}",
+    "field": "the column {1} is wrong for {0}{2}",
+    "image": "{0} comes out {2} {1}",
+    "presence": "{0} {1}",
+    "value": "{0} {1}",
+    "shuffled": "the rows of a message have each other's values",
+    "swapped": "the columns of a row have each other's values",
+    "vanishes": "{0}, which cannot be read, vanishes without a CORRUPT row",
+    "accepted": "{0}, which cannot be read, is accepted",
+}
+"""What is said of units with a symptom, by its sort."""
 
 
-def _unit(symptom: Trait, finding: Finding) -> Unit:
-    row = finding.case, finding.message, finding.row
-    return (*row, finding.side, finding.column) if symptom[0] in _OF_CELLS else row
+def _symptom(finding: Finding, case: Case) -> Trait:
+    """What is wrong, and where it matters how."""
+    change, cell = change_of(finding, case), cell_of(finding, case)
+    unreadable = bool(case.fault) and (change is None or change.kind is Kind.CORRUPT)
+    match finding.aspect:
+        case Aspect.ACCEPTED | Aspect.MISSING | Aspect.KIND if unreadable:
+            rows = finding.actual.split("; ")
+            if len(rows) > 1 and all(row.startswith(Kind.CORRUPT) for row in rows):
+                return (Aspect.EXTRA.value,)
+            return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
+        case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
+            return (finding.aspect.value,)
+        case Aspect.KIND | Aspect.OP:
+            return "op", _OTHER_LETTERS if texts(finding.expected, finding.actual) == CASE else finding.actual
+        case Aspect.FIELD:
+            said = texts(finding.expected, finding.actual)
+            return "field", finding.path, f": {said}" if said else ""
+        case Aspect.IMAGE:
+            article = "an" if finding.side == "after" else "a"
+            if finding.expected == "NULL" and finding.actual in _EMPTY:
+                return "image", _NO_COLUMNS, "with"
+            return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
+        case Aspect.PRESENCE if finding.expected == "present":
+            return _NOT_THERE
+        case Aspect.PRESENCE:
+            return _NOT_NULL if case.level == 2 else _UNOWED
+        case Aspect.NULL:
+            if cell is None or cell.state is not State.NULL:
+                return _NULL
+            said = hint(finding, case, change, cell)
+            return _SWAPPED if said.startswith(COLUMN) else _NOT_NULL
+    said = hint(finding, case, change, cell)
+    if not said and (off := _OFF.search(finding.actual)):
+        said = off[1]
+    if said.startswith("the actual value is row "):
+        return _SHUFFLED
+    if said.startswith(COLUMN):
+        return _SWAPPED
+    if said.startswith(_CUT):
+        said = _CUT
+    return "value", f"is wrong: {said}" if said else "is wrong"
 
 
-def _of_the_other_image(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
+def _which(symptom: Trait) -> str:
+    """The population of a symptom."""
+    if symptom[0] == "value" and not symptom[1].endswith(_IMAGES):
+        return "nulls" if symptom == _NOT_NULL else "values"
+    if symptom == _UNOWED:
+        return "absent"
+    return "faults" if symptom[0] in _OF_FAULTS else "there" if symptom[0] in _OF_CELLS else "rows"
+
+
+def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Failing]]:
+    """The symptoms, where what is wrong in an image as a whole is one: a column under another name, cells of other columns."""
+    images: dict[Unit, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
+    for symptom, one in found:
+        images[one.unit[:4]][symptom].append(one)
+    swapped = {unit for unit, here in images.items() if here[_SWAPPED] and _are_swapped(here[_SWAPPED], here[_NULL])}
+    several = len({unit[0] for unit in swapped}) >= _SEVERAL
+    cells = [one.unit[:4] in swapped for symptom, one in found if symptom[0] == "value"]
+    most = several and sum(cells) >= NEARLY * len(cells)
+    for symptom, one in found:
+        here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
+        if symptom == _UNOWED and here[_NOT_THERE]:
+            yield _NOT_THERE, replace(one, traits=here[_NOT_THERE][0].traits)
+        elif symptom[0] == "value" and (spoilt or (most and not _said(symptom))):
+            yield _SWAPPED, one
+        elif symptom == _SWAPPED and not spoilt:
+            yield (_NOT_NULL if one.finding.aspect is Aspect.NULL else _WRONG), one
+        else:
+            yield symptom, one
+
+
+def _are_swapped(held: Sequence[Failing], nulls: Sequence[Failing]) -> bool:
+    """Whether cells with other columns' values, and NULLs, are most of an image."""
+    case, change = held[0].result.case, change_of(held[0].finding, held[0].result.case)
+    image = (change.image(held[0].finding.side, case.level) if change else None) or {}
+    number = len(held) + len(nulls)
+    return number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
+
+
+def _of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
     """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes with values that are the other
     image's, if the run has such values on that side of that op."""
     found = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(_IMAGES)}
     sides = {_side(one): symptom for symptom, some in found.items() for one in some.values() if _SHUFFLED not in by_symptom}
-    out: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
+    out: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
     for symptom, some in by_symptom.items():
         for unit, one in some.items():
-            other = sides.get(_side(one)) if symptom[0] in _OF_CELLS and not _wrong(symptom) else None
+            other = sides.get(_side(one)) if symptom[0] in (*_OF_CELLS, "image") and not _wrong(symptom) else None
             out[other if other and _as_in_the_other_image(one) else symptom][unit] = one
     return out
 
 
-def _side(one: _Failing) -> tuple[str, Op | None]:
+def _side(one: Failing) -> tuple[str, Op | None]:
     change = change_of(one.finding, one.result.case)
     return one.finding.side, change.op if change else None
 
 
-def _as_in_the_other_image(one: _Failing) -> bool:
+def _as_in_the_other_image(one: Failing) -> bool:
     """Whether the actual cell is NULL, a value, or not there, as that of the other image is."""
     finding, case = one.finding, one.result.case
     change = change_of(finding, case)
-    cell = ((change and change.image("before" if finding.side == "after" else "after", case.level)) or {}).get(
-        finding.column or ""
-    )
+    image = change.image("before" if finding.side == "after" else "after", case.level) if change else None
+    cell = (image or {}).get(finding.column or "")
+    if finding.aspect is Aspect.IMAGE:
+        return (image is None) == (finding.actual == "NULL")
     if finding.aspect is Aspect.PRESENCE:
         return (cell is None or cell.state is State.ABSENT) == (finding.expected == "present")
     return cell is not None and (cell.state is State.NULL) == (finding.actual == "NULL")
-
-
-def _differing(by_symptom: Mapping[Trait, dict[Unit, _Failing]]) -> dict[Trait, dict[Unit, _Failing]]:
-    """The symptoms, where wrong values of one family of types are one: with the hint that nearly all have, or with none. What a
-    hint explains as a whole (characters that are lost, the other image's value) stays apart, unless it is said of few of them: of
-    values of the other image that are of several families it is no chance."""
-    amounts: dict[str, Counter[Trait]] = defaultdict(Counter)
-    for symptom, some in by_symptom.items():
-        if _wrong(symptom):
-            for one in some.values():
-                amounts[_family(one)][symptom] += 1
-    out: dict[Trait, dict[Unit, _Failing]] = defaultdict(dict)
-    for symptom, some in by_symptom.items():
-        for unit, one in some.items():
-            counts = amounts[_family(one)] if _wrong(symptom) else Counter[Trait]()
-            most = max(counts, key=counts.__getitem__, default=symptom)
-            several = sum(symptom in other for other in amounts.values()) >= _FAMILIES and symptom[-1].endswith(_IMAGES)
-            apart = _tells(symptom) and (several or counts[symptom] >= (1 - _NEARLY) * counts.total())
-            out[symptom if apart else most if counts[most] >= _NEARLY * counts.total() else _WRONG][unit] = one
-    return out
 
 
 def _wrong(symptom: Trait) -> bool:
     return symptom[0] == "value" and symptom[1].startswith(_WRONG[1])
 
 
+def _said(symptom: Trait) -> str:
+    return symptom[-1].partition(": ")[2]
+
+
 def _tells(symptom: Trait) -> bool:
     """Whether a hint on wrong values leaves nothing to explain."""
-    said = symptom[-1].partition(": ")[2]
-    return said.endswith(_IMAGES) or said.startswith((WITHOUT, WITH, SIGN, _CUT))
+    said = _said(symptom)
+    return said.endswith(_IMAGES) or said.startswith((SIGN, _CUT, *OF_TEXTS))
 
 
-def _family(one: _Failing) -> str:
-    return next((_REAL.get(trait[1], trait[1]) for trait in one.traits if trait[0] == "family"), "")
+def _plain(symptom: Trait) -> Trait:
+    """The symptom without its hint."""
+    return _WRONG if symptom[0] == "value" else (*symptom[:-1], "")
 
 
-@dataclass(slots=True)
-class _Population:
-    """All units of a format's cases, counted by trait on first use."""
-
-    results: Sequence[CaseResult]
-    _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
-    _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
-    _shares: dict[tuple[Trait, tuple[Trait, ...]], float] = field(default_factory=dict)
-    _bad: dict[Trait, tuple[frozenset[Trait], ...]] = field(default_factory=dict)
-
-    def traits(self, symptom: Trait, finding: Finding, case: Case) -> frozenset[Trait]:
-        """The traits of a failing unit."""
-        if symptom[0] in _OF_FAULTS:
-            return self._of_fault(case, finding.message)
-        change = change_of(finding, case)
-        if change is None:
-            return frozenset({("any",)})
-        cell = cell_of(finding, case) if symptom[0] in _OF_CELLS else None
-        if cell is not None:
-            return self._of_row(case, finding.message, change) | _of_cell(finding.side, finding.column or "", change, cell)
-        if symptom[0] in _OF_CELLS:
-            return self._of_row(case, finding.message, change) | _of_name(finding.side, finding.column or "", change)
-        return self._of_row(case, finding.message, change) | _of_cells(change, case.level)
-
-    def units(self, which: str) -> Iterator[frozenset[Trait]]:
-        """The traits of each unit: of the owed rows, of the cells that were compared, or of the unreadable messages."""
-        for result in self.results:
-            if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
-                continue
-            case, wrong = result.case, (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
-            lost = {(f.message, f.row) for f in result.findings if f.aspect in wrong}
-            for number, written in enumerate(case.written):
-                for change in written.changes:
-                    if (change.kind is Kind.CORRUPT) != (which == "faults"):
-                        continue
-                    if which == "faults":
-                        yield self._of_fault(case, number)
-                    elif which == "rows":
-                        yield self._of_row(case, number, change) | _of_cells(change, case.level)
-                    elif (number, change.row) not in lost:
-                        row = self._of_row(case, number, change)
-                        for side, column, cell in cells(change, case.level):
-                            if cell.state is not State.ABSENT and (
-                                which == "cells" or _OWED.get(which) is (cell.state is State.NULL)
-                            ):
-                                yield row | _of_cell(side, column, change, cell)
-
-    def failing(self, by_symptom: Mapping[Trait, Mapping[Unit, _Failing]]) -> None:
-        """Notes the units that fail with each symptom, or so that they show nothing of a trait's innocence: a value that is wrong
-        otherwise, a row that did not come out."""
-        for symptom in by_symptom:
-            bad: dict[Unit, frozenset[Trait]] = {}
-            for other, some in by_symptom.items():
-                hides = self.which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
-                alike = other[0] in _OF_CELLS and symptom[0] in _OF_CELLS
-                if other == symptom or (hides and (alike or self.which(other) == self.which(symptom))):
-                    bad |= {unit: one.traits for unit, one in some.items()}
-            self._bad[symptom] = tuple(bad.values())
-
-    def guilty(self, symptom: Trait, left: Sequence[_Failing]) -> tuple[Trait, ...]:
-        """The trait, or pair of traits, of the most failing units that nearly no other unit has; () if there is none."""
-        held = Counter(trait for one in left for trait in one.traits)
-        singles = [(trait,) for trait in held]
-        best = self._best(symptom, singles, left)
-        if best and self._held(best, left) > len(left) / 2:
-            return best
-        common = [trait for trait, _ in held.most_common(_PAIRED + 1) if trait != ("any",)]
-        return max((best, self._best(symptom, list(combinations(common, 2)), left)), key=lambda traits: self._held(traits, left))
-
-    def _best(self, symptom: Trait, several: Sequence[tuple[Trait, ...]], left: Sequence[_Failing]) -> tuple[Trait, ...]:
-        fine = [traits for traits in several if self._share(symptom, traits) >= _NEARLY]
-
-        def rank(traits: tuple[Trait, ...]) -> tuple[float, list[int]]:
-            return -self._held(traits, left) * self._share(symptom, traits) ** 2, [_RANK[sort] for sort, *_ in traits]
-
-        return min(fine, key=rank, default=())
-
-    def sure(self, symptom: Trait, traits: tuple[Trait, ...]) -> bool:
-        """Whether every unit with the traits fails."""
-        return self._share(symptom, traits) == 1
-
-    @staticmethod
-    def _held(traits: tuple[Trait, ...], left: Sequence[_Failing]) -> int:
-        return sum(one.traits.issuperset(traits) for one in left) if traits else 0
-
-    def _share(self, symptom: Trait, traits: tuple[Trait, ...]) -> float:
-        """The share of the units with the traits that fail."""
-        which = self.which(symptom)
-        if which not in self._counts:
-            self._counts[which] = Counter(self.units(which))
-        if (symptom, traits) not in self._shares:
-            every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
-            bad = sum(unit.issuperset(traits) for unit in self._bad[symptom])
-            self._shares[symptom, traits] = min(1.0, bad / every) if every else 1.0
-        return self._shares[symptom, traits]
-
-    @staticmethod
-    def which(symptom: Trait) -> str:
-        """The population of a symptom."""
-        if symptom[0] == "value" and not symptom[1].endswith(_IMAGES):
-            return "nulls" if symptom[1] == _NOT_NULL else "values"
-        return "faults" if symptom[0] in _OF_FAULTS else "cells" if symptom[0] in _OF_CELLS else "rows"
-
-    def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
-        members = self._of_message(case.written[number].message)
-        return frozenset({("any",), ("fault", case.fault or "none"), *_of_profile(case), *members})
-
-    def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
-        written = case.written[number]
-        traits = {("any",), *_of_profile(case), *self._of_message(written.message)}
-        traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
-        traits.update(("trait", tag) for tag in case.tags - _UNSAID)
-        if sum(one.kind is Kind.ROW for one in written.changes) > 1:
-            traits.update({("several",), *([("later",)] if change.row else [])})
-            images = change.op, change.before, change.after
-            if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
-                traits.add(("equal",))
-        before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
-        for side, image in (("before", before), ("after", after)):
-            traits.update([("bare", side)] if {cell.state for cell in image.values()} - {State.ABSENT} == {State.NULL} else [])
-        if change.op is Op.UPDATE and before and after:
-            traits.update([("same",)] if before == after else [])
-            traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
-        return frozenset(traits)
-
-    def _of_message(self, message: Message) -> frozenset[Trait]:
-        """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
-        if id(message) not in self._members:
-            try:
-                document = json.loads(message.value or b"")
-            except ValueError:
-                document = None
-            self._members[id(message)] = frozenset(_members(document))
-        return self._members[id(message)]
+def _differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
+    """The symptoms, where wrong values of one family of types (or of one field) are one: with the hint that nearly all have, or
+    with none. What a hint explains as a whole (characters that are lost, the other image's value) stays apart, unless it is said
+    of few of them: of values of the other image that are of several families it is no chance. So does a class of values that
+    are all wrong otherwise."""
+    families: dict[str, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
+    out: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
+    for symptom, some in by_symptom.items():
+        if _wrong(symptom) or symptom[0] == "field":
+            wider = (*symptom[:-1], symptom[-1].replace(_said(symptom), WIDER.get(_said(symptom), "")))
+            told = wider if wider in by_symptom else symptom
+            for one in some.values():
+                families[one.family][told].append(one)
+        else:
+            out[symptom] = some
+    for found in families.values():
+        most = max(found, key=lambda told: len(found[told]))
+        total = sum(map(len, found.values()))
+        apart = {symptom for symptom, some in found.items() if symptom != most and _is_apart(symptom, some, total, families)}
+        one_hint = len(found[most]) >= NEARLY * sum(len(mine) for symptom, mine in found.items() if symptom not in apart)
+        for symptom, mine in found.items():
+            for one in mine:
+                if symptom in apart or (symptom == most and (one_hint or _tells(most))):
+                    named = symptom
+                else:
+                    named = most if one_hint and not _own_class(one, found[most], mine) else _plain(symptom)
+                out[named][one.unit] = one
+    return out
 
 
-def _members(document: Any, within: str = "") -> Iterator[Trait]:
-    for name, value in document.items() if isinstance(document, dict) else ():
-        if value is None or value == [] or value == {}:
-            yield ("null" if value is None else "empty", f"{within}{name}")
-        elif name == "payload":
-            yield from _members(value, "payload.")
+def _is_apart(symptom: Trait, some: Sequence[Failing], total: int, families: Mapping[str, Collection[Trait]]) -> bool:
+    """Whether what is told of some values of a family is no chance."""
+    several = sum(symptom in other for other in families.values()) >= _FAMILIES and symptom[-1].endswith(_IMAGES)
+    cases = len({one.result.case.id for one in some})
+    return _tells(symptom) and (several or (cases >= _SEVERAL and len(some) >= _REST * total))
 
 
-def _of_profile(case: Case) -> Iterator[Trait]:
-    release, *options = case.profile.split("+")
-    yield "release", release
-    yield from (("option", option) for option in options)
-    if case.deployment.compression != "none":
-        yield "packed", case.deployment.compression
-
-
-def _of_cells(change: Change, level: int) -> frozenset[Trait]:
-    """The traits of a row's cells, without those of their place."""
-    return frozenset(
-        trait
-        for side, column, cell in cells(change, level)
-        for trait in _of_cell(side, column, change, cell)
-        if trait[0] not in _OF_PLACES
+def _own_class(one: Failing, most: Sequence[Failing], some: Sequence[Failing]) -> bool:
+    """Whether all values of the class become one, in several cases, and none is wrong as most others are."""
+    kin = next((trait for trait in one.traits if trait[0] == "kin"), None)
+    alike = [other for other in some if kin in other.traits]
+    return (
+        kin is not None
+        and len({other.finding.actual for other in alike}) == 1
+        and len({other.result.case.id for other in alike}) >= _SEVERAL
+        and not any(kin in other.traits for other in most)
     )
-
-
-_SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
-_BEYOND: Final = "characters beyond ASCII"
-
-
-def _of_name(side: str, column: str, change: Change) -> set[Trait]:
-    traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
-    traits.update([("capital",)] if column != column.lower() else [])
-    traits.update([("small",)] if column != column.upper() else [])
-    traits.update([("key",)] if column in (change.keys or ()) else [])
-    old, new = (change.before or {}).get(column), (change.after or {}).get(column)
-    traits.update([("unchanged",)] if old is not None and old == new else [])
-    traits.update([("quoted",)] if not column.isidentifier() else [])
-    traits.update(
-        ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
-    )
-    return traits
-
-
-def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
-    name, traits = declared(cell.type), _of_name(side, column, change)
-    if cell.state is State.NULL:
-        return frozenset({*traits, ("nothing", name), ("void",)})
-    if cell.state is State.ABSENT:
-        return frozenset(traits)
-    traits |= {("type", name), ("family", cell.type.logical.value)}
-    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
-    traits.update([("like", cell.cls)] if cell.cls and cell.type.logical in _CALENDARS else [])
-    traits.update([("unsigned",)] if cell.type.unsigned else [])
-    signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
-    traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
-    return frozenset(traits)
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
     """Units that fail with a symptom, and the traits that they share; () for those that nothing tells from others."""
 
-    traits: tuple[Trait, ...]
-    some: list[_Failing]
+    traits: Traits
+    some: list[Failing]
     sure: bool
 
     @property
     def families(self) -> frozenset[str]:
         """The types' families of the units."""
-        return frozenset(_REAL.get(trait[1], trait[1]) for one in self.some for trait in one.traits if trait[0] == "family")
+        return frozenset(one.family for one in self.some if one.family)
 
     def noun(self, unit: str) -> str:
         """What is told of."""
-        told = " and ".join(_SORTS[sort].format(*words, unit=unit) for sort, *words in self.traits)
+        told = " and ".join(SORTS[sort].format(*words, unit=unit) for sort, *words in self.traits)
         if told:
             return f"{'every' if self.sure else 'nearly every'} {told}"
         return f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
 
 
 def _explained(
-    symptom: Trait, failing: Sequence[_Failing], population: _Population, by_chance: bool
-) -> Iterator[tuple[tuple[Trait, ...], str, list[_Failing]]]:
+    symptom: Trait, by_symptom: BySymptom, population: Population, by_chance: bool
+) -> Iterator[tuple[Traits, str, list[Failing]]]:
     """Traits and sentences on a symptom with what each explains: greedily the traits of the most failing units."""
-    left, named = list(failing), list[_Named]()
-    actual = ", ".join(islice(dict.fromkeys(one.finding.actual for one in failing), FAULTS))
-    verb, unit = partial(_SAID[symptom[0]].format, *symptom[1:], actual=actual), _UNITS.get(symptom[0], "row")
+    left, named = list(by_symptom[symptom].values()), list[_Named]()
+    verb, unit = partial(_told, symptom), _UNITS.get(symptom[0], "row")
+    if symptom in (_SHUFFLED, _SWAPPED):
+        yield (symptom,), verb(""), left
+        return
+    bad = _bad(symptom, by_symptom)
     while left and len(named) < MOST:
-        traits = population.guilty(symptom, left)
-        if symptom == _SHUFFLED:
-            yield (symptom,), "the rows of a message have each other's values", left
-            return
-        if symptom[0] in _OF_FAULTS and (len(traits) != 1 or traits[0][0] == "fault"):
-            faults = dict.fromkeys(one.result.case.fault for one in left)
-            shown = ", ".join(islice(faults, FAULTS)) + (f" and {len(faults) - FAULTS} more" if len(faults) > FAULTS else "")
-            shared = frozenset.intersection(*(one.traits for one in left))
-            members = tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS))
-            yield members, verb(f"a message with {shown}"), left
-            return
+        traits, sure = population.guilty(_which(symptom), bad, left)
         some = [one for one in left if one.traits.issuperset(traits)]
+        if symptom[0] in _OF_FAULTS and (not traits or traits[0][0] == "fault" or len(some) < NEARLY * len(left)):
+            shared = frozenset.intersection(*(one.traits for one in left))
+            yield tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS)), verb(f"a message with {_faults(left)}"), left
+            return
+        if symptom[0] in _OF_FAULTS:
+            some = left
         if not traits and by_chance:
             yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
             return
         parts = _by_family(some) if symptom[0] in _OF_CELLS and not traits else {"": some}
-        named += [_Named(traits, part, population.sure(symptom, traits)) for part in parts.values()]
-        left = [one for one in left if not one.traits.issuperset(traits)]
+        named += [_Named(traits, part, sure) for part in parts.values()]
+        left = (
+            [one for one in left if one not in some]
+            if symptom[0] in _OF_FAULTS
+            else [one for one in left if not one.traits.issuperset(traits)]
+        )
     for group in _together(symptom, named):
         whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
         nouns = [one.noun(unit) for one in whole or group if one.traits] or [group[0].noun(unit)]
@@ -539,10 +385,31 @@ def _explained(
         yield traits, verb(told), [failing for one in group for failing in one.some]
 
 
-def _by_family(some: Iterable[_Failing]) -> dict[str, list[_Failing]]:
-    out: dict[str, list[_Failing]] = defaultdict(list)
+def _told(symptom: Trait, noun: str) -> str:
+    return _SAID[symptom[0]].format(noun, *symptom[1:])
+
+
+def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
+    """The traits of the units that fail with the symptom, or so that they show nothing of a trait's innocence: a value that is
+    wrong otherwise, a row that did not come out."""
+    bad: dict[Unit, frozenset[Trait]] = {}
+    for other, some in by_symptom.items():
+        hides = _which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
+        alike = other[0] in _OF_CELLS and symptom[0] in _OF_CELLS
+        if other == symptom or (hides and (alike or _which(other) == _which(symptom))):
+            bad |= {unit: one.traits for unit, one in some.items()}
+    return tuple(bad.values())
+
+
+def _faults(left: Iterable[Failing]) -> str:
+    faults = dict.fromkeys(one.result.case.fault for one in left)
+    return ", ".join(islice(faults, FAULTS)) + (f" and {len(faults) - FAULTS} more" if len(faults) > FAULTS else "")
+
+
+def _by_family(some: Iterable[Failing]) -> dict[str, list[Failing]]:
+    out: dict[str, list[Failing]] = defaultdict(list)
     for one in some:
-        out[_family(one)].append(one)
+        out[one.family].append(one)
     return out
 
 
@@ -551,7 +418,8 @@ def _is_one(symptom: Trait) -> bool:
     return (
         symptom[0] == "field"
         or _NO_COLUMNS in symptom
-        or symptom[1:] == (_NOT_NULL,)
+        or symptom == _NOT_NULL
+        or (symptom[0] == "op" and symptom[1] in (_OTHER_LETTERS, *Kind))
         or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
     )
 
@@ -565,7 +433,7 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
         for group in groups:
             theirs = group[0].families
             rest = not one.traits and (mine & theirs if symptom[0] in _OF_CELLS else len(one.some) <= _REST * len(group[0].some))
-            if _is_one(symptom) or (mine and (mine <= theirs or theirs <= mine)) or rest:
+            if _is_one(symptom) or (mine and theirs and (mine <= theirs or theirs <= mine)) or rest:
                 group.append(one)
                 break
         else:
@@ -573,24 +441,7 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     return iter(groups)
 
 
-NOUNS: Final = 3
-"""Types and classes that a sentence on a family names."""
-_SAID: Final[Mapping[str, str]] = {
-    "missing": "{0} is lost",
-    "corrupt": "{0} is refused",
-    "extra": "{0} comes out more than once, or from nothing",
-    "op": "{0} comes out as {actual}",
-    "field": "the column {0} is wrong for {1}",
-    "image": "{2} comes out {1} {0}",
-    "presence": "{1} {0}",
-    "value": "{1} {0}",
-    "shuffled": "{0}",
-    "vanishes": "{0}, which cannot be read, vanishes without a CORRUPT row",
-    "accepted": "{0}, which cannot be read, is accepted",
-}
-
-
-def _mistake(traits: tuple[Trait, ...], sentence: str, some: Sequence[_Failing], rules: Mapping[str, Rule]) -> Mistake:
+def _mistake(traits: Traits, sentence: str, some: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
     """The mistake with the smallest of its cases."""
     small = min(some, key=lambda one: (one.result.case.deployment.compression != "none", _size(one.result.case)))
     broken = tuple(dict.fromkeys(one.finding.rule for one in some))
@@ -599,11 +450,6 @@ def _mistake(traits: tuple[Trait, ...], sentence: str, some: Sequence[_Failing],
     places = frozenset(place(one.finding) for one in some)
     obligation = Obligation.MUST if must else Obligation.SHOULD
     return Mistake(traits, sentence, broken, obligation, cases, places, small.finding, small.result)
-
-
-def place(finding: Finding) -> Place:
-    """Where a finding is."""
-    return finding.case, finding.message, finding.row, finding.side, finding.column
 
 
 def _size(case: Case) -> int:
@@ -616,15 +462,18 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
     kept: list[Mistake] = []
     for one in sorted(named, key=_leading):
         for number, other in enumerate(kept):
-            leads = other.traits == (_SHUFFLED,) or other.sentence.endswith(_IMAGES)
+            leads = _leads(other)
             follows = _vague(one) or leads
             wide = not leads and len(other.cases) > _WIDE * len(one.cases)
             vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
             member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
             # Of the same values it is one mistake, whatever the hints.
-            member |= bool(one.traits) and one.traits == other.traits and _WORDS in one.sentence and _WORDS in other.sentence
-            if vague or member or _alike(one.cases, other.cases):
+            wrong = all(f" {_WRONG[1]}" in each.sentence for each in (one, other))
+            member |= bool(one.traits) and one.traits == other.traits and wrong
+            aspects = {one.finding.aspect, other.finding.aspect}
+            apart = Aspect.FIELD in aspects and not aspects.isdisjoint(CELL)
+            if not apart and (vague or member or _alike(one.cases, other.cases)):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
                 kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
                 break
@@ -637,9 +486,14 @@ def _vague(one: Mistake) -> bool:
     return not one.traits and one.sentence.startswith(_SOME)
 
 
+def _leads(one: Mistake) -> bool:
+    """Whether it spoils a row's other values, too."""
+    return one.traits in ((_SHUFFLED,), (_SWAPPED,)) or one.sentence.endswith(_IMAGES)
+
+
 def _leading(one: Mistake) -> tuple[bool, bool, int]:
     """The vague ones last, those that spoil a row's other values first."""
-    return _vague(one), one.traits != (_SHUFFLED,) and not one.sentence.endswith(_IMAGES), -len(one.cases)
+    return _vague(one), not _leads(one), -len(one.cases)
 
 
 def _alike(some: Collection[str], others: Collection[str]) -> bool:

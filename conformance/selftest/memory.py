@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from conformance.engines.child import ENVIRONMENTS, FIRST_OFFSET
+from conformance.engines.child import ENVIRONMENTS, FIRST_OFFSET, IN_PARTITION
 from conformance.engines.engine import DecodeRaised, Loaded, RecordSource, Request
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import ENVELOPE, OutputRow, Place
@@ -49,6 +49,12 @@ def _of_32_bits(asked: Request, rows: Placed) -> Placed:
     return [((*place[:2], wrapped(place[2] or 0)), row) for place, row in rows]
 
 
+def _by_offset(asked: Request, rows: Placed) -> Placed:
+    each = int(asked.conf.get(IN_PARTITION, 0))
+    seen = {((offset or 0) % each if each else offset, row.row): (place, row) for place, row in rows for offset in place[2:]}
+    return list(seen.values())
+
+
 def _of_the_batch(_asked: Request, rows: Placed) -> Placed:
     last = max((row.fields.get("table") or "" for _, row in rows), default="")
     return [(place, replace(row, fields={**row.fields, "table": last})) for place, row in rows]
@@ -68,6 +74,7 @@ BREACHES: Final[Mapping[str, Breach]] = {
     "rows-elsewhere": _elsewhere,
     "rows-nowhere": _nowhere,
     "offsets-of-32-bits": _of_32_bits,
+    "one-of-an-offset": _by_offset,
     "table-of-the-batch": _of_the_batch,
     "time-of-the-session": _of_the_session,
 }

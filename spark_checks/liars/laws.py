@@ -1,4 +1,4 @@
-"""Decoders that break a law of decoding in Spark: the same six of any format at level one."""
+"""Decoders that break a law of decoding in Spark: the same seven of any format at level one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def _elsewhere(decode: Decode) -> Decode:
     def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
         decoded = decode(records, *args, deployment=deployment)
         return decoded.unionByName(decoded.withColumn("offset", F.col("offset") + 1_000_000))
+
+    return lie
+
+
+def _one_of_an_offset(decode: Decode) -> Decode:
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        return decode(records, *args, deployment=deployment).dropDuplicates(["offset", "row"])
 
     return lie
 
@@ -46,6 +53,12 @@ def laws(fmt: str, decode: Decode) -> Iterator[Liar]:
             "environment-independence",
             "Offsets are cast to 32 bits: right until a partition has had 2^31 messages.",
             on_columns(decode, offset="IF(offset & 2147483648 = 0, 0, -2147483648) + (offset & 2147483647)"),
+        ),
+        (
+            "one-of-an-offset",
+            "environment-independence",
+            "Of the messages of several partitions one with each offset is left.",
+            _one_of_an_offset(decode),
         ),
         (
             "batch-dependent",

@@ -40,5 +40,5 @@ LIARS: Final[tuple[Liar, ...]] = (
         "pos is read as a number: its leading zeros are gone.",
         on_columns(reference.decode, position="CAST(try_cast(position AS decimal(38,0)) AS string)"),
     ),
-    *law(_FORMAT, reference.decode, "nowhere"),
+    *law(_FORMAT, reference.decode, "nowhere", "one-of-an-offset"),
 )

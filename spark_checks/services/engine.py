@@ -39,6 +39,10 @@ from spark_checks.services.topics import source
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
 """The setting of a call whose records have offsets higher by so much (conformance.engines.child.FIRST_OFFSET)."""
+IN_PARTITION: Final = "spark.cdc.inPartition"
+"""The setting of a call whose partitions have so many records each (conformance.engines.child.IN_PARTITION)."""
+_TOPIC: Final = 64
+"""More partitions than a topic of the harness has."""
 LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
@@ -318,7 +322,7 @@ class SparkEngine:
                     self.spark.conf.set(key, old)
             self._conf, self._before = None, {}
             for key, value in conf.items():
-                if key != FIRST_OFFSET:
+                if key not in (FIRST_OFFSET, IN_PARTITION):
                     old = self.spark.conf.get(key, None)
                     try:
                         self.spark.conf.set(key, value)
@@ -413,7 +417,10 @@ class SparkEngine:
         records = self._opened[request["handle"]].where(within(request["ranges"]))
         if request["repartition"]:
             records = records.repartition(request["repartition"])
-        first = int(request.get("conf", {}).get(FIRST_OFFSET, 0))
+        first, each = (int(request.get("conf", {}).get(name, 0)) for name in (FIRST_OFFSET, IN_PARTITION))
+        if each:
+            split = {"partition": f"CAST(partition + {_TOPIC} * (offset DIV {each}) AS int)", "offset": f"offset % {each}"}
+            records = records.withColumns({name: F.expr(told) for name, told in split.items()})
         if first:
             records = records.withColumn("offset", F.col("offset") + F.lit(first))
         table = codec.load_table(request["table"]) if request["table"] is not None else None
@@ -423,6 +430,9 @@ class SparkEngine:
             frame = frame.withColumn(name, F.expr(expression))
         if first and "offset" in frame.columns:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
+        if each and {"partition", "offset"} <= set(frame.columns):
+            whole = {"partition": f"partition % {_TOPIC}", "offset": f"partition DIV {_TOPIC} * {each} + offset"}
+            frame = frame.withColumns({name: F.expr(told) for name, told in whole.items()})
         return contract(frame)
 
 

@@ -282,6 +282,7 @@ def test_a_bad_file_is_told_with_section_key_value_and_what_is_legal(folder, com
     assert (code, out) == (2, "")
     assert err.startswith("cdc-conformance: cdc-conformance.toml, ")
     assert said in err
+    assert "toml, line " in err
     if SAID_TWICE not in text and "inf" not in text:
         data = json.loads(json.dumps(tomllib.loads(text), default=str))
         assert not jsonschema.Draft202012Validator(schema(cli)).is_valid(data)
@@ -292,9 +293,9 @@ def test_every_problem_of_a_file_is_told_at_once(folder, command):
     code, _, err = command("formats")
     assert code == 2
     first, second, third = err.splitlines()
-    assert first.startswith("cdc-conformance: pyproject.toml, [tool.cdc-conformance], sed = 1: ")
-    assert second.startswith('pyproject.toml, [tool.cdc-conformance.run], bugdet = "ci": ')
-    assert third == 'pyproject.toml, [tool.cdc-conformance.run], seed = "x": expected an integer, not a string'
+    assert first.startswith("cdc-conformance: pyproject.toml, line 2, [tool.cdc-conformance], sed = 1: ")
+    assert second.startswith('pyproject.toml, line 4, [tool.cdc-conformance.run], bugdet = "ci": ')
+    assert third == 'pyproject.toml, line 5, [tool.cdc-conformance.run], seed = "x": expected an integer, not a string'
 
 
 def test_help_is_given_with_a_bad_file(folder, command):

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
 from conformance.engines import child
-from conformance.engines.child import FIRST_OFFSET, ChildEngine
+from conformance.engines.child import FIRST_OFFSET, IN_PARTITION, ChildEngine
 from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
@@ -255,6 +255,16 @@ def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_ou
     short = decoder(f"{head}.withColumn('offset', F.expr('offset & 2147483647')))\n", stem="short")
     assert values(engine, short) == NUMBERS
     assert list(values(engine, short, conf=first)) == [i - (1 << 31) for i in range(COUNT)]
+
+
+@pytest.mark.spark
+def test_records_come_in_other_partitions_and_go_back_to_their_own(engine, decoder):
+    pairs, at = {IN_PARTITION: "2", FIRST_OFFSET: "9"}, "F.format_string('%d:%d', F.col('partition'), F.col('offset'))"
+    shown = decoder(f"def decode(records):\n    return rows(records, lambda value: F.create_map(F.lit('v'), {at}))\n")
+    assert values(engine, shown, conf=pairs) == {i: f"{i // 2 * 64}:{i % 2 + 9}" for i in range(COUNT)}
+    distinct = decoder("def decode(records):\n    return rows(records).dropDuplicates(['offset'])\n", stem="distinct")
+    assert values(engine, distinct) == NUMBERS
+    assert len(values(engine, distinct, conf=pairs)) == 2
 
 
 @pytest.mark.spark

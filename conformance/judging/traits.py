@@ -1,0 +1,278 @@
+"""What the failing and the other units of a run have: owed rows, their compared cells, and the messages that cannot be read.
+
+Each unit has traits: its op, its place in the message, types, value classes, members of the document that are null or empty, the
+release, its options. `Population` finds the few traits that the most failing units have, and nearly no other unit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import combinations
+from typing import Any, Final, TypeAlias
+
+from conformance.judging.causes import cell_of, cells, change_of, declared
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.rules.rules import Aspect
+from generators.model import Case, Cell, Change, Kind, Logical, Message, Op, State
+
+Trait: TypeAlias = tuple[str, ...]
+"""A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
+Traits: TypeAlias = tuple[Trait, ...]
+Unit: TypeAlias = tuple[Hashable, ...]
+"""A message and row of a case, at cells also a side and a column."""
+
+NEARLY: Final = 0.75
+"""Share of the units with some traits that must fail: some of them have nothing that a mistake can spoil."""
+_MOST: Final = 3
+"""Traits that are tried together, where fewer do not tell failing from passing."""
+_TRIED: Final = 12
+"""The commonest traits, of which some together are tried."""
+SORTS: Final = {
+    "any": "{unit}",
+    "later": "{unit} after the first row of its message",
+    "equal": "{unit} that equals an earlier row of its message",
+    "same": "{unit} of an UPDATE that changes nothing",
+    "rekeyed": "{unit} of an UPDATE that changes the key",
+    "bare": "{unit} with nothing but NULLs in the {0} image",
+    "op": "{unit} of {0}",
+    "kind": "{0} message",
+    "keys": "{unit} of a table {0}",
+    "null": "{unit} of a document whose `{0}` is null",
+    "empty": "{unit} of a document whose `{0}` is empty",
+    "several": "{unit} of a message with several rows",
+    "image": "{unit} in the {0} image of {1}",
+    "side": "{unit} in the {0} image",
+    "key": "{unit} of the key",
+    "unchanged": "{unit} that the UPDATE does not change",
+    "unsigned": "{unit} of an unsigned type",
+    "negative": "negative {unit} of the {0} types",
+    "family": "{unit} of the {0} types",
+    "kin": "{unit} of the {0} types in the class {1}",
+    "like": "{unit} of any type with a date, in the class {0}",
+    "type": "{unit} of {0}",
+    "void": "{unit} that is NULL",
+    "nothing": "NULL of {0}",
+    "capital": "{unit} whose name has capital letters",
+    "small": "{unit} whose name has small letters",
+    "sign": "{unit} with {0} in its name",
+    "quoted": "{unit} whose name needs quotes",
+    "class": "{unit} of {0} in the class {1}",
+    "fault": "message with the fault {0}",
+    "packed": "{unit} of a message compressed with {0}",
+    "option": "{unit} under the option {0}",
+    "trait": "{unit} with the trait {0}",
+    "release": "{unit} of release {0}",
+    "plain": "{unit} that is not of the key",
+}
+"""How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
+_RANK: Final = {sort: number for number, sort in enumerate(SORTS)}
+_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain", "unchanged"})
+"""Sorts of traits that say nothing of a row as a whole."""
+_UNSAID: Final = frozenset({"boundary", "drawn"})
+_SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
+_CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+_SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
+_BEYOND: Final = "characters beyond ASCII"
+_REAL: Final = {"double": "float"}
+"""Families that decoders read alike."""
+_HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
+"""What is wrong with a row whose cells are not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A unit that fails."""
+
+    unit: Unit
+    traits: frozenset[Trait]
+    finding: Finding
+    result: CaseResult
+
+    @property
+    def family(self) -> str:
+        """The family of the cell's type, or the envelope's field."""
+        named = (_REAL.get(trait[1], trait[1]) for trait in self.traits if trait[0] == "family")
+        return self.finding.path if self.finding.aspect is Aspect.FIELD else next(named, "")
+
+
+@dataclass(slots=True)
+class Population:
+    """All units of a format's cases, counted by traits on first use: `rows`, `faults`, and cells that are owed as `there`,
+    `nulls`, `values` or `absent`."""
+
+    results: Sequence[CaseResult]
+    _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
+    _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
+
+    def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
+        """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
+        other has them at all. `bad` are the traits of all units that fail so, or show nothing of a trait's innocence."""
+        if which not in self._counts:
+            self._counts[which] = Counter(self._units(which))
+        held = Counter(trait for one in left for trait in one.traits)
+        shares: dict[Traits, float] = {}
+
+        def share(traits: Traits) -> float:
+            if traits not in shares:
+                every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
+                shares[traits] = min(1.0, sum(unit.issuperset(traits) for unit in bad) / every) if every else 1.0
+            return shares[traits]
+
+        def best(several: Iterable[Traits]) -> Traits:
+            fine = [traits for traits in several if share(traits) >= NEARLY]
+            return min(fine, key=lambda each: (-_held(each, left) * share(each) ** 2, [_RANK[s] for s, *_ in each]), default=())
+
+        found = best((trait,) for trait in held)
+        common = sorted((trait for trait, _ in held.most_common(_TRIED + 1) if trait != ("any",)), key=lambda t: _RANK[t[0]])
+        for size in range(2, _MOST + 1):
+            if _held(found, left) > len(left) / 2:
+                break
+            found = max((found, best(_together(common, size, left))), key=lambda traits: _held(traits, left))
+        return found, share(found) == 1
+
+    def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
+        """The traits of a failing unit."""
+        if which == "faults":
+            return self._of_fault(case, finding.message)
+        change, cell = change_of(finding, case), cell_of(finding, case)
+        if change is None:
+            return frozenset({("any",)})
+        row = self._of_row(case, finding.message, change)
+        if which == "rows":
+            return row | _of_cells(change, case.level)
+        side, column = finding.side, finding.column or ""
+        return row | (_of_cell(side, column, change, cell) if cell is not None else _of_name(side, column, change))
+
+    def _units(self, which: str) -> Iterator[frozenset[Trait]]:
+        for result in self.results:
+            if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
+                continue
+            case = result.case
+            lost = {(f.message, f.row) for f in result.findings if f.aspect in _HIDING}
+            for number, written in enumerate(case.written):
+                for change in written.changes:
+                    if which in ("rows", "faults"):
+                        if (change.kind is Kind.CORRUPT) == (which == "faults"):
+                            of_all = self._of_fault(case, number) if which == "faults" else self._of_row(case, number, change)
+                            yield of_all if which == "faults" else of_all | _of_cells(change, case.level)
+                    elif (number, change.row) not in lost:
+                        row = self._of_row(case, number, change)
+                        for side, column, cell in cells(change, case.level):
+                            if _OWED[which](cell.state, case.level):
+                                yield row | _of_cell(side, column, change, cell)
+
+    def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
+        members = self._of_message(case.written[number].message)
+        return frozenset({("any",), ("fault", case.fault or "none"), *_of_profile(case), *members})
+
+    def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
+        written = case.written[number]
+        traits = {("any",), *_of_profile(case), *self._of_message(written.message), *_of_key(change)}
+        traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
+        traits.update(("trait", tag) for tag in case.tags - _UNSAID)
+        if sum(one.kind is Kind.ROW for one in written.changes) > 1:
+            traits.update({("several",), *([("later",)] if change.row else [])})
+            images = change.op, change.before, change.after
+            if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
+                traits.add(("equal",))
+        before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
+        for side, image in (("before", before), ("after", after)):
+            traits.update([("bare", side)] if {cell.state for cell in image.values()} - {State.ABSENT} == {State.NULL} else [])
+        if change.op is Op.UPDATE and before and after:
+            traits.update([("same",)] if before == after else [])
+            traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
+        return frozenset(traits)
+
+    def _of_message(self, message: Message) -> frozenset[Trait]:
+        """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
+        if id(message) not in self._members:
+            try:
+                document = json.loads(message.value or b"")
+            except ValueError:
+                document = None
+            self._members[id(message)] = frozenset(_members(document))
+        return self._members[id(message)]
+
+
+_OWED: Final[dict[str, Callable[[State, int], bool]]] = {
+    "there": lambda state, level: state is not State.ABSENT and (level == 1 or state is not State.NULL),
+    "absent": lambda state, level: state is State.ABSENT,
+    "nulls": lambda state, level: state is State.NULL or (level == 2 and state is State.ABSENT),
+    "values": lambda state, level: state not in (State.NULL, State.ABSENT),
+}
+"""Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+
+
+def _held(traits: Traits, left: Sequence[Failing]) -> int:
+    return sum(one.traits.issuperset(traits) for one in left) if traits else 0
+
+
+def _together(common: Sequence[Trait], size: int, left: Sequence[Failing]) -> Iterator[Traits]:
+    """Some of the commonest traits that occur together, so many each."""
+    return (traits for traits in combinations(common, size) if _held(traits, left))
+
+
+def _members(document: Any, within: str = "") -> Iterator[Trait]:
+    for name, value in document.items() if isinstance(document, dict) else ():
+        if value is None or value == [] or value == {}:
+            yield ("null" if value is None else "empty", f"{within}{name}")
+        elif name == "payload":
+            yield from _members(value, "payload.")
+
+
+def _of_profile(case: Case) -> Iterator[Trait]:
+    release, *options = case.profile.split("+")
+    yield "release", release
+    yield from (("option", option) for option in options)
+    if case.deployment.compression != "none":
+        yield "packed", case.deployment.compression
+
+
+def _of_key(change: Change) -> Iterator[Trait]:
+    keys, columns = change.keys, list(change.after or change.before or ())
+    if keys is not None and change.kind is Kind.ROW:
+        if len(keys) != 1:
+            yield "keys", "with a key of several columns" if keys else "without a key"
+        if keys and list(keys) != columns[: len(keys)]:
+            yield "keys", "whose first columns are not its key"
+
+
+def _of_cells(change: Change, level: int) -> frozenset[Trait]:
+    """The traits of a row's cells, without those of their place."""
+    return frozenset(
+        trait
+        for side, column, cell in cells(change, level)
+        for trait in _of_cell(side, column, change, cell)
+        if trait[0] not in _OF_PLACES
+    )
+
+
+def _of_name(side: str, column: str, change: Change) -> set[Trait]:
+    traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
+    traits.update([("capital",)] if column != column.lower() else [])
+    traits.update([("small",)] if column != column.upper() else [])
+    traits.add(("key",) if column in (change.keys or ()) else ("plain",))
+    old, new = (change.before or {}).get(column), (change.after or {}).get(column)
+    traits.update([("unchanged",)] if old is not None and old == new else [])
+    traits.update([("quoted",)] if not column.isidentifier() else [])
+    traits.update(
+        ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
+    )
+    return traits
+
+
+def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
+    name, traits = declared(cell.type), _of_name(side, column, change)
+    if cell.state in (State.NULL, State.ABSENT):
+        return frozenset({*traits, *([("nothing", name), ("void",)] if cell.state is State.NULL else [])})
+    traits |= {("type", name), ("family", cell.type.logical.value)}
+    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
+    traits.update([("like", cell.cls)] if cell.cls and cell.type.logical in _CALENDARS else [])
+    traits.update([("unsigned",)] if cell.type.unsigned else [])
+    signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
+    traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
+    return frozenset(traits)
