@@ -1,4 +1,4 @@
-"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.5, PostgreSQL's of 3.6.
+"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.6.
 
 Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final, v3.6.1.Final and apache/kafka connect/json;
 output of those releases (the pages debezium and connect of the sources). One message is one row; the record key is the row's
