@@ -220,7 +220,8 @@ def _are_swapped(held: Sequence[Failing], nulls: Sequence[Failing]) -> bool:
     case, change = held[0].result.case, change_of(held[0].finding, held[0].result.case)
     image = (change.image(held[0].finding.side, case.level) if change else None) or {}
     number = len(held) + len(nulls)
-    return number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
+    values = any(one.finding.aspect is Aspect.VALUE for one in held)
+    return values and number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
 
 
 def _of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
@@ -248,7 +249,7 @@ def _as_in_the_other_image(one: Failing) -> bool:
     image = change.image("before" if finding.side == "after" else "after", case.level) if change else None
     cell = (image or {}).get(finding.column or "")
     if finding.aspect is Aspect.IMAGE:
-        return (image is None) == (finding.actual == "NULL")
+        return (image is None) == (finding.expected != "NULL")
     if finding.aspect is Aspect.PRESENCE:
         return (cell is None or cell.state is State.ABSENT) == (finding.expected == "present")
     return cell is not None and (cell.state is State.NULL) == (finding.actual == "NULL")
