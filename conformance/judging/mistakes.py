@@ -123,6 +123,7 @@ _NULL: Final[Trait] = ("value", "is NULL")
 _NOT_NULL: Final[Trait] = ("value", "is not NULL")
 _NOT_THERE: Final[Trait] = ("presence", "is not there")
 _UNOWED: Final[Trait] = ("presence", "comes out though the message does not have it")
+_OP: Final[Trait] = ("op", "")
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
 _UNITS: Final = {**dict.fromkeys(_OF_FAULTS, "message"), **dict.fromkeys(_OF_CELLS, "value"), "presence": "column"}
 _SAID: Final[Mapping[str, str]] = {
@@ -155,7 +156,8 @@ def _symptom(finding: Finding, case: Case) -> Trait:
         case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
             return (finding.aspect.value,)
         case Aspect.KIND | Aspect.OP:
-            return "op", _OTHER_LETTERS if texts(finding.expected, finding.actual) == CASE else finding.actual
+            kind = finding.actual if finding.aspect is Aspect.KIND else ""
+            return "op", _OTHER_LETTERS if texts(finding.expected, finding.actual) == CASE else kind
         case Aspect.FIELD:
             said = texts(finding.expected, finding.actual)
             return "field", finding.path, f": {said}" if said else ""
@@ -207,7 +209,7 @@ def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Fa
         here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
         if symptom == _UNOWED and here[_NOT_THERE]:
             yield _NOT_THERE, replace(one, traits=here[_NOT_THERE][0].traits)
-        elif symptom[0] == "value" and (spoilt or (most and not _said(symptom))):
+        elif symptom[0] == "value" and (spoilt or (most and not _tells(symptom))):
             yield _SWAPPED, one
         elif symptom == _SWAPPED and not spoilt:
             yield (_NOT_NULL if one.finding.aspect is Aspect.NULL else _WRONG), one
@@ -220,7 +222,8 @@ def _are_swapped(held: Sequence[Failing], nulls: Sequence[Failing]) -> bool:
     case, change = held[0].result.case, change_of(held[0].finding, held[0].result.case)
     image = (change.image(held[0].finding.side, case.level) if change else None) or {}
     number = len(held) + len(nulls)
-    return number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
+    values = any(one.finding.aspect is Aspect.VALUE for one in held)
+    return values and number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
 
 
 def _of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
@@ -248,7 +251,7 @@ def _as_in_the_other_image(one: Failing) -> bool:
     image = change.image("before" if finding.side == "after" else "after", case.level) if change else None
     cell = (image or {}).get(finding.column or "")
     if finding.aspect is Aspect.IMAGE:
-        return (image is None) == (finding.actual == "NULL")
+        return (image is None) == (finding.expected != "NULL")
     if finding.aspect is Aspect.PRESENCE:
         return (cell is None or cell.state is State.ABSENT) == (finding.expected == "present")
     return cell is not None and (cell.state is State.NULL) == (finding.actual == "NULL")
@@ -382,7 +385,9 @@ def _explained(
         else:
             told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
         traits = group[0].traits or tuple(("family", one) for one in group[0].families if len(group[0].families) == 1)
-        yield traits, verb(told), [failing for one in group for failing in one.some]
+        some = [failing for one in group for failing in one.some]
+        ops = ", ".join(dict.fromkeys(one.finding.actual for one in some))
+        yield traits, _told(("op", ops), told) if symptom == _OP else verb(told), some
 
 
 def _told(symptom: Trait, noun: str) -> str:
@@ -395,7 +400,7 @@ def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
     bad: dict[Unit, frozenset[Trait]] = {}
     for other, some in by_symptom.items():
         hides = _which(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
-        alike = other[0] in _OF_CELLS and symptom[0] in _OF_CELLS
+        alike = {_which(other), _which(symptom)} <= {"there", "values"}
         if other == symptom or (hides and (alike or _which(other) == _which(symptom))):
             bad |= {unit: one.traits for unit, one in some.items()}
     return tuple(bad.values())

@@ -33,19 +33,21 @@ class Answer(enum.StrEnum):
     OPEN = "left open: no source says what is right"
     RIGHT = "right here"
     MISSED = "not convicted"
+    UNDECIDED = "convicted by no MUST rule, and no reason says why"
     IMPOSSIBLE = "without effect: impossible in the format"
     UNTRIED = "without effect: no case has it"
 
 
 WEAK: Final = (Answer.MISLED, Answer.LOOSE, Answer.UNTRIED)
 """The answers that are printed one by one."""
-HOLES: Final = (Answer.MISSED,)
+HOLES: Final = (Answer.MISSED, Answer.UNDECIDED)
 """The answers that fail the self test."""
 
 
 @cache
 def reasons(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Why operators are right (`right`) or without effect (`impossible`), and globs of `FORMAT/OPERATOR/LEVEL`."""
+    """Why operators are right (`right`), without effect (`impossible`) or convicted by no MUST rule (`loose`), and globs of
+    `FORMAT/OPERATOR/LEVEL`."""
     return tuple((each["why"], tuple(each["where"].split())) for each in tomllib.loads(_REASONS.read_text("utf-8"))[table])
 
 
@@ -83,17 +85,18 @@ class Measured:
             return Answer.CONVICTED
         if strict:
             return Answer.MISLED
-        if self.loose:
-            return Answer.LOOSE
-        if self.open:
-            return Answer.OPEN
+        if (self.loose or self.open) and not self.why("loose"):
+            return Answer.UNDECIDED
+        if self.loose or self.open:
+            return Answer.LOOSE if self.loose else Answer.OPEN
         return Answer.RIGHT if self.why("right") else Answer.MISSED
 
     def __str__(self) -> str:
         broken = (self.named + self.drawn + self.loose + self.open).most_common(3)
         rules = ", ".join(f"{rule} ({count})" for rule, count in broken)
+        decided = f"{rules}: {self.why('loose')}" if self.answer in (Answer.LOOSE, Answer.OPEN) else rules
         told = (
-            rules or (self.why("right") if self.tried else self.why("impossible")) or f"for example {self.example or 'nowhere'}"
+            decided or (self.why("right") if self.tried else self.why("impossible")) or f"for example {self.example or 'nowhere'}"
         )
         return f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases; {told}"
 
@@ -134,11 +137,13 @@ def rate(measured: Sequence[Measured]) -> str:
     counts = Counter(one.answer for one in measured)
     convicted = sum(counts[answer] for answer in (Answer.CONVICTED, Answer.MISLED, Answer.LOOSE))
     alone = sum(not one.named and bool(one.drawn) for one in measured)
-    faults = convicted + counts[Answer.MISSED]
+    faults = convicted + counts[Answer.MISSED] + counts[Answer.UNDECIDED]
     return (
         f"{faults} pairs of operator and level, {convicted} convicted ({convicted / max(faults, 1):.1%}): "
         f"{counts[Answer.CONVICTED]} by a rule that names the fault, {counts[Answer.MISLED]} by one that misleads, "
-        f"{counts[Answer.LOOSE]} only with --strict, {alone} by drawn cases alone; {counts[Answer.MISSED]} not at all. "
+        f"{counts[Answer.LOOSE]} only with --strict, {alone} by drawn cases alone; "
+        f"{counts[Answer.UNDECIDED]} without a reason for that; "
+        f"{counts[Answer.MISSED]} not at all. "
         f"Beside them {counts[Answer.OPEN]} on which no source decides, {counts[Answer.RIGHT]} that are right here, "
         f"{counts[Answer.IMPOSSIBLE]} that the format makes impossible, {counts[Answer.UNTRIED]} that no case has"
     )

@@ -50,6 +50,7 @@ class JsonProfile(CloudCanalProfile):
 
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
+_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -73,7 +74,7 @@ def profile(*options: str) -> JsonProfile:
     return JsonProfile(
         RELEASE,
         chosen,
-        _SHANGHAI if "ddl-key" in options else _NEW_YORK,
+        _SHANGHAI if "ddl-key" in options else _KOLKATA if "milliseconds" in options else _NEW_YORK,
         ASSUMED,
         ddl_key="ddl-key" in options,
         keyed=described,

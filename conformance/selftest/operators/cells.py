@@ -431,6 +431,7 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
 }
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
     "from-zero": number_change(lambda _k, n: n - 1),
+    "one-byte": number_change(lambda _k, n: n & 255),
     "upper-case": text_change(str.upper),
     "empty-as-null": lambda _k, held: None if held in ("", "0", 0) else held,
     "label-for-index": lambda k, held: (

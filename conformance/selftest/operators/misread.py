@@ -194,6 +194,15 @@ def _columns_before(rows: Rows, seen: Seen) -> Rows:
     ]
 
 
+def _known_columns(rows: Rows, seen: Seen) -> Rows:
+    """The columns that the table's message before had, and no others."""
+    known = {column for row in seen.before for image in (row.before, row.after) if image for column in image}
+    tables = {row.fields.get("table") for row in (*rows, *seen.before)}
+    if not known or len(tables) > 1:
+        return rows
+    return [replace(row, after={c: held for c, held in row.after.items() if c in known}) if row.after else row for row in rows]
+
+
 def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Callable[[Rows, Seen], Rows]:
     def one(row: OutputRow) -> OutputRow:
         types = row.fields.get("types")
@@ -250,6 +259,7 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]]
     "null-row-as-no-image": (("image/*", "law/row-shape"), on_rows(_null_row_as_no_image)),
     "values-in-alphabetical-order": (("value/*", "cell/*"), _images(_values_in_order)),
     "columns-of-the-message-before": (("image/*", "lists/*", "cell/*", "value/*"), _columns_before),
+    "columns-known-before": (("image/*", "lists/*", "cell/*", "reduced/*", "rows/column-names"), _known_columns),
     "first-column-alone": (("image/*", "lists/*", "cell/*", "reduced/*"), _images(lambda image: dict(list(image.items())[:1]))),
     "types-of-the-cells": (("schema/*", "types/*", "envelope/types*"), _types(lambda types, row: {
         name: kind for name, kind in types.items() if row.kind != _ROW or name in (row.after or row.before or ())})),

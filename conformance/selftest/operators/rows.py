@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
@@ -361,6 +362,7 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "old-key-in-after": (("value/*", *_IMAGE, "key/*"), on_rows(_old_key_in_after)),
     "rows-reversed": (_OTHER_VALUES, _reversed_images),
     "first-row-alone": (_OF_ROWS, lambda rows, _: rows[:1]),
+    "first-hundred-rows": (_OF_ROWS, lambda rows, _: rows[:100]),
     "last-row-alone": (_OF_ROWS, lambda rows, _: _renumbered(list(rows[-1:])) if len(rows) > 1 else rows),
     "equal-rows-as-one": (_OF_ROWS, _no_equal_rows),
     "rows-of-a-key-as-one": (_OF_ROWS, _upserted),
@@ -387,6 +389,7 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "columns-split-at-slashes": (_COLUMNS, _renamed(lambda name: name.rpartition("/")[2])),
     "columns-split-at-commas": (_COLUMNS, _renamed(lambda name: name.partition(",")[0])),
     "columns-split-at-brackets": (_COLUMNS, _renamed(lambda name: name.partition("[")[0])),
+    "columns-url-decoded": (_COLUMNS, _renamed(unquote)),
     "columns-without-blanks": (_COLUMNS, _renamed(lambda name: name.replace(" ", "_"))),
     "columns-without-back-ticks": (_COLUMNS, _renamed(lambda name: name.replace("`", ""))),
     "columns-without-quotes": (_COLUMNS, _renamed(lambda name: name.replace('"', ""))),

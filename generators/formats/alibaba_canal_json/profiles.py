@@ -60,6 +60,7 @@ class CanalProfile(Profile):
 
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 _DROPPED: Final = "a key in a column's own definition stays in pkNames after DROP PRIMARY KEY, as 1.1.4, 1.1.5 and 1.1.7 do"
 _SIGN: Final = "TIME(1), TIME(2) and TIME(4) lose the sign below one second as TIME(3) was seen to"
@@ -145,6 +146,8 @@ def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
     chosen = CHOICES.checked(release, options)
     made = replace(RELEASES[release], options=chosen)
+    if release == "1.1.6" and "minimal" in chosen:
+        made = replace(made, deployment=_KOLKATA)
     for option in options:
         made = replace(made, **_FACTS.get(option, {}))
         if option in _ZONES:

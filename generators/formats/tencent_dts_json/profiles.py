@@ -57,6 +57,7 @@ class TencentProfile(Profile):
 
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -79,7 +80,7 @@ def profile(*options: str) -> TencentProfile:
     return TencentProfile(
         RELEASE,
         chosen,
-        _NEW_YORK if sparse else _SHANGHAI,
+        _NEW_YORK if sparse else _KOLKATA if "own-digits" in options else _SHANGHAI,
         ASSUMED,
         absent=sparse,
         short_lists=sparse,

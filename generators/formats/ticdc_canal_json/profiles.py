@@ -152,7 +152,7 @@ CHOICES: Final = Choices(
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
     "none": Deployment("Asia/Shanghai"),
     "snappy": Deployment("America/New_York", compression="snappy"),
-    "lz4": Deployment("UTC", compression="lz4"),
+    "lz4": Deployment("Asia/Kolkata", compression="lz4"),
 }
 
 

@@ -151,7 +151,7 @@ def profile(release: str, *options: str) -> OpenProfile:
     return replace(
         base,
         options=chosen,
-        deployment=Deployment("Asia/Shanghai"),
+        deployment=Deployment("Asia/Kolkata" if "without-before" in options else "Asia/Shanghai"),
         old="without-before" not in options,
         partial="only-updated" in options,
         batch=1 if "one-row" in options else BATCH,

@@ -94,6 +94,10 @@ def statement_or_row(row):
     return replace(row, kind=Kind.ROW, error=None) if row.kind == Kind.CORRUPT else row
 
 
+def in_alphabetical_order(image):
+    return dict(zip(image, (image[name] for name in sorted(image)), strict=True))
+
+
 EVERY = 7
 WORDS = ("is lost", "not kept: ")
 BEFORE = "every row of INSERT comes out with a before image"
@@ -103,6 +107,7 @@ SHIFT = "every value of the timestamp types is wrong: 8 h later"
 BARE = "every row with nothing but NULLs in the after image comes out without its after image"
 AFTER = " is wrong: the actual value is the after image's"
 SMALL = "every value whose name has small letters is NULL"
+SWAPPED = "the columns of a row have each other's values"
 SLASH = "every column with / in its name is not there"
 ZERO = "every value of any type with a date, in the class zero is wrong"
 CAPITAL = "every column whose name has capital letters is not there"
@@ -128,12 +133,18 @@ CAPITAL = "every column whose name has capital letters is not there"
         (each(lambda row: images(row, lambda image: {n: v if n == n.upper() else None for n, v in image.items()})), 2, [SMALL]),
         (each(lambda row: images(row, lambda image: {n.replace("/", ""): v for n, v in image.items()})), 1, [SLASH]),
         (each(lambda row: images(row, lambda image: {n: epoch(v) for n, v in image.items()})), 1, [ZERO]),
+        (lambda rows, _message: [*rows, *(replace(row, row=row.row + 500) for row in rows)], 1, ["comes out more than once"]),
     ],
 )
 def test_each_mistake_is_one_sentence(spoil, level, sentences):
     named = [one.sentence for one in judged(spoil, level) if len(one.cases) > 1]
     assert len(named) == len(sentences), named
     assert all(words in sentence for sentence, words in zip(named, sentences, strict=True)), named
+
+
+def test_values_under_other_columns_are_told_first():
+    first, *_ = judged(each(lambda row: images(row, in_alphabetical_order)))
+    assert first.sentence == SWAPPED
 
 
 def packed_refused(rows, message):

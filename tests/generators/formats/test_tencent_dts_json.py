@@ -176,7 +176,7 @@ def test_a_timestamp_may_have_its_columns_digits(fsp: int, text: str) -> None:
     """tencent#fraction-digits: a consumer accepts none to six."""
     kind = mysql.temporal("timestamp", fsp)
     value = mysql.wall("2024-10-24 04:34:56.123456") // 10 ** (6 - fsp) * 10 ** (6 - fsp)
-    assert cell(kind, value, OWN_DIGITS.forms).text == f"2024-10-24 12:34:56{text}"
+    assert cell(kind, value, OWN_DIGITS.forms).text == f"2024-10-24 10:04:56{text}"
 
 
 def test_a_checkpoint_may_be_read_in_three_ways() -> None:
