@@ -271,7 +271,7 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     assert set(found) == set(selftest.STREAM_NEMESES) - ({"compacted"} if not name.startswith("debezium-") else set())
     assert found["none"].story.moved and found["late-watermarks"].story.gone
     assert kept._schemas_late(found["schema-lags"])
-    for stream in group.streams:
+    for stream in (one for one in group.streams if one.nemesis.fine):
         commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
         assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
     flat = [one for stage in found["duplicate"].stages for one in stage if one.changes[0].kind is Kind.ROW]
