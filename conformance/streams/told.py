@@ -102,18 +102,11 @@ class Subject:
         return self.table[:50] or "t"
 
     def streamed(
-        self,
-        fmt: Format[Any],
-        profile: Profile,
-        seed: int,
-        name: str,
-        some: tuple[str, ...] | None = None,
-        *,
-        apart: bool = False,
+        self, fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None = None, fine: bool = True
     ) -> Streamed:
-        """A history of the table under that name; `some` are its statements, None all that it can have, and all its commits are
-        `apart` in time, or not."""
-        fine = not apart and bool(order_of(fmt.name).positions)
+        """A history of the table under that name; `some` are its statements, None all that it can have; `fine` as in `tell`,
+        where positions order the changes."""
+        fine = fine and bool(order_of(fmt.name).positions)
         if self.values is None or self.user is None:
             return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some, fine)
         # Workers of a cluster need Hypothesis for a user's tables only.
@@ -151,12 +144,12 @@ class Recipe:
         """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
         name = f"{self.subject.label}_{self.number}"
         if not nemesis.quiet:
-            return self.subject.streamed(fmt, profile, seed, name, apart=nemesis.apart)
+            return self.subject.streamed(fmt, profile, seed, name, fine=nemesis.fine)
         for suffix in ("", "_b", "_c"):
-            story = self.subject.streamed(fmt, profile, seed, name + suffix, ())
+            story = self.subject.streamed(fmt, profile, seed, name + suffix, (), nemesis.fine)
             if all(map(_elsewhere, story.written)):
                 return story
-        return self.subject.streamed(fmt, profile, seed, name, ())
+        return self.subject.streamed(fmt, profile, seed, name, (), nemesis.fine)
 
 
 @dataclass(frozen=True, slots=True)

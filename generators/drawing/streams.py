@@ -72,8 +72,8 @@ class Story(ABC):
     """A history in the making: the source's table and rows, and the events so far.
 
     `fine`: some rows change twice within a millisecond, which only a position tells apart. `added` is the column that ADD COLUMN
-    adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below `few` rows there are inserts alone, and
-    above twice as many mostly deletes.
+    adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below `few` rows there are inserts alone,
+    above twice as many few in a `fine` history.
     """
 
     def __init__(
@@ -112,8 +112,7 @@ class Story(ABC):
         while done < changes:
             rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
             self.transaction(rows)
-            if self.chance.random() < 0.2:
-                self.soon()
+            self.soon(0.2)
             for number in range(done, done + rows):
                 if what := borders.get(number):
                     self.statement(what)
@@ -127,7 +126,7 @@ class Story(ABC):
         # What comes last shows.
         for _ in range(TWICE if self.fine else 0):
             self.transaction(1)
-            self.soon()
+            self.soon(1)
         for _ in range(MOVING):
             if not self.moved:
                 self.transaction(1)
@@ -138,9 +137,9 @@ class Story(ABC):
         self._at = Instant(self._at.ms, self._at.seq + 1) if soon else Instant(self._at.ms + 1000, 1)
         return self._at
 
-    def soon(self) -> None:
-        """Another commit of a row of the last one, within its millisecond, in a `fine` history."""
-        if self.fine and self._touched:
+    def soon(self, share: float) -> None:
+        """Another commit of a row of the last one, within its millisecond, in that share of cases of a `fine` history."""
+        if self.fine and self._touched and self.chance.random() < share:
             self.transaction(1, soon=True)
 
     def transaction(self, count: int, *, soon: bool = False) -> None:
@@ -150,7 +149,8 @@ class Story(ABC):
         known = self._touched if soon else sorted(self.rows, key=repr)
         keys = self.chance.sample(known, min(count, len(known)))
         op, images = Op.INSERT, list[RowImages]()
-        if not soon and (len(self.rows) < self.few or way < (0.3 if len(self.rows) < 2 * self.few else 0.1)):
+        fresh = 0.1 if self.fine and len(self.rows) >= 2 * self.few else 0.3
+        if not soon and (len(self.rows) < self.few or way < fresh):
             new = (self.fresh() for _ in range(count))
             images = [RowImages(None, row) for row in new if row is not None]
         if not images and way < 0.55:

@@ -285,9 +285,9 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     assert set(found) == set(selftest.STREAM_NEMESES) - left_out
     assert found["none"].story.moved and (order.arrival or found["late-watermarks"].story.gone)
     assert kept._schemas_late(found["schema-lags"])
-    for stream in group.streams:
+    for stream in (one for one in group.streams if one.nemesis.fine):
         commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
-        assert (sum(number > 1 for number in commits.values()) > 5) is not stream.nemesis.apart, stream.nemesis.name
+        assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
     flat = [one for stage in found["duplicate"].stages for one in stage if one.changes[0].kind is Kind.ROW]
     stale = ((one, again) for one, again in pairwise(flat) if one.message.event > again.message.event)
     assert sum(one.changes[0].commit_time_us == again.changes[0].commit_time_us for one, again in stale) > 5
