@@ -51,8 +51,9 @@ def _of_32_bits(asked: Request, rows: Placed) -> Placed:
 
 def _by_offset(asked: Request, rows: Placed) -> Placed:
     each = int(asked.conf.get(IN_PARTITION, 0))
-    seen = {((offset or 0) % each if each else offset, row.row): (place, row) for place, row in rows for offset in place[2:]}
-    return list(seen.values())
+    if not each:
+        return rows
+    return list({((place[2] or 0) % each, row.row): (place, row) for place, row in rows}.values())
 
 
 def _of_the_batch(_asked: Request, rows: Placed) -> Placed:
