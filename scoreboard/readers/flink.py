@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from scoreboard.readers.claims import BINARIES, INTEGERS, LABELS, MYSQL, POSTGRESQL, REALS, TEXTS, UNCOMPRESSED
+from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED
 from scoreboard.readers.reader import Reader, jars
 
 FLINK_RELEASE: Final = "2.3.0"
@@ -108,52 +108,6 @@ _OGG: Final = replace(
 )
 
 
-_AVRO: Final = Reader(
-    "flink-debezium-avro",
-    "Flink SQL, debezium-avro-confluent",
-    FLINK_RELEASE,
-    {
-        "debezium-avro": {
-            "types": (
-                *INTEGERS,
-                "bigint",
-                "decimal*",
-                *REALS,
-                *TEXTS,
-                *BINARIES,
-                "json",
-                "date",
-                *LABELS,
-                "boolean",
-                "uuid",
-                "jsonb",
-            ),
-            "conventions": ("read-as-insert",),
-            "profiles": ("3.5.0.Final", "3.5.0.Final+postgresql", "1.9.*"),
-        }
-    },
-    "DebeziumAvroDeserializationSchema, made by DebeziumAvroFormatFactory with the registry's url",
-    "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-avro-confluent-registry/src/main/java/org/apache/flink"
-    "/formats/avro/registry/confluent/debezium/DebeziumAvroFormatFactory.java#L86-L110",
-    _FLINK_TYPES
-    + "Each column is declared by the type for which Flink's Avro has the connector's: DECIMAL above 38 digits is BYTES"
-    " of the unscaled number. What is a bare number in Avro without a type of Flink's own, as BIGINT UNSIGNED, TIME, DATETIME and"
-    " bits, is not claimed, nor TIMESTAMP, which is a text. The topic of the table is read.",
-    jars(
-        "flink-avro-2.3.0",
-        "Flink's Avro",
-        "50 jars, 75 MB",
-        "flink-sql-avro-confluent-registry-",
-        *(
-            (_FLINK, name, FLINK_RELEASE)
-            for name in ("flink-sql-avro-confluent-registry", "flink-table-common", "flink-table-runtime", "flink-core")
-        ),
-    ),
-    "flinkavro.FlinkAvroReader",
-    faults="flink",
-)
-
-
 def _ignoring(reader: Reader) -> Reader:
     """The same with the option by which a job goes on behind a message that cannot be read."""
     option = "ignore-parse-errors"
@@ -161,5 +115,4 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-_JSON: Final = (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG)
-FLINK: Final = (*(one for reader in _JSON for one in (reader, _ignoring(reader))), _AVRO)
+FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG) for one in (reader, _ignoring(reader)))

@@ -114,7 +114,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         if c.type.name != "bigint" or not c.type.unsigned:
             return found
         wraps = f"exists(told.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
-        return let(found, "n", f"CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END")
+        return let(found, "n", f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))")
 
     names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
     payload = StructType([StructField(one, _STRING) for one in names])
