@@ -47,7 +47,7 @@ OFFERED = [
     (("corpus", ""), ["audit", "list", "verify", "write"]),
     (("completion", ""), ["bash", "zsh", "fish"]),
     (("--no-c",), ["--no-config"]),
-    (("run", TICDC, "ticdc-"), ["ticdc-simple-json", "ticdc-simple-avro", "ticdc-debezium-json", "ticdc-open-protocol"]),
+    (("run", TICDC, "ticdc-"), [name for name in FORMATS if name.startswith("ticdc-") and name != TICDC]),
     (("corpus", "write", TICDC, "ticdc-c"), []),
     (("run", "--budget", ""), list(BUDGETS)),
     (("run", "--broker", ""), ["auto", "embedded", "container", "none"]),

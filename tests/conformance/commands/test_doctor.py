@@ -175,7 +175,7 @@ def test_the_configuration(monkeypatch, tmp_path):
     (tmp_path / "cdc-conformance.toml").write_text("sed = 2\nbugdet = 'ci'\n", "utf-8")
     check = by_name()["configuration"]
     assert not check.ok
-    assert check.found.startswith("cdc-conformance.toml, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
+    assert check.found.startswith("cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
     assert check.found.endswith("(and 1 more)")
     assert check.command == "cdc-conformance config schema"
 

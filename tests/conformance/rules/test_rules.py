@@ -49,7 +49,7 @@ IDS = {
     "huawei-cdl-json": (55, "16cae65606be"),
     "huawei-cdl-debezium": (57, "2bff1e8edd3d"),
     "debezium-json": (128, "85fef977e597"),
-    "maxwell-json": (68, "2834e52a73d4"),
+    "maxwell-json": (68, "cc3ba1152af4"),
     "debezium-avro": (111, "6c29987cee12"),
     "ogg-json": (55, "1a82eaef400e"),
     "ticdc-avro": (66, "b9fdd59b502e"),
