@@ -109,7 +109,7 @@ def profile(release: str, *options: str) -> TicdcAvroProfile:
     return TicdcAvroProfile(
         release,
         chosen,
-        Deployment("Asia/Shanghai", schemas="registry"),
+        Deployment("Asia/Kolkata" if "force-replicate" in chosen else "Asia/Shanghai", schemas="registry"),
         new=release == _NEW,
         forced="force-replicate" in chosen,
         extension="extension" in chosen,
