@@ -231,7 +231,7 @@ def container_prefix(pid: int) -> str:
 
 
 @contextlib.contextmanager
-def container(client: Any, image: str, *, timeout_s: float = 120) -> Iterator[str]:
+def container(client: Any, image: str, *, timeout_s: float = 240) -> Iterator[str]:
     """Starts the image, yields HOST:PORT of a broker that answers, and always removes the container.
 
     Raises HarnessError with the end of the container's log if it does not start within `timeout_s` seconds.

@@ -320,7 +320,9 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
         )
     for packed in found if bundle.archive else ():
         with tarfile.open(packed) as file:
-            file.extractall(jars, filter="data")
+            # The first releases of Python 3.11 know no filters; what is packed is known by its digest.
+            file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+            file.extractall(jars)  # noqa: S202 - see above
         packed.unlink()
         found = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
     listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in found)
