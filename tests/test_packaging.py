@@ -129,7 +129,8 @@ def wheel(tmp_path_factory):
     """The wheel that the sdist makes."""
     folder = tmp_path_factory.mktemp("release")
     with tarfile.open(build("sdist", ROOT, folder / "sdist")) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+        archive.extractall(folder)
     return build("wheel", folder / f"cdc_conformance-{PROJECT['project']['version']}", folder / "wheel")
 
 

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from generators.errors import HarnessError
 from generators.model import Message
@@ -80,6 +80,10 @@ class PublishError(HarnessError):
     def __init__(self, text: str, acknowledged: int) -> None:
         super().__init__(text)
         self.acknowledged = acknowledged
+
+
+_DROPPED_S: Final = 5.0
+"""Limit for the reports of dropped messages, in seconds."""
 
 
 class Account(Protocol):
@@ -199,7 +203,10 @@ class Publishing:
     def abandon(self) -> None:
         """Drops what is still queued, so that nothing waits for it."""
         self.producer.purge()
-        self.producer.poll(0)
+        # The client tells of what it dropped when its threads come to it.
+        deadline = time.monotonic() + _DROPPED_S
+        while len(self.producer) and time.monotonic() < deadline:
+            self.producer.poll(0.05)
 
     def finish(self, seconds: float) -> None:
         """Waits at most that long for messages in flight, and drops the rest."""
