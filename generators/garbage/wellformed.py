@@ -170,8 +170,9 @@ _TOKEN: Final = re.compile(
     r"(?:[eE][-+]?[0-9]+)?|true|false|null)|(?P<mark>[\[\]{},:]))",
     re.DOTALL,
 )
-# Runs of nesting, matched at once: a message may nest a million deep.
-_OPENING: Final = re.compile(r'(?:\[++|\{"[a-z]*+":)++')
+# Runs of nesting, matched at once: a message may nest a million deep. Behind a possessive group the first releases of Python 3.11
+# lose their place.
+_OPENING: Final = re.compile(r'(?:\[|\{"[a-z]*":)+')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
 _CLOSING: Final = re.compile(r"[\]}]+")
 _PAIRS: Final = str.maketrans("]}", "[{")
