@@ -95,7 +95,7 @@ TABLE = Table(
     ],
 )
 def test_a_row_is_the_bytes_of_the_specification(of: str, datum: str) -> None:
-    """Behind the columns of the last: c, the TSO 445644800000000001 and its 1700000000000 milliseconds, as fastavro reads them."""
+    """Behind the columns of the last: c, the TSO 445644800000000001 and its 1700000000000 milliseconds (fastavro reads them)."""
     (message,) = messages(TABLE, ROW, of=of)
     assert message.value is not None and message.key is not None
     assert message.value[5:] == bytes.fromhex(datum)
