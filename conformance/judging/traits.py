@@ -7,7 +7,6 @@ release, its options. `Population` finds the few traits that the most failing un
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,6 +14,7 @@ from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import cell_of, cells, change_of, declared
+from conformance.judging.counted import Counted, counted
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Kind, Logical, Message, Op, State
@@ -106,32 +106,34 @@ class Population:
 
     results: Sequence[CaseResult]
     _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
-    _counts: dict[str, Counter[frozenset[Trait]]] = field(default_factory=dict)
+    _counts: dict[str, Counted[Trait]] = field(default_factory=dict)
 
     def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
         other has them at all. `bad` are the traits of all units that fail so, or show nothing of a trait's innocence."""
         if which not in self._counts:
-            self._counts[which] = Counter(self._units(which))
-        held = Counter(trait for one in left for trait in one.traits)
-        shares: dict[Traits, float] = {}
+            self._counts[which] = counted(self._units(which))
+        every, failing, failed = self._counts[which], counted(one.traits for one in left), counted(bad)
 
         def share(traits: Traits) -> float:
-            if traits not in shares:
-                every = sum(count for unit, count in self._counts[which].items() if unit.issuperset(traits))
-                shares[traits] = min(1.0, sum(unit.issuperset(traits) for unit in bad) / every) if every else 1.0
-            return shares[traits]
+            number = every.number(traits)
+            return min(1.0, failed.number(traits) / number) if number else 1.0
+
+        def held(traits: Traits) -> int:
+            return failing.number(traits) if traits else 0
 
         def best(several: Iterable[Traits]) -> Traits:
-            fine = [traits for traits in several if share(traits) >= NEARLY]
-            return min(fine, key=lambda each: (-_held(each, left) * share(each) ** 2, [_RANK[s] for s, *_ in each]), default=())
+            fine = [(traits, part) for traits in several if (part := share(traits)) >= NEARLY]
+            worth = [(-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits) for traits, part in fine]
+            return min(worth, default=(0, [], ()))[2]
 
-        found = best((trait,) for trait in held)
-        common = sorted((trait for trait, _ in held.most_common(_TRIED + 1) if trait != ("any",)), key=lambda t: _RANK[t[0]])
+        found = best((trait,) for trait in failing.having)
+        most = sorted(failing.having, key=lambda trait: (-held((trait,)), trait))[: _TRIED + 1]
+        common = sorted((trait for trait in most if trait != ("any",)), key=lambda trait: (_RANK[trait[0]], trait))
         for size in range(2, _MOST + 1):
-            if _held(found, left) > len(left) / 2:
+            if held(found) > len(left) / 2:
                 break
-            found = max((found, best(_together(common, size, left))), key=lambda traits: _held(traits, left))
+            found = max((found, best(filter(held, combinations(common, size)))), key=held)
         return found, share(found) == 1
 
     def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
@@ -205,15 +207,6 @@ _OWED: Final[dict[str, Callable[[State, int], bool]]] = {
     "values": lambda state, level: state not in (State.NULL, State.ABSENT),
 }
 """Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
-
-
-def _held(traits: Traits, left: Sequence[Failing]) -> int:
-    return sum(one.traits.issuperset(traits) for one in left) if traits else 0
-
-
-def _together(common: Sequence[Trait], size: int, left: Sequence[Failing]) -> Iterator[Traits]:
-    """Some of the commonest traits that occur together, so many each."""
-    return (traits for traits in combinations(common, size) if _held(traits, left))
 
 
 def _members(document: Any, within: str = "") -> Iterator[Trait]:

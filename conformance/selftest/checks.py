@@ -50,10 +50,9 @@ LIE_CASES: Final = 20
 IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
     "debezium-json": (LOST,),
     "ticdc-simple-json": (ARRIVED,),
-    "ticdc-debezium-json": (),
 }
-"""Formats whose streams are kept in Spark, too, one of each place where keys are told, and the mistakes that are tried there:
-wrong in what is kept over a crash, and in how changes are merged."""
+"""Formats whose streams are kept in Spark, too, and the mistakes that are tried there: wrong in what is kept over a crash, and in
+how changes are merged."""
 STREAM_NEMESES: Final = (
     "none",
     "duplicate",

@@ -1,0 +1,44 @@
+"""Counts units by what they have: which of many have several traits, in one operation on whole numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Trait = TypeVar("Trait", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Generic[Trait]):
+    """Units as bits: `having` are, of each trait, those that have it, of `every`."""
+
+    every: int
+    having: dict[Trait, int]
+
+    def number(self, traits: Iterable[Trait]) -> int:
+        """How many units have all of these traits."""
+        units = self.every
+        for trait in traits:
+            units &= self.having.get(trait, 0)
+        return units.bit_count()
+
+
+def counted(units: Iterable[Iterable[Trait]]) -> Counted[Trait]:
+    """The units, each with its traits."""
+    places: dict[Trait, list[int]] = defaultdict(list)
+    size = 0
+    for place, unit in enumerate(units):
+        size = place + 1
+        for trait in unit:
+            places[trait].append(place)
+    return Counted((1 << size) - 1, {trait: _bits(some, size) for trait, some in places.items()})
+
+
+def _bits(places: Iterable[int], size: int) -> int:
+    # A number written in base two is read in time that grows with its length; bits set one by one would take its square.
+    digits = bytearray(b"0" * size)
+    for place in places:
+        digits[size - 1 - place] = ord("1")
+    return int(digits, 2)
