@@ -2,8 +2,8 @@
 
 Connectors 3.5.0 (MariaDB, PostgreSQL) and 1.4.0 (MySQL's on MariaDB, PostgreSQL) read real databases; keys and values are those
 of Kafka Connect's JsonConverter, or Avro of Apicurio's converter in Confluent's framing. A snapshot's rows are those at the end
-of the truth. Messages are given to the truth's events by their table and their order: an insert or update is a message, a delete one
-and a tombstone, an update of the key three.
+of the truth. Messages are given to the truth's events by their table and their order: an insert or update is a message, a
+delete one and a tombstone, an update of the key three.
 """
 
 from __future__ import annotations
