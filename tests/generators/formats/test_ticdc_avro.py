@@ -13,6 +13,7 @@ from generators.formats.ticdc_avro import PROFILES, adjusted, profile, write
 from generators.model import Column, Default, History, Kind, Layout, Message, Op, Row, SourceType, Table
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
+from tests.shared import ticdc_avro_bytes
 
 DOCUMENTED: tuple[tuple[SourceType, str], ...] = (
     (mysql.bit(64), '{"connect.parameters":{"tidb_type":"BIT","length":"64"},"type":"bytes"}'),
@@ -100,6 +101,18 @@ def test_a_row_is_the_bytes_of_the_specification(of: str, datum: str) -> None:
     assert message.value is not None and message.key is not None
     assert message.value[5:] == bytes.fromhex(datum)
     assert message.key[5:] == b"\x02"
+
+
+@pytest.mark.parametrize("of", ticdc_avro_bytes.VALUES)
+def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
+    release, *options = of.split("+")
+    table, row, empty = ticdc_avro_bytes.TABLE, ticdc_avro_bytes.ROW, ticdc_avro_bytes.EMPTY
+    history = History((insert(table, row), change(table, Op.UPDATE, (row, empty)), change(table, Op.DELETE, (empty, None))))
+    sent = [one.message for one in write(history, profile(release, *options), Layout())]
+    assert [(message.value or b"")[5:].hex() for message in sent] == [*ticdc_avro_bytes.VALUES[of], ""]
+    assert [(message.key or b"")[5:].hex() for message in sent] == [ticdc_avro_bytes.KEY] * 3
+    if not options:
+        assert schema(sent[0].value) == json.loads(ticdc_avro_bytes.SCHEMA)
 
 
 def test_a_delete_is_a_key_alone_whatever_the_extension() -> None:

@@ -18,6 +18,7 @@ from generators.model import Kind, State
 from generators.wire_format import get
 from spark_checks.decoders.families import confluent
 from spark_checks.decoders.families.confluent import Registry
+from tests.shared import ticdc_avro_bytes
 
 ROW: Mapping[str, Any] = {
     "type": "record",
@@ -93,6 +94,13 @@ def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
         ("a", "array", None),
         ("m", "map", None),
     ]
+
+
+def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given() -> None:
+    shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
+    whole, empty = (shape.text(HEAD + bytes.fromhex(datum), False) for datum in ticdc_avro_bytes.VALUES["v8.5.7"])
+    assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
+    assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
 
 
 def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
