@@ -1,7 +1,7 @@
 """A table's rows, its schema and its messages as TiCDC's own encoder writes them.
 
-pkg/sink/codec/avro of pingcap/tiflow v8.5.7 with linkedin/goavro v2.11.1, and of pingcap/ticdc v8.5.7 with goavro v2.14.0, compiled for
-this purpose with a registry in memory: each column's value was given as TiCDC's mounter gives it, and the checksum.
+pkg/sink/codec/avro of pingcap/tiflow v8.5.7 with linkedin/goavro v2.11.1, and of pingcap/ticdc v8.5.7 with goavro v2.14.0,
+compiled for this purpose with a registry in memory: each column's value was given as TiCDC's mounter gives it, and the checksum.
 """
 
 from __future__ import annotations
