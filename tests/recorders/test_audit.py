@@ -5,6 +5,7 @@ import pytest
 from generators.model import Message
 from generators.sources import mysql
 from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parsed
+from recorders.products import shown
 from recorders.running import ProducedRecord
 
 CANAL, DEBEZIUM = SHAPES["alibaba-canal-json"], SHAPES["debezium-json"]
@@ -63,6 +64,25 @@ def test_a_connect_schema_is_compared_by_the_names_of_its_fields():
         Difference("value.schema.fields.after.fields.{}.type", "int", '"int32"', '"int64"'),
         Difference("value.payload.after.{}", "int", "1", "2"),
     ]
+
+
+def test_avro_is_compared_by_its_schema_and_its_datum_whatever_the_id():
+    row = '{"type":"record","name":"Value","fields":[{"name":"a","type":"%s"}]}'
+    whole = '{"type":"record","name":"E","fields":[{"name":"before","type":["null",%s]},{"name":"ts_ms","type":"long"}]}'
+    texts = {7: (("cdc-value",), whole % row % "int"), 8: (("cdc-value",), whole % row % "long")}
+
+    def of(number, datum):
+        data = b"\x00" + number.to_bytes(4) + bytes.fromhex(datum)
+        return shown(ProducedRecord("cdc", None, None, data), texts.__getitem__).value
+
+    shape = SHAPES["debezium-avro"]
+    assert differences(shape, of(7, "02020a"), of(7, "02020c")) == []
+    assert differences(shape, of(7, "02020a"), of(7, "02040a")) == [Difference("value.payload.before.{}", "int", "1", "2")]
+    assert differences(shape, of(7, "02020a"), of(8, "02020a")) == [
+        Difference("value.schema.fields.before.type.#.fields.{}.type", "int", '"int"', '"long"')
+    ]
+    other = shown(ProducedRecord("cdc", None, None, b"\x00\x00\x00\x00\x07\x00\x0a"), {7: (("x",), texts[7][1])}.__getitem__)
+    assert [one.path for one in differences(shape, of(7, "000a"), other.value)] == ["value.subjects.#"]
 
 
 @pytest.mark.parametrize(("wrap", "path"), [('{{"payload":{}}}', "key.payload.{}"), ("{}", "key.{}")])
