@@ -50,6 +50,16 @@ SHAPES: Final[Mapping[str, JsonShape]] = {
         (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",), ("payload", "__op"), ("__op",)),
         unpartitioned=True,
     ),
+    "debezium-avro": JsonShape(
+        re.compile(
+            rf"value\.payload\.(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
+        ),
+        re.compile(
+            r"value\.schema\.fields\.before\.type\.#\.fields|value\.payload\.(before|after)|key\.(payload|schema\.fields)"
+        ),
+        (("payload", "op"), ("payload", "ddl"), ("payload", "__op")),
+        unpartitioned=True,
+    ),
     "alibaba-canal-json": JsonShape(
         re.compile(r"value\.(id|es|ts)"),
         re.compile(r"value\.((data|old)\.#|mysqlType|sqlType)"),
@@ -193,7 +203,8 @@ class _Walk:
 
 
 def _by_field(found: list[Any]) -> _Members | None:
-    fields = (dict(one).get("field") for one in found if isinstance(one, _Members))
+    # Connect's schemas say `field`, Avro's `name`.
+    fields = (dict(one).get("field", dict(one).get("name")) for one in found if isinstance(one, _Members))
     named = [name for name in fields if isinstance(name, str)]
     if not named or len(named) < len(found):
         return None

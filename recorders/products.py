@@ -6,14 +6,20 @@ Debezium runs in its embedded engine, Canal in its embedded server with its own 
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeVar
 
+from conformance.brokers import apicurio
+from conformance.brokers.apicurio import EmbeddedRegistry
 from conformance.brokers.jars import LOGGING, Bundle, Note
+from conformance.brokers.registry import Remote
 from generators.errors import UnknownName, UsageError
-from generators.model import RowChange, SchemaChange
+from generators.families import confluent
+from generators.model import Message, RowChange, SchemaChange
 from generators.wire_format import Format, Profile, get
 from recorders import running
 from recorders.databases import BINLOG, DATABASE, PUBLICATION, SLOT, USER, Database
@@ -22,6 +28,7 @@ from recorders.sql import Plan
 
 TOPIC: Final = "cdc"
 
+Record = TypeVar("Record", Message, ProducedRecord)
 Prepared = tuple[Bundle, str, Mapping[str, str]]
 
 
@@ -97,7 +104,28 @@ class Product:
     def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:
         """What the product publishes of everything that the database was told."""
         bundle, program, properties = self.prepare(profile, database)
-        return running.run(program, bundle, properties, note)
+        if self.wire_format.container != "confluent":
+            return running.run(program, bundle, properties, note)
+        with EmbeddedRegistry(note) as registry:
+            address = {f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")}
+            found = running.run(program, bundle, {**properties, **address}, note)
+            told = partial(_schema, Remote(registry.url), {})
+            return [shown(record, told) for record in found]
+
+
+def shown(record: Record, told: confluent.Told = confluent.SCHEMAS.__getitem__) -> Record:
+    """A record of a format with a registry as JSON, which an audit compares."""
+    key, value = (data and confluent.readable(data, told) for data in (record.key, record.value))
+    return replace(record, key=key, value=value)
+
+
+def _schema(registry: Remote, known: confluent.Schemas, number: int) -> tuple[tuple[str, ...], str]:
+    """The subjects and the text of a schema in a registry."""
+    if number not in known:
+        path = f"{registry.path}/schemas/ids/{number}"
+        versions, text = (json.loads(registry.ask("GET", f"{path}{of}")) for of in ("/versions", ""))
+        known[number] = tuple(sorted({one["subject"] for one in versions})), text["schema"]
+    return known[number]
 
 
 _UNRECORDED: Final = {
@@ -226,6 +254,28 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     return bundle, "DebeziumRecorder", properties
 
 
+_CONVERTER: Final = {
+    "": "io.apicurio.registry.utils.converter.AvroConverter",
+    ".apicurio.registry.auto-register": "true",
+    ".apicurio.registry.as-confluent": "true",
+    ".apicurio.registry.use-id": "contentId",
+    ".apicurio.registry.headers.enabled": "false",
+}
+_AVRO_NAMES: Final = {
+    "schema.name.adjustment.mode": "avro",
+    "field.name.adjustment.mode": "avro",
+    "sanitize.field.names": "true",
+}
+
+
+def _debezium_avro(profile: Any, database: Database) -> Prepared:
+    bundle, program, properties = _debezium(profile, database)
+    module = "io.apicurio", "apicurio-registry-utils-converter", apicurio.VERSION
+    bundle = replace(bundle, name=f"{bundle.name}-avro", modules=(*bundle.modules, module))
+    converters = {f"{side}.converter{name}": value for side in ("key", "value") for name, value in _CONVERTER.items()}
+    return bundle, program, {**properties, **_AVRO_NAMES, **converters}
+
+
 def _debezium_database(profile: Any) -> Mapping[str, str]:
     if profile.source != "mysql":
         return {}
@@ -296,22 +346,35 @@ _DEBEZIUM_STOPS: Final = {
     'postgresql key .*"': "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)",
 }
 
+_DEBEZIUM: Final = Product(
+    "debezium",
+    "debezium-json",
+    ("3.5.0.Final", "3.6.1.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
+    {
+        "transaction": "the drawn histories have no transactions",
+        "legacy-tombstone": "it needs a Kafka Connect before 2.2",
+        "minimal": "the connector refuses a server whose binlog_row_image is not FULL; that of a session would do, with "
+        "event.processing.failure.handling.mode=warn, and this command sets neither",
+    },
+    _debezium,
+    _debezium_database,
+    _DEBEZIUM_STOPS,
+    ("3.5.0.Final",),
+    misled=("3.6.1.Final",),
+)
+
 PRODUCTS: Final[Mapping[str, Product]] = {
-    "debezium": Product(
-        "debezium",
-        "debezium-json",
-        ("3.5.0.Final", "3.6.1.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
-        {
-            "transaction": "the drawn histories have no transactions",
-            "legacy-tombstone": "it needs a Kafka Connect before 2.2",
-            "minimal": "the connector refuses a server whose binlog_row_image is not FULL; that of a session would do, with "
-            "event.processing.failure.handling.mode=warn, and this command sets neither",
+    "debezium": _DEBEZIUM,
+    "debezium-avro": replace(
+        _DEBEZIUM,
+        name="debezium-avro",
+        format="debezium-avro",
+        prepare=_debezium_avro,
+        refused={
+            **_DEBEZIUM.refused,
+            "nulls-kept": "Apicurio's converter has no ignore.default.for.nullables",
+            **dict.fromkeys(confluent.STRATEGIES, "Apicurio's client has strategies of its own"),
         },
-        _debezium,
-        _debezium_database,
-        _DEBEZIUM_STOPS,
-        ("3.5.0.Final",),
-        misled=("3.6.1.Final",),
     ),
     "canal": Product(
         "canal",

@@ -21,7 +21,7 @@ from recorders import running
 from recorders.audit import SHAPES, Compared, Difference, compare, number_of, suffix, types_of
 from recorders.databases import DATABASE, Database
 from recorders.explained import Entry, Explained, grouped
-from recorders.products import TOPIC, Product
+from recorders.products import TOPIC, Product, shown
 from recorders.running import ProducedRecord
 from recorders.sql import Plan, realised, storable
 
@@ -198,7 +198,8 @@ def _compared(
     whole = History(tuple(event for plan in plans.values() for event in plan.history.events))
     ours: dict[int, list[Message]] = {}
     for one in fmt.write(whole, profile, LAYOUT):
-        ours.setdefault(owners[one.message.event], []).append(one.message)
+        message = shown(one.message) if fmt.container == "confluent" else one.message
+        ours.setdefault(owners[one.message.event], []).append(message)
     # A statement that some other scenario was refused for may still have published something.
     for number, plan in plans.items():
         yield from compare(shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, []))

@@ -51,6 +51,11 @@ class EmbeddedRegistry:
         return f"http://127.0.0.1:{self._port}{CONFLUENT_API}"
 
     @property
+    def api(self) -> str:
+        """Where it answers as itself."""
+        return f"http://127.0.0.1:{self._port}/apis/registry/v2"
+
+    @property
     def pid(self) -> int | None:
         """The Java process."""
         return self._process.pid if self._process else None

@@ -53,6 +53,11 @@ class Remote:
         self._context = ssl.create_default_context(cafile=ca or None) if self._at.scheme == "https" else None
         self._sent: set[Version] = set()
 
+    @property
+    def path(self) -> str:
+        """Below which it answers."""
+        return self._at.path
+
     def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/vnd.schemaregistry.v1+json") -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
         host, port = self._at.hostname or "", self._at.port

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
+
+import fastavro
 
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
@@ -33,6 +36,8 @@ HEAD: Final = 5
 Schemas: TypeAlias = dict[int, tuple[tuple[str, ...], str]]
 """The subjects of a schema, in order, and its text, by its id."""
 SCHEMAS: Final[Schemas] = {}
+Told: TypeAlias = Callable[[int], tuple[tuple[str, ...], str]]
+"""The subjects of a schema and its text, by its id."""
 
 STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
     "": lambda topic, _record, side: f"{topic}-{side}",
@@ -87,6 +92,36 @@ def _record(text: str) -> str:
     if not isinstance(found, dict) or found["type"] != "record":
         return _UNNAMED
     return ".".join(filter(None, (found.get("namespace"), found["name"])))
+
+
+def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
+    """A key or value of this framing as JSON of its schema and its datum; other bytes as they are.
+
+    Values are as they are encoded: a decimal is bytes, which are base64. A datum that Avro would encode otherwise stands there
+    as it is, too.
+    """
+    if data[: len(MAGIC)] != MAGIC:
+        return data
+    subjects, text = told(int.from_bytes(data[1:HEAD]))
+    schema, source, again = json.loads(text), io.BytesIO(data[HEAD:]), io.BytesIO()
+    plain = _without_logical(schema)
+    payload = fastavro.schemaless_reader(source, plain, None)
+    fastavro.schemaless_writer(again, plain, payload)
+    found = {"subjects": subjects, "schema": schema, "payload": payload}
+    if again.getvalue() != data[HEAD:]:
+        found["datum"] = data[HEAD:]
+    shown = json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
+    return shown.encode()
+
+
+def _without_logical(schema: Any) -> Any:
+    """A schema without its logical types."""
+    if isinstance(schema, list):
+        return [_without_logical(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    nested = ("type", "fields", "items", "values")
+    return {name: _without_logical(one) if name in nested else one for name, one in schema.items() if name != "logicalType"}
 
 
 # Connect's schemas as Avro's

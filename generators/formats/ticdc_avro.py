@@ -366,29 +366,20 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield confluent.evolved(profile.source, database)
     name = "values/default"
-    columns: tuple[Column, ...] = (
-        ID,
-        Column("a", mysql.text("varchar", 64), default=Default("'d'", "d")),
-        Column("b", mysql.text("varchar", 64), default=Default("'null'", "null")),
-        Column("n", mysql.integer("int"), default=Default("5", 5)),
-        Column("e", mysql.enum_of("x", "y"), default=Default("'y'", 2)),
-        Column("w", mysql.binary("varbinary", 8), default=Default("'w'", b"w")),
-        Column("p", mysql.decimal(10, 2), default=Default("1.50", Decimal("1.50"))),
-        Column("t", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP")),
-        Column("o", mysql.integer("int"), False, default=Default("7", 7)),
-    )
-    row: Row = {**{c.name: None for c in columns}, "id": 1, "o": 1}
-    table = Table(database, neutral(name), columns, ("id",))
-    full: Row = {
-        **row,
-        "a": "d",
-        "b": "null",
-        "n": 5,
-        "e": 2,
-        "w": b"w",
-        "p": Decimal("1.50"),
-        "t": mysql.wall("2024-01-02 03:04:05"),
+    given: Mapping[str, tuple[SourceType, str, Value]] = {
+        "a": (mysql.text("varchar", 64), "'d'", "d"),
+        "b": (mysql.text("varchar", 64), "'null'", "null"),
+        "n": (mysql.integer("int"), "5", 5),
+        "e": (mysql.enum_of("x", "y"), "'y'", 2),
+        "w": (mysql.binary("varbinary", 8), "'w'", b"w"),
+        "p": (mysql.decimal(10, 2), "1.50", Decimal("1.50")),
+        "t": (mysql.temporal("datetime"), "CURRENT_TIMESTAMP", None),
+        "o": (mysql.integer("int"), "7", 7),
     }
+    own = (Column(n, type, n != "o", default=Default(text, value)) for n, (type, text, value) in given.items())
+    table = Table(database, neutral(name), (ID, *own), ("id",))
+    row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
+    full: Row = {**row, **{n: value for n, (*_, value) in given.items() if n != "o"}, "t": mysql.wall("2024-01-02 03:04:05")}
     yield named(name, insert(table, row), change(table, Op.UPDATE, (row, full)), tags=("default",))
     known = declared_columns(profile.release)
     if profile.release == "v7.1.6":

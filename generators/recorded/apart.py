@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from generators.families import confluent
 from generators.model import Message
 from generators.recorded.episodes import Recording
 
@@ -27,6 +28,6 @@ _REASONS: Final = (
 
 def reason(recording: Recording, message: Message) -> str:
     """The reason, "" if it is unknown."""
-    text = message.topic.encode() + b" " + (message.key or b"") + (message.value or b"")
+    text = message.topic.encode() + b" " + b"".join(map(confluent.readable, filter(None, (message.key, message.value))))
     found = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
     return next(found, "")

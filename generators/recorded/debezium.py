@@ -1,18 +1,21 @@
 """Debezium's recordings as episodes: the life of one version of a table in one recording.
 
 Connectors 3.5.0 (MariaDB, PostgreSQL) and 1.4.0 (MySQL's on MariaDB, PostgreSQL) read real databases; keys and values are those
-of Kafka Connect's JsonConverter. A snapshot's rows are those at the end of the truth. Messages are given to the truth's events by
-their table and their order: an insert or update is a message, a delete one and a tombstone, an update of the key three.
+of Kafka Connect's JsonConverter, or Avro of Apicurio's converter in Confluent's framing. A snapshot's rows are those at the end
+of the truth. Messages are given to the truth's events by their table and their order: an insert or update is a message, a
+delete one and a tombstone, an update of the key three.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
+from generators.families import confluent
 from generators.model import (
     Column,
     Default,
@@ -62,8 +65,13 @@ _PREFIXES: Final = re.compile(rb'"(?:mdb|my|pg|cdc)(["._])')
 
 def blank(data: bytes) -> bytes:
     """A key or value without positions, ids, clock times, and the connector's own name."""
-    data = _CONTEXT.sub(rb'"\1":""', data)
+    data = _CONTEXT.sub(rb'"\1":""', confluent.readable(data, _schemas))
     return _PREFIXES.sub(rb'"P\1', _TEXTS.sub(rb'"\1":""', _NUMBERS.sub(rb'"\1":0', data)))
+
+
+def _schemas(number: int) -> tuple[tuple[str, ...], str]:
+    """A schema in one order of its members, without its subjects: the registry's text is another than the writer's."""
+    return (), json.dumps(json.loads(confluent.SCHEMAS[number][1]), sort_keys=True)
 
 
 def _blank_marker(data: bytes) -> bytes:
@@ -97,6 +105,8 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
     server = "mariadb" if is_mysql else "postgresql"
     truncates = recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
+    if fmt.container == "confluent":
+        _recall(store.messages(recording))
     for message in store.messages(recording):
         by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
     yield from _control(recording, by_topic, is_mysql, snapshot)
@@ -138,6 +148,16 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
                 judged=not adjusts,
                 unrecorded=frozenset(range(len(before))),
             )
+
+
+def _recall(messages: Sequence[Message]) -> None:
+    """Puts the schemas of a recording among those of the process."""
+    texts = store.truth(PRODUCT, "schemas")
+    for message in messages:
+        for side, data in (("key", message.key), ("value", message.value)):
+            if data is not None:
+                number = int.from_bytes(data[1 : confluent.HEAD])
+                confluent.recall({number: ((f"{message.topic}-{side}",), texts[str(number)])})
 
 
 def _commented(name: str, until: int) -> list[SchemaChange]:
@@ -380,7 +400,7 @@ def _aligned(
             if len(taken) == count:
                 rows.append(images)
                 messages.extend(taken)
-        truncated = change.op is Op.TRUNCATE and bool(queue) and b'"op":"t"' in (queue[0].value or b"")
+        truncated = change.op is Op.TRUNCATE and bool(queue) and b'"op":"t"' in confluent.readable(queue[0].value or b"")
         if truncated:
             messages.append(queue.pop(0))
         if rows or truncated:

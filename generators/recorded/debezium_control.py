@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from generators.families import confluent
 from generators.model import (
     Event,
     Heartbeat,
@@ -158,5 +159,5 @@ def _statements(server: str) -> Sequence[Mapping[str, Any]]:
 
 def _text(message: Message) -> str:
     """The statement of a schema change."""
-    body = json.loads(message.value or b"{}")
+    body = json.loads(confluent.readable(message.value or b"{}"))
     return str(body.get("payload", body)["ddl"])

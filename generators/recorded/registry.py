@@ -18,6 +18,7 @@ from generators.wire_format import Format
 PRODUCTS: Final[Mapping[str, str]] = {
     "alibaba-canal-json": "canal",
     "debezium-json": "debezium",
+    "debezium-avro": "debezium",
     "ticdc-canal-json": "ticdc",
     "ticdc-simple-json": "ticdc",
     "ticdc-simple-avro": "ticdc",

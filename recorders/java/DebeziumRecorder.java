@@ -13,19 +13,21 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.storage.Converter;
 import org.apache.kafka.connect.storage.SimpleHeaderConverter;
 
 /**
- * Runs a Debezium connector in the embedded engine, converts its records as Kafka Connect does (JsonConverter for key and value,
- * SimpleHeaderConverter for headers) and writes each as a line of JSON. All classes that it uses are there since Debezium 1.3.
+ * Runs a Debezium connector in the embedded engine, converts its records as Kafka Connect does (the converters that key.converter
+ * and value.converter name, else JsonConverter; SimpleHeaderConverter for headers) and writes each as a line of JSON. All classes
+ * that it uses are there since Debezium 1.3.
  *
  * Argument: a properties file with the engine's properties, key.converter.* and value.converter.*, recorder.output (the file of
  * records), recorder.sentinel (a text in the topic of the last record) and recorder.seconds (the time limit). Exit codes: 0 the
  * last record came, 3 the engine ended before, 4 the time is over.
  */
 public class DebeziumRecorder {
-    private static final JsonConverter KEY = new JsonConverter();
-    private static final JsonConverter VALUE = new JsonConverter();
+    private static Converter key;
+    private static Converter value;
     private static final SimpleHeaderConverter HEADER = new SimpleHeaderConverter();
 
     public static void main(String[] arguments) throws Exception {
@@ -36,8 +38,8 @@ public class DebeziumRecorder {
         String sentinel = (String) properties.remove("recorder.sentinel");
         long seconds = Long.parseLong((String) properties.remove("recorder.seconds"));
         PrintStream output = new PrintStream((String) properties.remove("recorder.output"), StandardCharsets.UTF_8);
-        KEY.configure(part("key.converter.", properties), true);
-        VALUE.configure(part("value.converter.", properties), false);
+        key = converter("key", properties);
+        value = converter("value", properties);
         CountDownLatch ended = new CountDownLatch(1);
         int[] code = {4};
         DebeziumEngine<ChangeEvent<SourceRecord, SourceRecord>> engine =
@@ -73,6 +75,14 @@ public class DebeziumRecorder {
         Runtime.getRuntime().halt(code[0]);
     }
 
+    private static Converter converter(String side, Properties properties) throws Exception {
+        Map<String, String> found = part(side + ".converter.", properties);
+        Object name = properties.getOrDefault(side + ".converter", JsonConverter.class.getName());
+        Converter converter = (Converter) Class.forName((String) name).getConstructor().newInstance();
+        converter.configure(found, side.equals("key"));
+        return converter;
+    }
+
     private static Map<String, String> part(String prefix, Properties properties) {
         Map<String, String> found = new HashMap<>();
         for (String name : properties.stringPropertyNames()) {
@@ -90,10 +100,10 @@ public class DebeziumRecorder {
             headers.append(headers.length() == 0 ? "" : ",");
             headers.append("[").append(coded(bytes(header.key()))).append(",").append(coded(value)).append("]");
         }
-        byte[] key = KEY.fromConnectData(record.topic(), record.keySchema(), record.key());
-        byte[] value = VALUE.fromConnectData(record.topic(), record.valueSchema(), record.value());
-        return "{\"topic\":" + coded(bytes(record.topic())) + ",\"partition\":" + record.kafkaPartition() + ",\"key\":" + coded(key)
-                + ",\"value\":" + coded(value) + ",\"headers\":[" + headers + "]}";
+        byte[] first = key.fromConnectData(record.topic(), record.keySchema(), record.key());
+        byte[] second = value.fromConnectData(record.topic(), record.valueSchema(), record.value());
+        return "{\"topic\":" + coded(bytes(record.topic())) + ",\"partition\":" + record.kafkaPartition() + ",\"key\":"
+                + coded(first) + ",\"value\":" + coded(second) + ",\"headers\":[" + headers + "]}";
     }
 
     private static byte[] bytes(String text) {

@@ -4,7 +4,9 @@ import pytest
 
 from generators.model import Message
 from generators.sources import mysql
+from recorders import session
 from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parsed
+from recorders.products import product, shown
 from recorders.running import ProducedRecord
 
 CANAL, DEBEZIUM = SHAPES["alibaba-canal-json"], SHAPES["debezium-json"]
@@ -65,6 +67,25 @@ def test_a_connect_schema_is_compared_by_the_names_of_its_fields():
     ]
 
 
+def test_avro_is_compared_by_its_schema_and_its_datum_whatever_the_id():
+    row = '{"type":"record","name":"Value","fields":[{"name":"a","type":"%s"}]}'
+    whole = '{"type":"record","name":"E","fields":[{"name":"before","type":["null",%s]},{"name":"ts_ms","type":"long"}]}'
+    texts = {7: (("cdc-value",), whole % row % "int"), 8: (("cdc-value",), whole % row % "long")}
+
+    def of(number, datum):
+        data = b"\x00" + number.to_bytes(4) + bytes.fromhex(datum)
+        return shown(ProducedRecord("cdc", None, None, data), texts.__getitem__).value
+
+    shape = SHAPES["debezium-avro"]
+    assert differences(shape, of(7, "02020a"), of(7, "02020c")) == []
+    assert differences(shape, of(7, "02020a"), of(7, "02040a")) == [Difference("value.payload.before.{}", "int", "1", "2")]
+    assert differences(shape, of(7, "02020a"), of(8, "02020a")) == [
+        Difference("value.schema.fields.before.type.#.fields.{}.type", "int", '"int"', '"long"')
+    ]
+    other = shown(ProducedRecord("cdc", None, None, b"\x00\x00\x00\x00\x07\x00\x0a"), {7: (("x",), texts[7][1])}.__getitem__)
+    assert [one.path for one in differences(shape, of(7, "000a"), other.value)] == ["value.subjects.#"]
+
+
 @pytest.mark.parametrize(("wrap", "path"), [('{{"payload":{}}}', "key.payload.{}"), ("{}", "key.{}")])
 def test_keys_have_columns_with_and_without_schema(wrap, path):
     ours, real = wrap.format('{"a":1}').encode(), wrap.format('{"a":2}').encode()
@@ -122,3 +143,44 @@ def test_shapes_are_regular_expressions_over_whole_paths():
     assert isinstance(DEBEZIUM.volatile, re.Pattern)
     assert not DEBEZIUM.volatile.fullmatch("value.payload.source.row")
     assert DEBEZIUM.volatile.fullmatch("value.source.lsn") and DEBEZIUM.volatile.fullmatch("value.payload.ts_ns")
+
+
+_BLOB = "fe03" + bytes(range(255)).hex()
+RECORDED = {
+    # Debezium 3.5.0.Final on MariaDB 10.11.19
+    "mariadb": (
+        "0002060201020102010201028480c088d7c9c7b70c028002028080040280808008028080808010028480c088d7c9c7b70c02808080801002010202"
+        "7b02043039020612d6440202ff020a029da1e6d2020a029da1e6d202361e02bc1e97858bdc6cb95058f342547ff7605ccc02bc74f1e2df79020430"
+        "3902f902155002343333333333d33f02343333333333d33f02010202ff0210ffffffffffffff7f021000000000000000800206efbfbd0206efbfbd"
+        "0206efbfbd0206efbfbd0206efbfbd0206efbfbd02085c783431022005070a0f24322b63783c26fffe2d374602"
+        f"{_BLOB}02{_BLOB}02{_BLOB}02{_BLOB}"
+        "02000280f0f8acc5630280f0f8acc563028080ab90e7d589060228323032342d30332d31305430373a33303a30305a0230323032342d30332d3130"
+        "5430373a33303a30302e3030305a0236323032342d30332d31305430373a33303a30302e3030303030305a02ff887a0280b1b4b195020280b1b4b1"
+        "950202d01f02026302124d69786564436173650206612c6302066d3633"
+    ),
+    # and on PostgreSQL 15.18
+    "postgresql": (
+        "00020602010201028480c088d7c9c7b70c02043039021200ab54a98ceb1f0ad202200949b0f6f0023313c4499050de38f34e02361e02bc1e97858b"
+        "dc6cb95058f342547ff7605ccc02bc74f1e2df7902143a2dcaec4c2df4268937664439ba2f162fc2d76998cbaccff196bf8770b102042710020000"
+        "80ff02000000000000f0ff020102010202800206010203020601020302205c78343120202020202020202020202002385f5f646562657a69756d5f"
+        "756e617661696c61626c655f76616c756502385f5f646562657a69756d5f756e617661696c61626c655f76616c756502385f5f646562657a69756d"
+        "5f756e617661696c61626c655f76616c756502fba11102e0d6c02302d0d8c0230280b1b4b19502021230303a30303a30305a0280d9ba8bde640280"
+        "d9ba8bde640280a8c7c289ff92060228323032342d31312d30335430363a33303a30305a0236323032342d31312d30335430363a33303a30302e30"
+        "30303030305a0280eef0d5fa14020a686170707902124d6978656443617365024831323334353637382d313233342d313233342d313233342d3132"
+        "333435363738393031320212302e302e302e302f30023c225f5f646562657a69756d5f756e617661696c61626c655f76616c756522023c225f5f64"
+        "6562657a69756d5f756e617661696c61626c655f76616c756522025a7b22223a22222c22e6b189223a22f09f9880222c22715c225c5c223a227361"
+        "79205c2268695c223d3e5c5c227d020402ffffffff0f02feffffff0f00020202385f5f646562657a69756d5f756e617661696c61626c655f76616c"
+        "756500"
+    ),
+}
+"""A datum's beginning: NULL for before, and the row after, of the INSERT that a change of a key becomes, in Apicurio's bytes."""
+
+
+@pytest.mark.parametrize("option", RECORDED)
+def test_a_row_of_every_type_is_debezium_s_own_bytes(option):
+    found = product("debezium-avro")
+    profile = found.profile("3.5.0.Final", (option,))
+    (case,) = session.drawn(found, profile, 0, 1, "rows/every-type/update-key")
+    inserted = found.wire_format.write(case.history, profile, session.LAYOUT)[-1].message
+    assert inserted.key[5:].hex() == "06"
+    assert inserted.value[5:].hex().startswith(RECORDED[option])

@@ -55,6 +55,8 @@ def test_ticdc_is_refused_with_what_serves_instead():
             "the connector refuses a server whose binlog_row_image is",
         ),
         (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
+        (("debezium-avro", "--option", "nulls-kept"), "Apicurio's converter has no ignore.default.for.nullables"),
+        (("debezium-avro", "--option", "record-name"), "Apicurio's client has strategies of its own"),
         (("canal", "--option", "mysql8"), "option mysql8 needs a server of MySQL: --image"),
         (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
     ],

@@ -37,11 +37,15 @@ def mangled(name: str) -> str:
 
 
 def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
-    """A column's name on the wire (debezium#mangled-names, debezium#back-ticks)."""
+    """A column's name as the connector has it (debezium#mangled-names, debezium#back-ticks)."""
     if profile.mangles_names and not snapshot:
-        name = mangled(name)
-    elif profile.doubles_ticks:
-        name = name.replace("`", "``")
+        return mangled(name)
+    return name.replace("`", "``") if profile.doubles_ticks else name
+
+
+def field_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
+    """The name of a column's field in keys and rows, not in what a statement tells of its table (confluent#names)."""
+    name = column_name(name, profile, snapshot)
     return _INVALID.sub("_", f"_{name}" if name[:1].isdigit() else name) if profile.avro_names else name
 
 

@@ -113,7 +113,7 @@ def shape_of(
     """
     identity = identity_columns(table, profile)
     table = _known(table, profile, snapshot)
-    names = {c.name: envelope.column_name(c.name, profile, snapshot) for c in table.columns}
+    names = {c.name: envelope.field_name(c.name, profile, snapshot) for c in table.columns}
     if len(set(names.values())) < len(names):
         raise NamesClash(f"two columns of {table.name!r} have one name in Connect's schema")
     outer, name = envelope.qualified(profile, table, snapshot)

@@ -19,7 +19,9 @@ from generators.families import confluent
 from generators.families.connect import Schema, envelope, schema_text
 from generators.families.debezium.values import Modes, decimal_schema
 from generators.garbage.wellformed import READABLE, Left, State
-from generators.model import History, RowChange
+from generators.model import Column, History, RowChange, SchemaChange, Table
+from generators.sources import mysql
+from generators.sources.boundaries import START, insert
 from generators.storage import codec
 from generators.wire_format import get
 
@@ -180,3 +182,26 @@ def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> No
     clash = replace(event, table=replace(event.table, columns=columns), rows=rows)
     assert fmt.write(History((event,)), fmt.profiles[0], LAYOUT)
     assert fmt.write(History((clash,)), fmt.profiles[0], LAYOUT) == []
+
+
+def test_a_statement_tells_columns_by_their_own_names_and_rows_by_avro_s() -> None:
+    """Recorded from Debezium 3.5.0.Final with schema.name.adjustment.mode and field.name.adjustment.mode avro."""
+    fmt, key = get("debezium-avro"), Column("a b", mysql.integer("int"), False)
+    table = Table("d", "t", (key, Column("a<b>&c", mysql.text("varchar", 64))), ("a b",))
+    made = SchemaChange(START, "create table", "CREATE TABLE ...", "d", "t", None, table)
+    statement, row = fmt.write(
+        History((made, insert(table, {"a b": 1, "a<b>&c": "x"}))), fmt.profile("3.5.0.Final+mariadb"), LAYOUT
+    )
+    told = json.loads(confluent.readable(statement.message.value or b""))["payload"]["tableChanges"][0]["table"]
+    assert [column["name"] for column in told["columns"]] == ["a b", "a<b>&c"]
+    assert told["primaryKeyColumnNames"] == ["a b"]
+    assert json.loads(confluent.readable(row.message.key or b""))["payload"] == {"a_b": 1}
+    assert json.loads(confluent.readable(row.message.value or b""))["payload"]["after"] == {"a_b": 1, "a_b__c": "x"}
+
+
+def test_a_datum_that_avro_would_encode_otherwise_is_told_apart() -> None:
+    head = confluent.named("t-value", '{"type":"array","items":"int"}')
+    one_block, two_blocks = (head + bytes.fromhex(datum) for datum in ("04020400", "0202020400"))
+    shown = [json.loads(confluent.readable(value)) for value in (one_block, two_blocks)]
+    assert [found["payload"] for found in shown] == [[1, 2]] * 2
+    assert [found.get("datum") for found in shown] == [None, "AgICBAA="]

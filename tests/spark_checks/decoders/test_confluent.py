@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -18,6 +21,7 @@ from generators.model import Kind, State
 from generators.wire_format import get
 from spark_checks.decoders.families import confluent
 from spark_checks.decoders.families.confluent import Registry
+from tests.shared import ticdc_avro_bytes
 
 ROW: Mapping[str, Any] = {
     "type": "record",
@@ -40,15 +44,20 @@ PAYLOAD = '{"id":7,"d":"-0.02","t":31219200000,"f":0.1,"a":["a",null],"m":{"k":t
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Tells schemas, after `failures` answers of 503; counts what it is asked."""
+    """Tells schemas, after `failures`: statuses in an answer's place, 0 for none that comes; counts what it is asked."""
 
     schemas: ClassVar[dict[int, Any]] = {}
     failures: ClassVar[list[int]] = []
     asked: ClassVar[list[str]] = []
+    over: ClassVar[threading.Event] = threading.Event()
 
     def do_GET(self) -> None:
         """Answers."""
         self.asked.append(f"{self.path} {self.headers.get('Authorization', '')}".strip())
+        if self.failures and not self.failures[-1]:
+            self.failures.pop()
+            self.over.wait(30)
+            return
         found = self.schemas.get(int(self.path.rpartition("/")[2]))
         status = self.failures.pop() if self.failures else 200 if found is not None else 404
         body = json.dumps({"schema": json.dumps(found)} if status == 200 else {"error_code": status}).encode()
@@ -67,9 +76,22 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(Answers, "schemas", {7: ROW})
     monkeypatch.setattr(Answers, "failures", [])
     monkeypatch.setattr(Answers, "asked", [])
+    with serving() as address:
+        yield f"http://{address}"
+
+
+@contextmanager
+def serving(certificate: Path | None = None) -> Iterator[str]:
+    """A registry's address, with TLS if it has a certificate."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    Answers.over.clear()
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
+    yield f"127.0.0.1:{server.server_address[1]}"
+    Answers.over.set()
     server.shutdown()
     server.server_close()
 
@@ -95,6 +117,13 @@ def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
     ]
 
 
+def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given() -> None:
+    shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
+    whole, empty = (shape.text(HEAD + bytes.fromhex(datum), False) for datum in ticdc_avro_bytes.VALUES["v8.5.7"])
+    assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
+    assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
+
+
 def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
     whole = HEAD + DATUM
     parts = [whole[:end] for end in range(len(whole))]
@@ -118,6 +147,22 @@ def test_a_registry_that_fails_at_first_is_asked_again(at: str, monkeypatch: pyt
     Answers.failures.extend((503, 429, 500))
     assert all(converted(Registry(at, "alice:secret"), HEAD + DATUM))
     assert Answers.asked == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 4
+
+
+def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two answers do not come in time, one is an error; then the same behind TLS and a password."""
+    monkeypatch.setattr(confluent, "ASKED_S", 0.3)
+    Answers.failures.extend((503, 0, 0))
+    assert all(converted(Registry(at), *[HEAD + DATUM] * 3))
+    assert Answers.asked == ["/schemas/ids/7"] * 4
+    Answers.failures.extend((503, 0))
+    with serving(certificates / "server-all.pem") as address:
+        trusted = Registry(f"https://{address}", "alice:secret", str(certificates / "ca.pem"))
+        assert all(converted(trusted, *[HEAD + DATUM] * 3))
+        monkeypatch.setattr(confluent, "WAIT_S", 0.3)
+        with pytest.raises(ConnectionError, match="certificate verify failed"):
+            converted(Registry(f"https://{address}", "alice:secret"), HEAD + DATUM)
+    assert Answers.asked[4:] == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 3
 
 
 def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch: pytest.MonkeyPatch) -> None:
