@@ -188,7 +188,7 @@ def _templates() -> jinja2.Environment:
         "reported": reported,
     }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
-    made.globals |= {"cell": cell, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
+    made.globals |= {"cell": cell, "by_rank": _by_rank, "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
 

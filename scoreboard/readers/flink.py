@@ -10,13 +10,14 @@ from scoreboard.readers.reader import Reader, jars
 
 FLINK_RELEASE: Final = "2.3.0"
 _FLINK: Final = "org.apache.flink"
-_FLINK_BUNDLE: Final = jars(
-    "flink-2.3.0",
-    "Flink",
-    "48 jars, 87 MB",
-    "flink-json-",
-    *((_FLINK, name, FLINK_RELEASE) for name in ("flink-json", "flink-table-common", "flink-table-runtime", "flink-core")),
-)
+
+
+def _modules(name: str) -> list[tuple[str, str, str]]:
+    """A module of Flink's formats, with those that a table needs."""
+    return [(_FLINK, one, FLINK_RELEASE) for one in (name, "flink-table-common", "flink-table-runtime", "flink-core")]
+
+
+_FLINK_BUNDLE: Final = jars("flink-2.3.0", "Flink", "48 jars, 87 MB", "flink-json-", *_modules("flink-json"))
 _FLINK_SOURCE: Final = (
     "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-json/src/main/java/org/apache/flink/formats/json"
 )
@@ -31,6 +32,10 @@ _FLINK_DEBEZIUM: Final = (
 _WITH_SCHEMA: Final = ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*", "1.4.0.Final+*")
 _SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
+_AVRO_TYPES: Final = (
+    *(*INTEGERS, "bigint", "decimal*", *REALS, *TEXTS, *BINARIES),
+    *(*LABELS, "json", "jsonb", "date", "boolean", "uuid"),
+)
 _CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
 _CANAL: Final = Reader(
     "flink-canal",
@@ -109,26 +114,14 @@ _OGG: Final = replace(
     note=_FLINK_TYPES + "Each table has a topic (GoldenGate's topicMappingTemplate): the messages are given that name the table.",
     settings={"format": "ogg-json"},
 )
+_REGISTRY: Final = "flink-sql-avro-confluent-registry"
 _AVRO: Final = Reader(
     "flink-avro",
     "Flink SQL with a schema registry, debezium-avro-confluent",
     FLINK_RELEASE,
     {
         "debezium-avro": {
-            "types": (
-                *INTEGERS,
-                "bigint",
-                "decimal*",
-                *REALS,
-                *TEXTS,
-                *BINARIES,
-                *LABELS,
-                "json",
-                "jsonb",
-                "date",
-                "boolean",
-                "uuid",
-            ),
+            "types": _AVRO_TYPES,
             "conventions": ("read-as-insert",),
             "profiles": ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*"),
         }
@@ -136,18 +129,10 @@ _AVRO: Final = Reader(
     "DebeziumAvroDeserializationSchema, made by DebeziumAvroFormatFactory with the registry's url",
     "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-avro-confluent-registry/src/main/java/org/apache/flink"
     "/formats/avro/registry/confluent/debezium/DebeziumAvroFormatFactory.java#L78-L103",
-    f"{_FLINK_TYPES}What is a bare number in Avro without a type of Flink's own (BIGINT UNSIGNED, TIME, DATETIME, bits) is not"
-    " claimed, nor TIMESTAMP, which is a text. The topic of the table is read; its columns are declared by the schema's names.",
-    jars(
-        "flink-avro-2.3.0",
-        "Flink's Avro",
-        "50 jars, 75 MB",
-        "flink-sql-avro-confluent-registry-",
-        *(
-            (_FLINK, name, FLINK_RELEASE)
-            for name in ("flink-sql-avro-confluent-registry", "flink-table-common", "flink-table-runtime", "flink-core")
-        ),
-    ),
+    f"{_FLINK_TYPES}FLOAT is DOUBLE, which it is in Avro up to 1.9. What is a bare number in Avro without a type of Flink's own (BIGINT"
+    " UNSIGNED, TIME, DATETIME, bits) is neither declared nor claimed, nor TIMESTAMP, which is a text. The topic of the table is"
+    " read; its columns are declared by the schema's names.",
+    jars("flink-avro-2.3.0", "Flink's Avro", "50 jars, 75 MB", f"{_REGISTRY}-", *_modules(_REGISTRY)),
     "flink.FlinkReader",
     {"format": "debezium-avro-confluent"},
 )
