@@ -32,7 +32,10 @@ TO_SEND: Final = (
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
 TRACKERS: Final = {
-    "flink": ("https://issues.apache.org/jira/projects/FLINK", "the pull requests of apache/flink; JIRA could not be reached"),
+    **dict.fromkeys(
+        ("flink", "flink-avro"),
+        ("https://issues.apache.org/jira/projects/FLINK", "the pull requests of apache/flink; JIRA could not be reached"),
+    ),
     "connect": (
         "https://issues.apache.org/jira/projects/KAFKA",
         "the pull requests of apache/kafka and its commits up to 2024-10-25; JIRA could not be reached",
@@ -138,8 +141,8 @@ def shown(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """A message as it can stand in a fenced block of Markdown, on one line."""
-    return text.replace("\n", "\\n").replace("\r", "\\r").replace("```", "` ` `")
+    """A message as it can stand in a fenced block of Markdown."""
+    return text.replace("\r", "\\r").replace("```", "` ` `")
 
 
 def plain(text: str) -> Markup:
@@ -185,7 +188,7 @@ def _templates() -> jinja2.Environment:
         "reported": reported,
     }
     made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
-    made.globals |= {"cell": cell, "by_rank": _by_rank, "outcomes": list(Outcome), "trackers": TRACKERS}
+    made.globals |= {"cell": cell, "by_rank": _by_rank, "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
 

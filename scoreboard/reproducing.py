@@ -19,12 +19,14 @@ from scoreboard.readers.reader import JACKSON
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"
-PRODUCTS: Final = ("flink", "connect", "iceberg", "paimon", "seatunnel", "doris")
+PRODUCTS: Final = ("flink", "flink-avro", "connect", "iceberg", "paimon", "seatunnel", "doris")
 OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "flink": ("1.20.4", "2.2.1"),
+    "flink-avro": ("1.20.0", "2.2.0"),
     "connect": ("3.9.1", "4.1.1", "4.4.0"),
     "iceberg": ("1.10.1", "1.11.0"),
     "paimon": ("1.2.0",),
+    "doris": ("24.0.1",),
 }
 """Releases beside the judged one on which the programs are tried."""
 _SEATUNNEL: Final = {
@@ -57,7 +59,7 @@ def releases(product: str) -> list[str]:
 def name_of(product: str, fault: Fault) -> str:
     """The class of a fault's program."""
     words = fault.id.removeprefix(f"{product}-").split("-")
-    return "".join(word.capitalize() for word in (product, *words))
+    return "".join(word.capitalize() for word in (*product.split("-"), *words))
 
 
 def program(product: str, fault: Fault) -> str:
@@ -83,7 +85,7 @@ def program(product: str, fault: Fault) -> str:
 
 
 def _columns(product: str, columns: list[list[str]]) -> str:
-    if product == "flink":
+    if product.startswith("flink"):
         types = [(name, kind if "(" in kind else f"{kind}()") for name, kind in columns]
         return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)
     types = [(name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}") for name, kind in columns]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED
+from scoreboard.readers.claims import BINARIES, INTEGERS, LABELS, MYSQL, POSTGRESQL, REALS, TEXTS, UNCOMPRESSED
 from scoreboard.readers.reader import Reader, jars
 
 FLINK_RELEASE: Final = "2.3.0"
 _FLINK: Final = "org.apache.flink"
-_FLINK_BUNDLE: Final = jars(
-    "flink-2.3.0",
-    "Flink",
-    "48 jars, 87 MB",
-    "flink-json-",
-    *((_FLINK, name, FLINK_RELEASE) for name in ("flink-json", "flink-table-common", "flink-table-runtime", "flink-core")),
-)
+
+
+def _modules(name: str) -> list[tuple[str, str, str]]:
+    """A module of Flink's formats, with those that a table needs."""
+    return [(_FLINK, one, FLINK_RELEASE) for one in (name, "flink-table-common", "flink-table-runtime", "flink-core")]
+
+
+_FLINK_BUNDLE: Final = jars("flink-2.3.0", "Flink", "48 jars, 87 MB", "flink-json-", *_modules("flink-json"))
 _FLINK_SOURCE: Final = (
     "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-json/src/main/java/org/apache/flink/formats/json"
 )
@@ -31,6 +32,10 @@ _FLINK_DEBEZIUM: Final = (
 _WITH_SCHEMA: Final = ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*", "1.4.0.Final+*")
 _SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
+_AVRO_TYPES: Final = (
+    *(*INTEGERS, "bigint", "decimal*", *REALS, *TEXTS, *BINARIES),
+    *(*LABELS, "json", "jsonb", "date", "boolean", "uuid"),
+)
 _CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
 _CANAL: Final = Reader(
     "flink-canal",
@@ -48,6 +53,7 @@ _CANAL: Final = Reader(
     " instant in the server's zone, as table.local-time-zone does.",
     _FLINK_BUNDLE,
     "flink.FlinkReader",
+    {"format": "canal-json"},
     faults="flink",
 )
 _DEBEZIUM: Final = Reader(
@@ -66,7 +72,7 @@ _DEBEZIUM: Final = Reader(
     " source.table name the table; timestamps without a zone, whose text no document of CDL shows, are not claimed.",
     _FLINK_BUNDLE,
     "flink.FlinkReader",
-    {"schema-include": "true"},
+    {"format": "debezium-json", "schema-include": "true"},
     faults="flink",
 )
 _PLAIN: Final = replace(
@@ -82,7 +88,7 @@ _PLAIN: Final = replace(
     + _FLINK_DEBEZIUM
     + " CloudCanal's topic holds all tables: of it the rows are kept whose metadata columns source.database and"
     " source.table name the table, and the timestamp format is SQL.",
-    settings={},
+    settings={"format": "debezium-json"},
 )
 _MAXWELL: Final = Reader(
     "flink-maxwell",
@@ -95,6 +101,7 @@ _MAXWELL: Final = Reader(
     " kafka_topic=%{database}_%{table}): the messages are given that name the table.",
     _FLINK_BUNDLE,
     "flink.FlinkReader",
+    {"format": "maxwell-json"},
     faults="flink",
 )
 _OGG: Final = replace(
@@ -105,7 +112,31 @@ _OGG: Final = replace(
     built="OggJsonDeserializationSchema, made by OggJsonFormatFactory with its defaults",
     source=f"{_FLINK_SOURCE}/ogg/OggJsonFormatFactory.java#L73-L86",
     note=_FLINK_TYPES + "Each table has a topic (GoldenGate's topicMappingTemplate): the messages are given that name the table.",
+    settings={"format": "ogg-json"},
 )
+_REGISTRY: Final = "flink-sql-avro-confluent-registry"
+_AVRO: Final = Reader(
+    "flink-avro",
+    "Flink SQL with a schema registry, debezium-avro-confluent",
+    FLINK_RELEASE,
+    {
+        "debezium-avro": {
+            "types": _AVRO_TYPES,
+            "conventions": ("read-as-insert",),
+            "profiles": ("3.5.0.Final", "3.5.0.Final+postgresql", "2.5.*", "1.9.*"),
+        }
+    },
+    "DebeziumAvroDeserializationSchema, made by DebeziumAvroFormatFactory with the registry's url",
+    "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-avro-confluent-registry/src/main/java/org/apache/flink"
+    "/formats/avro/registry/confluent/debezium/DebeziumAvroFormatFactory.java#L78-L103",
+    f"{_FLINK_TYPES}FLOAT is DOUBLE, which it is in Avro up to 1.9. What is a bare number in Avro without a type of Flink's own"
+    " (BIGINT UNSIGNED, TIME, DATETIME, bits) is neither declared nor claimed, nor TIMESTAMP, which is a text. The topic of the"
+    " table is read; its columns are declared by the schema's names.",
+    jars("flink-avro-2.3.0", "Flink's Avro", "50 jars, 75 MB", f"{_REGISTRY}-", *_modules(_REGISTRY)),
+    "flink.FlinkReader",
+    {"format": "debezium-avro-confluent"},
+)
+"""Flink's debezium-avro-confluent, which has no option ignore-parse-errors."""
 
 
 def _ignoring(reader: Reader) -> Reader:
@@ -115,4 +146,5 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-FLINK: Final = tuple(one for reader in (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG) for one in (reader, _ignoring(reader)))
+_JSON: Final = (_CANAL, _DEBEZIUM, _PLAIN, _MAXWELL, _OGG)
+FLINK: Final = (*(one for reader in _JSON for one in (reader, _ignoring(reader))), _AVRO)

@@ -309,6 +309,14 @@ def test_the_pages_are_those_of_the_results():
     for name, text in every.items():
         assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
     html = every["scoreboard.html"]
+    table = html[: html.index("</table>")]
+    named_there = {
+        f"{one.reader.record}-{fault.id}"
+        for one in board.board()
+        if not one.reader.name.startswith(page.RECIPES)
+        for fault in one.faults
+    }
+    assert set(re.findall(r'<li class="\w+"><a href="#([^"]+)"', table)) == named_there
     assert set(re.findall(r' href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
     assert len(html.encode()) <= 400_000
     assert len(every["scoreboard.md"].split()) <= 5_000

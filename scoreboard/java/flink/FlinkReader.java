@@ -9,20 +9,19 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.apache.flink.api.common.functions.util.ListCollector;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.formats.json.canal.CanalJsonFormatFactory;
-import org.apache.flink.formats.json.debezium.DebeziumJsonFormatFactory;
-import org.apache.flink.formats.json.maxwell.MaxwellJsonFormatFactory;
-import org.apache.flink.formats.json.ogg.OggJsonFormatFactory;
 import org.apache.flink.table.api.DataTypes;
 import org.apache.flink.table.connector.RuntimeConverter;
 import org.apache.flink.table.connector.format.DecodingFormat;
 import org.apache.flink.table.connector.sink.DynamicTableSink;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.factories.DeserializationFormatFactory;
+import org.apache.flink.table.factories.FactoryUtil;
 import org.apache.flink.table.runtime.connector.sink.SinkRuntimeProviderContext;
 import org.apache.flink.table.runtime.connector.source.ScanRuntimeProviderContext;
 import org.apache.flink.table.types.DataType;
@@ -30,37 +29,47 @@ import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import scoreboard.Reader;
 
-/** Flink SQL's canal-json, debezium-json, maxwell-json and ogg-json on a Kafka topic, with the options that are given. */
+/** Flink SQL's format of a Kafka topic that option `format` names, with the other options that are given. */
 public final class FlinkReader implements Reader.Factory {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override
     public Reader open(String format, Reader.Table table, String timeZone, Map<String, String> options) throws Exception {
         Decoding decoding = decoding(format, table, options);
-        String topic = format.equals("debezium-json") ? topic(table) : "";
+        String topic = format.equals("debezium-json") || format.equals("debezium-avro") ? topic(table) : "";
         boolean perTable = format.equals("maxwell-json") || format.equals("ogg-json");
         DynamicTableSink.DataStructureConverter converter =
                 new SinkRuntimeProviderContext(false).createDataStructureConverter(decoding.produced());
         converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
-        return new Open(table, ZoneId.of(timeZone), decoding.schema(), converter, topic, perTable, decoding.names())::read;
+        var schema = new AtomicReference<>(decoding.job().call());
+        Open open = new Open(
+                table, decoding.columns(), ZoneId.of(timeZone), schema, converter, topic, perTable, decoding.names());
+        return message -> {
+            try {
+                return open.read(message);
+            } catch (Exception stopped) {
+                schema.set(decoding.job().call()); // What it throws ends a job, and the next one begins anew.
+                throw stopped;
+            }
+        };
     }
 
-    /** Flink's own part: the open schema, the type of what it makes, and what the columns behind the table's must hold. */
-    record Decoding(DeserializationSchema<RowData> schema, DataType produced, List<String> names) {}
+    /** Flink's own part: what opens the schema, the type of what it makes, its columns, and what those behind them must hold. */
+    record Decoding(
+            Callable<DeserializationSchema<RowData>> job, DataType produced, List<Reader.Column> columns, List<String> names) {}
 
     /** How Flink decodes a format's messages of a table. */
     private static Decoding decoding(String format, Reader.Table table, Map<String, String> chosen) throws Exception {
         boolean debezium = format.contains("debezium");
-        boolean iso = debezium && !format.equals("cloudcanal-debezium");
+        boolean avro = format.equals("debezium-avro");
+        boolean iso = isIso(format);
         Map<String, String> filter = new LinkedHashMap<>();
         Map<String, String> options = new HashMap<>(chosen);
-        DeserializationFormatFactory factory;
-        if (format.equals("maxwell-json")) {
-            factory = new MaxwellJsonFormatFactory();
-        } else if (format.equals("ogg-json")) {
-            factory = new OggJsonFormatFactory();
+        DeserializationFormatFactory factory = FactoryUtil.discoverFactory(
+                FlinkReader.class.getClassLoader(), DeserializationFormatFactory.class, options.remove("format"));
+        if (avro) {
+            options.put("url", System.getenv("CDC_CONFORMANCE_REGISTRY"));
         } else if (debezium) {
-            factory = new DebeziumJsonFormatFactory();
             options.put("timestamp-format.standard", iso ? "ISO-8601" : "SQL");
             if (!format.equals("debezium-json")) { // Their topic holds all tables.
                 filter.put("source.database", table.database());
@@ -69,44 +78,68 @@ public final class FlinkReader implements Reader.Factory {
                     filter.put("source.schema", table.schema());
                 }
             }
-        } else {
-            factory = new CanalJsonFormatFactory();
+        } else if (format.contains("canal")) {
             options.put("database.include", Pattern.quote(table.database()));
             options.put("table.include", Pattern.quote(table.name()));
         }
         DecodingFormat<DeserializationSchema<RowData>> decoding =
                 factory.createDecodingFormat(null, Configuration.fromMap(options));
-        DataType physical = DataTypes.ROW(table.columns().stream()
-                .map(column -> DataTypes.FIELD(column.name(), type(column, iso, !debezium)))
+        List<Reader.Column> columns = table.columns().stream().filter(column -> !avro || isRead(column)).toList();
+        DataType physical = DataTypes.ROW(columns.stream()
+                .map(column -> DataTypes.FIELD(avro ? field(column) : column.name(), type(column, format)))
                 .toList());
-        decoding.applyReadableMetadata(List.copyOf(filter.keySet()));
-        DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
-        schema.open(null);
+        if (!filter.isEmpty()) {
+            decoding.applyReadableMetadata(List.copyOf(filter.keySet()));
+        }
         DataType produced = DataTypeUtils.appendRowFields(
                 physical, filter.keySet().stream().map(key -> DataTypes.FIELD(key, DataTypes.STRING())).toList());
-        return new Decoding(schema, produced, List.copyOf(filter.values()));
+        Callable<DeserializationSchema<RowData>> job = () -> {
+            DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
+            schema.open(null);
+            return schema;
+        };
+        return new Decoding(job, produced, columns, List.copyOf(filter.values()));
+    }
+
+    /** Whether a column is declared in Avro: those are left out whose numbers or texts are of no type of Flink's. */
+    private static boolean isRead(Reader.Column column) {
+        boolean bits = column.logical().equals("bit") && !column.spark().equals("boolean");
+        boolean unsigned = column.logical().equals("int") && column.spark().startsWith("decimal");
+        return !bits && !unsigned && !List.of("time", "datetime", "timestamp").contains(column.logical());
+    }
+
+    /** The name of a column in Avro: an underscore stands for what its names do not have. */
+    private static String field(Reader.Column column) {
+        return column.name().replaceFirst("^(?=[0-9])", "_").replaceAll("[^A-Za-z0-9_]", "_");
+    }
+
+    /** Whether times are declared as Debezium's, in ISO 8601. */
+    private static boolean isIso(String format) {
+        return format.contains("debezium") && !format.equals("cloudcanal-debezium");
     }
 
     /** The declared type of a column: the one that holds its values. */
-    private static DataType type(Reader.Column column, boolean zoned, boolean bits) {
+    private static DataType type(Reader.Column column, String format) {
         if (column.logical().equals("time")) {
             return DataTypes.TIME(column.fsp());
         } else if (!column.members().isEmpty()) {
             return DataTypes.STRING();
         } else if (column.spark().startsWith("decimal")) {
-            return column.precision() < 0 ? DataTypes.DECIMAL(20, 0) : DataTypes.DECIMAL(column.precision(), column.scale());
+            int scale = Math.max(column.scale(), 0); // Flink has it between 0 and the precision.
+            int precision = Math.max(column.precision() - Math.min(column.scale(), 0), scale);
+            return column.precision() < 0 ? DataTypes.DECIMAL(20, 0) : DataTypes.DECIMAL(precision, scale);
         }
         return switch (column.spark()) {
-            case "boolean" -> bits ? DataTypes.BIGINT() : DataTypes.BOOLEAN(); // BIT(1) is a number.
+            case "boolean" -> format.contains("debezium") ? DataTypes.BOOLEAN() : DataTypes.BIGINT(); // Its BIT(1) is a number.
             case "tinyint" -> DataTypes.TINYINT();
             case "smallint" -> DataTypes.SMALLINT();
             case "int" -> DataTypes.INT();
             case "bigint" -> DataTypes.BIGINT();
-            case "float" -> DataTypes.FLOAT();
+            case "float" -> format.equals("debezium-avro") ? DataTypes.DOUBLE() : DataTypes.FLOAT(); // Up to 1.9 it is a double.
             case "double" -> DataTypes.DOUBLE();
             case "date" -> DataTypes.DATE();
             case "timestamp_ntz" -> DataTypes.TIMESTAMP(column.fsp());
-            case "timestamp" -> zoned ? DataTypes.TIMESTAMP_LTZ(column.fsp()) : DataTypes.TIMESTAMP(column.fsp());
+            case "timestamp" -> isIso(format) ? DataTypes.TIMESTAMP_LTZ(column.fsp()) : DataTypes.TIMESTAMP(column.fsp());
             case "binary" -> DataTypes.BYTES();
             default -> DataTypes.STRING();
         };
@@ -124,8 +157,9 @@ public final class FlinkReader implements Reader.Factory {
      */
     private record Open(
             Reader.Table table,
+            List<Reader.Column> columns,
             ZoneId zone,
-            DeserializationSchema<RowData> schema,
+            AtomicReference<DeserializationSchema<RowData>> schema,
             DynamicTableSink.DataStructureConverter converter,
             String topic,
             boolean perTable,
@@ -136,7 +170,7 @@ public final class FlinkReader implements Reader.Factory {
                 return rows;
             }
             List<RowData> read = new ArrayList<>();
-            schema.deserialize(message.value(), new ListCollector<>(read));
+            schema.get().deserialize(message.value(), new ListCollector<>(read));
             Map<String, Object> before = null;
             for (RowData data : read) {
                 Row row = (Row) converter.toExternal(data);
@@ -169,7 +203,7 @@ public final class FlinkReader implements Reader.Factory {
 
         private boolean isOfTheTable(Row row) {
             for (int i = 0; i < names.size(); i++) {
-                if (!names.get(i).equals(row.getField(table.columns().size() + i))) {
+                if (!names.get(i).equals(row.getField(columns.size() + i))) {
                     return false;
                 }
             }
@@ -178,8 +212,8 @@ public final class FlinkReader implements Reader.Factory {
 
         private Map<String, Object> image(Row row) {
             Map<String, Object> image = new LinkedHashMap<>();
-            for (int i = 0; i < table.columns().size(); i++) {
-                image.put(table.columns().get(i).name(), value(table.columns().get(i), row.getField(i)));
+            for (int i = 0; i < columns.size(); i++) {
+                image.put(columns.get(i).name(), value(columns.get(i), row.getField(i)));
             }
             return image;
         }
