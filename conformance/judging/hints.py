@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 from conformance.judging import wording
@@ -18,7 +18,8 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
-_FRACTION_ZEROS: Final = re.compile(r"\.0+$|(?<=\.\d)0+$")
+_ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?$|\.0+$|(?<=\.\d)0+$")
+"""Midnight, and zeros that end a fraction."""
 _CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
 SIGN: Final = "equal but for the sign"
@@ -133,12 +134,13 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
         return TYPE
     if cell.type.logical in _CLOCKS:
         found, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
-        same = same or _FRACTION_ZEROS.sub("", expected) == _FRACTION_ZEROS.sub("", actual)
+        same = same or _ZEROS.sub("", expected) == _ZEROS.sub("", actual)
     elif isinstance(cell.value, str):
         return texts(expected, actual)
     else:
         found, same = _numbers(expected, actual)
-        return found or TYPE * (same and level == 2)
+        found = found or TYPE * (same and level == 2)
+        return found if found or same or level == 2 else texts(expected, actual)
     return found or (TYPE if level == 2 else FORM) * same
 
 
@@ -233,7 +235,7 @@ def _numbers(expected: str, actual: str) -> tuple[str, bool]:
         if not (want.is_finite() and got.is_finite()) or want == got:
             return "", want == got
         return _of_numbers(want, got), False
-    except (InvalidOperation, OverflowError, ValueError):
+    except (ArithmeticError, ValueError):
         return "", False
 
 

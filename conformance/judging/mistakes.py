@@ -246,12 +246,15 @@ def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Fa
     several = len({unit[0] for unit in swapped}) >= _SEVERAL
     cells = [one.unit[:4] in swapped for symptom, one in found if symptom[0] == "value"]
     most = several and sum(cells) >= NEARLY * len(cells)
+    shuffled = {one.unit[:2] for symptom, one in found if symptom == _SHUFFLED}
     for symptom, one in found:
         here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
         if symptom == _UNOWED and here[_NOT_THERE]:
             yield _NOT_THERE, replace(one, traits=here[_NOT_THERE][0].traits)
         elif symptom[0] == "value" and (spoilt or (most and not _tells(symptom))):
             yield _SWAPPED, one
+        elif one.unit[:2] in shuffled and symptom in (_NULL, _NOT_NULL, _WRONG, _NOT_THERE):
+            yield _SHUFFLED, one
         elif symptom == _SWAPPED and not spoilt:
             yield (_NOT_NULL if one.finding.aspect is Aspect.NULL else _WRONG), one
         else:
@@ -373,10 +376,9 @@ class _Named:
         """The types' families of the units."""
         return frozenset(one.family for one in self.some if one.family)
 
-    @property
-    def ops(self) -> frozenset[Trait]:
-        """The op or the kind that all of them have."""
-        return frozenset(trait for trait in frozenset.intersection(*(one.traits for one in self.some)) if trait[0] in _OPS)
+    def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
+        """The traits of these sorts that all of them have."""
+        return frozenset(trait for trait in frozenset.intersection(*(one.traits for one in self.some)) if trait[0] in sorts)
 
     def noun(self, unit: str) -> str:
         """What is told of."""
@@ -470,17 +472,19 @@ def _is_one(symptom: Trait) -> bool:
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """What is one mistake: a field's, rows of one op or kind, and values of one family of types, whichever types and classes of
+    """What is one mistake: a field's, rows of one op or kind, columns of an image of one op, and values of one family of types, whichever types and classes of
     it; what no trait tells goes to what has its families."""
     groups: list[list[_Named]] = []
     for one in named:
-        mine = one.families if symptom[0] in _OF_CELLS else one.ops
+        mine = one.families if symptom[0] in _OF_CELLS else one.shared(_OPS)
         for group in groups:
-            theirs = group[0].families if symptom[0] in _OF_CELLS else group[0].ops
+            theirs = group[0].families if symptom[0] in _OF_CELLS else group[0].shared(_OPS)
             rest = not one.traits and (mine & theirs if symptom[0] in _OF_CELLS else len(one.some) <= _REST * len(group[0].some))
             alike = mine and theirs and (mine <= theirs or theirs <= mine)
             if symptom == _NULL and _contents(one, group[0]):
                 alike = one.traits == group[0].traits
+            elif symptom == _NOT_THERE:
+                alike = alike or one.shared(("image",)) & group[0].shared(("image",))
             if _is_one(symptom) or alike or rest:
                 group.append(one)
                 break

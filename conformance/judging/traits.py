@@ -60,6 +60,7 @@ SORTS: Final = {
     "capital": "{unit} whose name has capital letters",
     "small": "{unit} whose name has small letters",
     "sign": "{unit} with {0} in its name",
+    "long": "{unit} whose name has over {0} characters",
     "quoted": "{unit} whose name needs quotes",
     "class": "{unit} of {0} in the class {1}",
     "fault": "message with the fault {0}",
@@ -79,6 +80,8 @@ _CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
+_LONG_NAME: Final = 30
+"""Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
@@ -272,6 +275,7 @@ def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits.add(("key",) if column in (change.keys or ()) else ("plain",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
     traits.update([("unchanged" if old == new else "changed",)] if old is not None and new is not None else [])
+    traits.update([("long", str(_LONG_NAME))] if len(column) > _LONG_NAME else [])
     traits.update([("quoted",)] if not column.isidentifier() else [])
     traits.update(
         ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
