@@ -472,8 +472,8 @@ def _is_one(symptom: Trait) -> bool:
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """What is one mistake: a field's, rows of one op or kind, columns of an image of one op, and values of one family of types, whichever types and classes of
-    it; what no trait tells goes to what has its families."""
+    """What is one mistake: a field's, rows of one op or kind, columns of an image of one op, and values of one family of types,
+    whichever types and classes of it; what no trait tells goes to what has its families."""
     groups: list[list[_Named]] = []
     for one in named:
         mine = one.families if symptom[0] in _OF_CELLS else one.shared(_OPS)
