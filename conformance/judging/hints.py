@@ -58,6 +58,8 @@ FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
+_OF_CHARACTERS: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET})
+"""Types of values that are no texts, but are texts on the wire."""
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
 
 
@@ -140,7 +142,7 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
     else:
         found, same = _numbers(expected, actual)
         found = found or TYPE * (same and level == 2)
-        return found if found or same or level == 2 else texts(expected, actual)
+        return texts(expected, actual) if level == 1 and cell.type.logical in _OF_CHARACTERS and not (found or same) else found
     return found or (TYPE if level == 2 else FORM) * same
 
 

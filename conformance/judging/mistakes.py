@@ -201,12 +201,13 @@ def _short(said: str) -> str:
 
 
 def _by_no_chance(found: Sequence[tuple[Trait, Failing]], population: Population) -> list[tuple[Trait, Failing]]:
-    """The symptoms, where few families of types have a value of another image or row by chance; and where several families come
-    as texts, all texts of other types do."""
-    families: dict[Trait, set[str]] = defaultdict(set)
+    """The symptoms, where few families of types have a value of another image or row by chance; and where several
+    families come as texts, all texts of other types do."""
+    families: dict[Trait, Counter[str]] = defaultdict(Counter)
     for symptom, one in found:
-        families[symptom].add(one.family)
-    chance = {symptom for symptom, some in families.items() if _of_another(symptom) and _are_few(symptom, some, population)}
+        families[symptom][one.family] += 1
+    wrong = sum((some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)), Counter[str]())
+    chance = {symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)}
     as_text = len(families[_AS_TEXT]) >= _FAMILIES
     out: list[tuple[Trait, Failing]] = []
     for symptom, one in found:
@@ -218,13 +219,16 @@ def _by_no_chance(found: Sequence[tuple[Trait, Failing]], population: Population
     return out
 
 
-def _are_few(symptom: Trait, some: Collection[str], population: Population) -> bool:
+def _are_few(symptom: Trait, some: Mapping[str, int], wrong: Mapping[str, int], population: Population) -> bool:
+    """Whether it is by chance that values of so few families, and few of those that are wrong, are another image's, row's or
+    column's."""
+    if not _is_elsewhere(symptom) or any(number >= NEARLY * wrong[family] for family, number in some.items()):
+        return False
     trait, least = {_SHUFFLED: (("several",), 2), _SWAPPED: (("any",), 2)}.get(symptom, (("op", Op.UPDATE.value), _FAMILIES))
     return len(some) < min(least, len(population.families(trait)))
 
 
-def _of_another(symptom: Trait) -> bool:
-    """Whether the values are said to be another image's, another row's, or another column's."""
+def _is_elsewhere(symptom: Trait) -> bool:
     return symptom in (_SHUFFLED, _SWAPPED) or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
 
 
@@ -262,11 +266,15 @@ def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Fa
 
 
 def _are_swapped(here: Mapping[Trait, Sequence[Failing]]) -> bool:
-    """Whether of an image's wrong cells, which are several, half hold what others of them should."""
-    wrong = [one for symptom, some in here.items() if symptom[0] in _OF_CELLS for one in some]
-    owed = Counter(owed_text(cell_of(one.finding, one.result.case), one.result.case.level) for one in wrong)
-    held = Counter(held_text(one.finding.actual, one.result.case.level) for one in wrong)
-    return len(wrong) > 1 and 2 * (owed & held).total() >= len(wrong)
+    """Whether of an image's cells with other values, which are several, half hold what others of them should."""
+    wrong = [_owed_and_held(one) for symptom, some in here.items() if symptom[0] in _OF_CELLS for one in some]
+    owed, held = (Counter(pair[number] for pair in wrong if pair[0] != pair[1]) for number in (0, 1))
+    return owed.total() > 1 and 2 * (owed & held).total() >= owed.total()
+
+
+def _owed_and_held(one: Failing) -> tuple[str, str]:
+    case = one.result.case
+    return owed_text(cell_of(one.finding, case), case.level), held_text(one.finding.actual, case.level)
 
 
 def _of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
@@ -336,7 +344,7 @@ def _differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
             out[symptom] = some
     for found in families.values():
         most = max(found, key=lambda told: len(found[told]))
-        total = sum(len(some) for symptom, some in found.items() if not _of_another(symptom))
+        total = sum(len(some) for symptom, some in found.items() if not symptom[-1].endswith(_IMAGES))
         apart = {symptom for symptom, some in found.items() if symptom != most and _is_apart(symptom, some, total, families)}
         one_hint = len(found[most]) >= NEARLY * sum(len(mine) for symptom, mine in found.items() if symptom not in apart)
         for symptom, mine in found.items():
