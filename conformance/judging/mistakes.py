@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from conformance.judging.causes import cell_of, change_of
 from conformance.judging.compare import ACCEPTED
 from conformance.judging.hints import CASE, COLUMN, OF_TEXTS, SIGN, WIDER, held_text, hint, kind_of, owed_text, texts
-from conformance.judging.judge import CELL, CaseResult, Finding
+from conformance.judging.judge import CELL, NO_OUTPUT, CaseResult, Finding
 from conformance.judging.results import FormatResult
 from conformance.judging.traits import NEARLY, SORTS, Failing, Population, Trait, Traits, Unit
 from conformance.rules.rules import Aspect, Obligation, Rule
@@ -159,7 +159,7 @@ def _symptom(finding: Finding, case: Case, *, elsewhere: bool = True) -> Trait:
             rows = finding.actual.split("; ")
             if len(rows) > 1 and all(row.startswith(Kind.CORRUPT) for row in rows):
                 return (Aspect.EXTRA.value,)
-            return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
+            return ("vanishes",) if finding.actual == NO_OUTPUT else ("accepted",)
         case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
             return (finding.aspect.value,)
         case Aspect.KIND | Aspect.OP:

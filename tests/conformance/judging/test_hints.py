@@ -105,3 +105,14 @@ def test_a_value_of_the_other_image_or_of_another_row_is_named():
 def test_an_uncertain_value_has_no_difference():
     one_of = Cell(State.ONE_OF, TYPES["timestamp-0"], text="2024-01-02 03:04:05", options=(1, 2))
     assert hinted(one_of, "2024-01-02 11:04:05") == ""
+
+
+@pytest.mark.parametrize(
+    ("actual", "words"),
+    [("ROW INSERT {}", "accepts the fault truncated"), ("no output row", "gives nothing for the fault truncated")],
+)
+def test_an_unreadable_message_that_vanishes_is_not_accepted(actual, words):
+    written = Written(Message("cdc", 0, None, b"{"), (Change(0, Kind.CORRUPT),))
+    case = Case("x/v1/c", "x", "v1", Deployment(), 1, (), (written,), fault="truncated")
+    told = cause(Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual), case)
+    assert (told.key, told.words) == ("accepted: fault truncated", words)
