@@ -28,13 +28,21 @@ class NothingSelected(HarnessError):
     exit_code = 4
 
 
+def _near(value: str, legal: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(value, legal, n=1, cutoff=0.3)
+
+
+def closest(value: str, legal: Iterable[str]) -> str:
+    """The nearest of the names as a question; "" if none is near."""
+    return "".join(f"Did you mean {name!r}?" for name in _near(value, list(legal)))
+
+
 class UnknownName(UsageError):
     """An unknown name."""
 
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
         known = sorted(legal)
-        near = difflib.get_close_matches(value, known, n=1, cutoff=0.3)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        near, hint = _near(value, known), f" {closest(value, known)}".rstrip()
         listed = ", ".join(known[:24]) + (f", ... ({len(known)} in all)" if len(known) > 24 else "")
         super().__init__(f"unknown {what} {value!r}{' of ' + of if of else ''}.{hint} Known: {listed}.")
         self.what, self.value, self.near = what, value, near[0] if near else None

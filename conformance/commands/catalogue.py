@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -118,20 +118,33 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 @FORMATS_GIVEN
 @PROFILES
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
+@user_tables
 @FORMAT
-def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None) -> None:
-    """The named and the recorded cases: stable ids, level and tags.
+def list_cases(
+    formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None, **own: Any
+) -> None:
+    """The named and the recorded cases, or those of your own tables: stable ids, level and tags.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
+    Example: cdc-conformance cases ticdc-canal-json --tables orders.sql
     """
+    from conformance.cases import tables as of_user
     from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles, recorded_cases
 
     check_profiles(registry.formats(formats), writer_profile)
+    tables = given_tables(own, 1)
+
+    def every(fmt: Any) -> Iterable[Any]:
+        chosen = profiles(fmt, writer_profile)
+        if tables is not None:
+            return of_user.named_cases(fmt, of_user.reading(fmt, chosen, tables.schema), tables)
+        return (*named_cases(fmt, chosen, select), *recorded_cases(fmt, writer_profile, None))
+
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
-        for fmt in registry.formats(formats)
-        for case in (*named_cases(fmt, profiles(fmt, writer_profile), select), *recorded_cases(fmt, writer_profile, None))
+        for fmt in registry.formats(of_tables(formats, formats, writer_profile, tables, own["verbose"]))
+        for case in every(fmt)
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
     if not rows:

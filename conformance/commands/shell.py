@@ -287,12 +287,12 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
 
 
 def of_each_kind(notes: Iterable[Note]) -> list[str]:
-    """The first of the notes on which the same is done, with how many more there are."""
+    """The first of the notes on which the same is done, with how many more there are; what is left out first."""
     kinds: dict[str, list[Note]] = {}
     for note in notes:
         kinds.setdefault(note.action, []).append(note)
     more = {action: f" (and {len(some) - 1} more of this kind)" if len(some) > 1 else "" for action, some in kinds.items()}
-    return [f"{some[0]}{more[action]}" for action, some in kinds.items()]
+    return [f"{kinds[action][0]}{more[action]}" for action in sorted(kinds, key=lambda action: "left out" not in action)]
 
 
 def print_left_out(told: Sequence[str], verbose: bool, of: str = "") -> None:

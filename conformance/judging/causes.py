@@ -16,7 +16,7 @@ from functools import cache
 from typing import Final
 
 from conformance.judging.hints import hint
-from conformance.judging.judge import CELL, Finding
+from conformance.judging.judge import CELL, NO_OUTPUT, Finding
 from conformance.judging.wording import of_type
 from conformance.rules.rules import Aspect
 from conformance.text import printable
@@ -71,6 +71,7 @@ class Cause:
     """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it is.
 
     `type` and `value` are those of the guilty cell in the case, if it is known; `hint` says how the actual value relates to it.
+    Of an unreadable message that has no row, `vanished` is true: it is not accepted.
     """
 
     symptom: Symptom
@@ -78,6 +79,7 @@ class Cause:
     type: str = ""
     value: str = ""
     hint: str = ""
+    vanished: bool = False
 
     @property
     def key(self) -> str:
@@ -88,7 +90,8 @@ class Cause:
     def words(self) -> str:
         """The cause in one line."""
         named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(("row ", "kind ", "statement "))
-        return f"{'gives another kind or op for' if named else _VERBS[self.symptom]} {self._object()}"
+        verb = _VERBS[Symptom.LOST if self.vanished else self.symptom]
+        return f"{'gives another kind or op for' if named else verb} {self._object()}"
 
     def _object(self) -> str:
         refused = self.symptom in REFUSALS
@@ -153,7 +156,8 @@ def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
         return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
     change, cell = change_of(finding, case), cell_of(finding, case)
     shown = (declared(cell.type), _literal(cell, case.level)) if cell is not None else ("", "")
-    return Cause(kind, subjects or tuple(chain(finding, case)[:1]), *shown, hint(finding, case, change, cell))
+    vanished = kind is Symptom.ACCEPTED and finding.actual == NO_OUTPUT
+    return Cause(kind, subjects or tuple(chain(finding, case)[:1]), *shown, hint(finding, case, change, cell), vanished)
 
 
 def symptom(finding: Finding, case: Case) -> Symptom:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 from conformance.judging import wording
@@ -12,23 +12,27 @@ from conformance.judging.judge import Finding
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Logical, State
 
-_FAMILY: Final = re.compile(r"(.*) \([a-z][a-z_0-9<>, ()]*\)(, .* time zone is .*)?", re.DOTALL)
+_FAMILY: Final = re.compile(r"(.*) \((?P<kind>[a-z][a-z_0-9<>, ()]*)\)(?P<off>, .* time zone is .*)?", re.DOTALL)
 """A typed value: its text, the family of its type, and the difference of an instant, if stated."""
 _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
+_ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?$|\.0+$|(?<=\.\d)0+$")
+"""Midnight, and zeros that end a fraction."""
 _CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
 SIGN: Final = "equal but for the sign"
 WITHOUT: Final = "equal but for lost"
 WITH: Final = "equal but for added"
+OTHER: Final = "equal but for what stands for"
 _CHARACTERS: Final = (
     ("blanks", r"[ \t]+"),
     ("line ends", r"[\r\n]+"),
     ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
     ("backslashes", r"\\+"),
     ("quotes", r"[\"'`]+"),
+    ("signs of markup", r"[<>&]+"),
     ("replacement characters", "\ufffd+"),
     ("characters beyond the basic plane", r"[\U00010000-\U0010ffff]+"),
     ("characters beyond ASCII", r"[^\x00-\x7f]+"),
@@ -38,12 +42,15 @@ CASE: Final = "equal but for upper and lower case"
 ENDS: Final = "equal but for blanks at the ends"
 FORM: Final = "equal but for how it is written"
 WIDER: Final = {
-    f"{WITHOUT} replacement characters": f"{WITHOUT} characters beyond ASCII",
-    f"{WITHOUT} characters beyond the basic plane": f"{WITHOUT} characters beyond ASCII",
+    **{
+        f"{said} {sort}": f"{said} characters beyond ASCII"
+        for said in (WITHOUT, OTHER)
+        for sort in ("replacement characters", "characters beyond the basic plane")
+    },
     ENDS: f"{WITHOUT} blanks",
 }
 """Hints, and what they are part of where both are said."""
-OF_TEXTS: Final = (WITHOUT, WITH, CASE, ENDS, FORM)
+OF_TEXTS: Final = (WITHOUT, WITH, OTHER, CASE, ENDS, FORM)
 """Beginnings of hints on the characters of a text."""
 TYPE: Final = "equal but for the Spark type"
 COLUMN: Final = "the actual value is column "
@@ -51,18 +58,38 @@ FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
+_OF_CHARACTERS: Final = frozenset({Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET})
+"""Types of values that are no texts, but are texts on the wire."""
 _WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
 
 
-def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None) -> str:
-    """The relation of a wrong cell's actual value to the message; "" if it shows none."""
+def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None, *, elsewhere: bool = True) -> str:
+    """The relation of a wrong cell's actual value to the message; "" if it shows none. Where it is by chance that another image
+    or row holds the value, `elsewhere` is false."""
     if change is None or cell is None or finding.aspect not in (Aspect.VALUE, Aspect.NULL) or finding.actual == "NULL":
         return ""
-    match = _FAMILY.fullmatch(finding.actual) if case.level == 2 else None
-    actual = match[1] if match else finding.actual
-    found = _elsewhere(finding, case, change, actual) or _difference(cell, case.level, actual)
-    found = found or _column(finding, case, change, actual)
-    return "" if match and match[2] and found.startswith(DIFFERS) else found
+    actual = held_text(finding.actual, case.level)
+    found = _elsewhere(finding, case, change, actual) if elsewhere and _text(cell, case.level) != actual else ""
+    found = found or _difference(cell, case.level, actual) or _column(finding, case, change, actual)
+    off = (match := _FAMILY.fullmatch(finding.actual)) and match["off"] if case.level == 2 else ""
+    return "" if off and found.startswith(DIFFERS) else found
+
+
+def held_text(shown: str, level: int) -> str:
+    """An actual value without what is told of its type."""
+    match = _FAMILY.fullmatch(shown) if level == 2 else None
+    return match[1] if match else shown
+
+
+def owed_text(cell: Cell | None, level: int) -> str:
+    """An expected value as a finding shows it, without its type."""
+    return (_text(cell, level) if cell else None) or "NULL"
+
+
+def kind_of(shown: str) -> str:
+    """The Spark type of a typed value; "" for NULL."""
+    match = _FAMILY.fullmatch(shown)
+    return match["kind"] if match else ""
 
 
 def _text(cell: Cell, level: int) -> str | None:
@@ -109,11 +136,13 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
         return TYPE
     if cell.type.logical in _CLOCKS:
         found, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
+        same = same or _ZEROS.sub("", expected) == _ZEROS.sub("", actual)
     elif isinstance(cell.value, str):
         return texts(expected, actual)
     else:
         found, same = _numbers(expected, actual)
-        return found or TYPE * (same and level == 2)
+        found = found or TYPE * (same and level == 2)
+        return texts(expected, actual) if level == 1 and cell.type.logical in _OF_CHARACTERS and not (found or same) else found
     return found or (TYPE if level == 2 else FORM) * same
 
 
@@ -171,7 +200,21 @@ def _texts(expected: str, actual: str) -> str:
         for sort, pattern in _CHARACTERS if some else ():
             if re.fullmatch(pattern, some):
                 return f"{said} {sort}"
-    return ""
+    return next((f"{OTHER} {sort}" for sort, pattern in _CHARACTERS if _is_without(expected, actual, pattern)), "")
+
+
+def _is_without(expected: str, actual: str, pattern: str) -> bool:
+    """Whether all that stands beside characters of a sort is there."""
+    first, *rest = re.split(pattern, expected)
+    at = len(first)
+    if not rest or not any((first, *rest)) or not actual.startswith(first) or not actual.endswith(rest[-1]):
+        return False
+    for part in rest[:-1]:
+        found = actual.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return at <= len(actual) - len(rest[-1])
 
 
 def _lost(text: str, rest: str) -> str:
@@ -189,10 +232,12 @@ def _numbers(expected: str, actual: str) -> tuple[str, bool]:
     """How two numbers are related, and whether they are equal."""
     try:
         want, got = Decimal(expected), Decimal(actual)
+        if want == got == 0 and want.is_signed() != got.is_signed():
+            return SIGN, False
         if not (want.is_finite() and got.is_finite()) or want == got:
             return "", want == got
         return _of_numbers(want, got), False
-    except (InvalidOperation, OverflowError, ValueError):
+    except (ArithmeticError, ValueError):
         return "", False
 
 

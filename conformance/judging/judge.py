@@ -151,6 +151,8 @@ class Site:
     side: str = ""
 
 
+NO_OUTPUT: Final = "no output row"
+"""The actual rows of a message that vanished."""
 CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
 """Compared aspects of an image's column."""
 View: TypeAlias = tuple[str, frozenset[str]]
@@ -398,9 +400,7 @@ class _Reader:
             got = by_row.pop(change.row, [])
             if rejected:
                 got = list(rows)
-            here = self.check(
-                bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), "no output row"
-            )
+            here = self.check(bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), NO_OUTPUT)
             if not here:
                 self._refused(change)
             else:
@@ -436,7 +436,7 @@ class _Reader:
         if change.anything:
             wanted = "at least one output row"
             fine = bool(rows) or STOPS in self._conventions
-            self.check(fine, change, "change", Aspect.MISSING, (number, 0), "rows", wanted, "no output row")
+            self.check(fine, change, "change", Aspect.MISSING, (number, 0), "rows", wanted, NO_OUTPUT)
             return
         kinds = {Kind.CORRUPT, *(kind for kind, _ in change.accept)}
         # At level two a change of another kind has no row.
@@ -444,7 +444,7 @@ class _Reader:
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
         cell = None if fine else bad_cell(self.case)
         column = cell.column if cell else ""
-        actual = "no output row" if not rows else "; ".join(_describe(row, column) for row in rows[:3])
+        actual = NO_OUTPUT if not rows else "; ".join(_describe(row, column) for row in rows[:3])
         kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
         wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
         self.check(fine or kept, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)

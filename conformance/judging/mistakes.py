@@ -8,7 +8,7 @@ mistake; what they do not explain goes on to the next. Nothing here moves a verd
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,12 +16,13 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from conformance.judging.causes import cell_of, change_of
-from conformance.judging.hints import CASE, COLUMN, OF_TEXTS, SIGN, WIDER, hint, texts
-from conformance.judging.judge import CELL, CaseResult, Finding
+from conformance.judging.compare import ACCEPTED
+from conformance.judging.hints import CASE, COLUMN, OF_TEXTS, SIGN, WIDER, held_text, hint, kind_of, owed_text, texts
+from conformance.judging.judge import CELL, NO_OUTPUT, CaseResult, Finding
 from conformance.judging.results import FormatResult
 from conformance.judging.traits import NEARLY, SORTS, Failing, Population, Trait, Traits, Unit
 from conformance.rules.rules import Aspect, Obligation, Rule
-from generators.model import Case, Kind, Op, State
+from generators.model import Case, Kind, Logical, Op, State
 
 Place: TypeAlias = tuple[str, int, int, str, str | None]
 """Case, message, row, side and column of a finding."""
@@ -39,10 +40,12 @@ _REST: Final = 0.1
 """Share of a mistake's units that what no trait explains has at most, to be its rest."""
 _WIDE: Final = 3
 """How many times the cases of a vague mistake another may have to be its explanation."""
+_OPS: Final = frozenset({"op", "kind"})
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _SOME: Final = "some"
 """The word for what no trait explains."""
+_DRAWN: Final = "a fault that was drawn"
 FAULTS: Final = 6
 """Faults that are named in a sentence."""
 NOUNS: Final = 3
@@ -69,7 +72,7 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
     """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too."""
     rules = {one.rule.id: one.rule for one in result.rules}
     asked = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
-    population = Population(result.cases)
+    population = Population(result.cases, {id_ for id_, rule in rules.items() if rule.obligation in asked})
     found: list[tuple[Trait, Failing]] = []
     by_law: dict[str, list[Failing]] = defaultdict(list)
     for case in result.cases:
@@ -85,7 +88,7 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
             else:
                 found.append((symptom, failing))
     by_symptom: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
-    for symptom, failing in _of_rows(found):
+    for symptom, failing in _of_rows(_by_no_chance(found, population)):
         by_symptom[symptom].setdefault(failing.unit, failing)
     by_symptom = _differing(_of_the_other_image(by_symptom))
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
@@ -109,7 +112,11 @@ _NO_COLUMNS: Final = "an image of no columns where it has none"
 _OTHER_LETTERS: Final = "the same word in capital or small letters"
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
+_COMES_AS: Final = "it comes as "
+"""How a hint begins on a value of another Spark type."""
 _WRONG: Final[Trait] = ("value", "is wrong")
+_AS_TEXT: Final[Trait] = ("value", f"is wrong: {_COMES_AS}string")
+_TEXTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value})
 _OFF: Final = re.compile(r", ([^,]+ (?:later|earlier)); the deployment's")
 """How far an instant is off, which an actual value tells where no hint does."""
 _OF_CELLS: Final = frozenset({"presence", "value", "shuffled", "swapped"})
@@ -143,23 +150,24 @@ _SAID: Final[Mapping[str, str]] = {
 """What is said of units with a symptom, by its sort."""
 
 
-def _symptom(finding: Finding, case: Case) -> Trait:
+def _symptom(finding: Finding, case: Case, *, elsewhere: bool = True) -> Trait:
     """What is wrong, and where it matters how."""
     change, cell = change_of(finding, case), cell_of(finding, case)
-    unreadable = bool(case.fault) and (change is None or change.kind is Kind.CORRUPT)
+    unreadable = bool(case.fault) if change is None else change.kind is Kind.CORRUPT
     match finding.aspect:
         case Aspect.ACCEPTED | Aspect.MISSING | Aspect.KIND if unreadable:
             rows = finding.actual.split("; ")
             if len(rows) > 1 and all(row.startswith(Kind.CORRUPT) for row in rows):
                 return (Aspect.EXTRA.value,)
-            return ("vanishes",) if finding.actual == "no output row" else ("accepted",)
+            return ("vanishes",) if finding.actual == NO_OUTPUT else ("accepted",)
         case Aspect.MISSING | Aspect.EXTRA | Aspect.CORRUPT:
             return (finding.aspect.value,)
         case Aspect.KIND | Aspect.OP:
             kind = finding.actual if finding.aspect is Aspect.KIND else ""
-            return "op", _OTHER_LETTERS if texts(finding.expected, finding.actual) == CASE else kind
+            letters = any(texts(one, finding.actual) == CASE for one in finding.expected.split(" or "))
+            return "op", _OTHER_LETTERS if letters else kind
         case Aspect.FIELD:
-            said = texts(finding.expected, finding.actual)
+            said = _short(texts(finding.expected, finding.actual))
             return "field", finding.path, f": {said}" if said else ""
         case Aspect.IMAGE:
             article = "an" if finding.side == "after" else "a"
@@ -175,16 +183,53 @@ def _symptom(finding: Finding, case: Case) -> Trait:
                 return _NULL
             said = hint(finding, case, change, cell)
             return _SWAPPED if said.startswith(COLUMN) else _NOT_NULL
-    said = hint(finding, case, change, cell)
+    said = hint(finding, case, change, cell, elsewhere=elsewhere)
     if not said and (off := _OFF.search(finding.actual)):
         said = off[1]
     if said.startswith("the actual value is row "):
         return _SHUFFLED
     if said.startswith(COLUMN):
         return _SWAPPED
-    if said.startswith(_CUT):
-        said = _CUT
-    return "value", f"is wrong: {said}" if said else "is wrong"
+    kind = kind_of(finding.actual) if case.level == 2 and not said.endswith(_IMAGES) else ""
+    if kind and cell is not None and kind not in ACCEPTED[cell.type.logical]:
+        said = f"{_COMES_AS}{kind}"
+    return "value", f"is wrong: {_short(said)}" if said else "is wrong"
+
+
+def _short(said: str) -> str:
+    return _CUT if said.startswith(_CUT) else said
+
+
+def _by_no_chance(found: Sequence[tuple[Trait, Failing]], population: Population) -> list[tuple[Trait, Failing]]:
+    """The symptoms, where few families of types have a value of another image or row by chance; and where several
+    families come as texts, all texts of other types do."""
+    families: dict[Trait, Counter[str]] = defaultdict(Counter)
+    for symptom, one in found:
+        families[symptom][one.family] += 1
+    wrong = sum((some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)), Counter[str]())
+    chance = {symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)}
+    as_text = len(families[_AS_TEXT]) >= _FAMILIES
+    out: list[tuple[Trait, Failing]] = []
+    for symptom, one in found:
+        if symptom in chance:
+            symptom = _symptom(one.finding, one.result.case, elsewhere=False)
+        if as_text and _wrong(symptom) and one.family not in _TEXTS and kind_of(one.finding.actual) == "string":
+            symptom = _AS_TEXT
+        out.append((symptom, one))
+    return out
+
+
+def _are_few(symptom: Trait, some: Mapping[str, int], wrong: Mapping[str, int], population: Population) -> bool:
+    """Whether it is by chance that values of so few families, and few of those that are wrong, are another image's, row's or
+    column's."""
+    if not _is_elsewhere(symptom) or any(number >= NEARLY * wrong[family] for family, number in some.items()):
+        return False
+    trait, least = {_SHUFFLED: (("several",), 2), _SWAPPED: (("any",), 2)}.get(symptom, (("op", Op.UPDATE.value), _FAMILIES))
+    return len(some) < min(least, len(population.families(trait)))
+
+
+def _is_elsewhere(symptom: Trait) -> bool:
+    return symptom in (_SHUFFLED, _SWAPPED) or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
 
 
 def _which(symptom: Trait) -> str:
@@ -201,29 +246,35 @@ def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Fa
     images: dict[Unit, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
     for symptom, one in found:
         images[one.unit[:4]][symptom].append(one)
-    swapped = {unit for unit, here in images.items() if here[_SWAPPED] and _are_swapped(here[_SWAPPED], here[_NULL])}
+    swapped = {unit for unit, here in images.items() if here[_SWAPPED] and _are_swapped(here)}
     several = len({unit[0] for unit in swapped}) >= _SEVERAL
     cells = [one.unit[:4] in swapped for symptom, one in found if symptom[0] == "value"]
     most = several and sum(cells) >= NEARLY * len(cells)
+    shuffled = {one.unit[:2] for symptom, one in found if symptom == _SHUFFLED}
     for symptom, one in found:
         here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
         if symptom == _UNOWED and here[_NOT_THERE]:
             yield _NOT_THERE, replace(one, traits=here[_NOT_THERE][0].traits)
         elif symptom[0] == "value" and (spoilt or (most and not _tells(symptom))):
             yield _SWAPPED, one
+        elif one.unit[:2] in shuffled and symptom in (_NULL, _NOT_NULL, _WRONG, _NOT_THERE):
+            yield _SHUFFLED, one
         elif symptom == _SWAPPED and not spoilt:
             yield (_NOT_NULL if one.finding.aspect is Aspect.NULL else _WRONG), one
         else:
             yield symptom, one
 
 
-def _are_swapped(held: Sequence[Failing], nulls: Sequence[Failing]) -> bool:
-    """Whether cells with other columns' values, and NULLs, are most of an image."""
-    case, change = held[0].result.case, change_of(held[0].finding, held[0].result.case)
-    image = (change.image(held[0].finding.side, case.level) if change else None) or {}
-    number = len(held) + len(nulls)
-    values = any(one.finding.aspect is Aspect.VALUE for one in held)
-    return values and number > 1 and 2 * number >= sum(cell.state is not State.ABSENT for cell in image.values())
+def _are_swapped(here: Mapping[Trait, Sequence[Failing]]) -> bool:
+    """Whether of an image's cells with other values, which are several, half hold what others of them should."""
+    wrong = [_owed_and_held(one) for symptom, some in here.items() if symptom[0] in _OF_CELLS for one in some]
+    owed, held = (Counter(pair[number] for pair in wrong if pair[0] != pair[1]) for number in (0, 1))
+    return owed.total() > 1 and 2 * (owed & held).total() >= owed.total()
+
+
+def _owed_and_held(one: Failing) -> tuple[str, str]:
+    case = one.result.case
+    return owed_text(cell_of(one.finding, case), case.level), held_text(one.finding.actual, case.level)
 
 
 def _of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
@@ -268,7 +319,7 @@ def _said(symptom: Trait) -> str:
 def _tells(symptom: Trait) -> bool:
     """Whether a hint on wrong values leaves nothing to explain."""
     said = _said(symptom)
-    return said.endswith(_IMAGES) or said.startswith((SIGN, _CUT, *OF_TEXTS))
+    return said.endswith(_IMAGES) or said.startswith((SIGN, _CUT, _COMES_AS, *OF_TEXTS))
 
 
 def _plain(symptom: Trait) -> Trait:
@@ -293,7 +344,7 @@ def _differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
             out[symptom] = some
     for found in families.values():
         most = max(found, key=lambda told: len(found[told]))
-        total = sum(map(len, found.values()))
+        total = sum(len(some) for symptom, some in found.items() if not symptom[-1].endswith(_IMAGES))
         apart = {symptom for symptom, some in found.items() if symptom != most and _is_apart(symptom, some, total, families)}
         one_hint = len(found[most]) >= NEARLY * sum(len(mine) for symptom, mine in found.items() if symptom not in apart)
         for symptom, mine in found.items():
@@ -314,15 +365,10 @@ def _is_apart(symptom: Trait, some: Sequence[Failing], total: int, families: Map
 
 
 def _own_class(one: Failing, most: Sequence[Failing], some: Sequence[Failing]) -> bool:
-    """Whether all values of the class become one, in several cases, and none is wrong as most others are."""
+    """Whether values of the class are wrong in several cases, and none as most others are."""
     kin = next((trait for trait in one.traits if trait[0] == "kin"), None)
-    alike = [other for other in some if kin in other.traits]
-    return (
-        kin is not None
-        and len({other.finding.actual for other in alike}) == 1
-        and len({other.result.case.id for other in alike}) >= _SEVERAL
-        and not any(kin in other.traits for other in most)
-    )
+    cases = {other.result.case.id for other in some if kin in other.traits}
+    return kin is not None and len(cases) >= _SEVERAL and not any(kin in other.traits for other in most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +383,10 @@ class _Named:
     def families(self) -> frozenset[str]:
         """The types' families of the units."""
         return frozenset(one.family for one in self.some if one.family)
+
+    def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
+        """The traits of these sorts that all of them have."""
+        return frozenset(trait for trait in frozenset.intersection(*(one.traits for one in self.some)) if trait[0] in sorts)
 
     def noun(self, unit: str) -> str:
         """What is told of."""
@@ -407,7 +457,7 @@ def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
 
 
 def _faults(left: Iterable[Failing]) -> str:
-    faults = dict.fromkeys(one.result.case.fault for one in left)
+    faults = dict.fromkeys(one.result.case.fault or _DRAWN for one in left)
     return ", ".join(islice(faults, FAULTS)) + (f" and {len(faults) - FAULTS} more" if len(faults) > FAULTS else "")
 
 
@@ -425,25 +475,35 @@ def _is_one(symptom: Trait) -> bool:
         or _NO_COLUMNS in symptom
         or symptom == _NOT_NULL
         or (symptom[0] == "op" and symptom[1] in (_OTHER_LETTERS, *Kind))
-        or (symptom[0] == "value" and symptom[1].endswith(_IMAGES))
+        or (symptom[0] == "value" and (symptom[1].endswith(_IMAGES) or _COMES_AS in symptom[1]))
     )
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """What is one mistake: a field's, and values of one family of types, whichever types and classes of it; what no trait
-    tells goes to what has its families."""
+    """What is one mistake: a field's, rows of one op or kind, columns of an image of one op, and values of one family of types,
+    whichever types and classes of it; what no trait tells goes to what has its families."""
     groups: list[list[_Named]] = []
     for one in named:
-        mine = one.families if symptom[0] in _OF_CELLS else frozenset()
+        mine = one.families if symptom[0] in _OF_CELLS else one.shared(_OPS)
         for group in groups:
-            theirs = group[0].families
+            theirs = group[0].families if symptom[0] in _OF_CELLS else group[0].shared(_OPS)
             rest = not one.traits and (mine & theirs if symptom[0] in _OF_CELLS else len(one.some) <= _REST * len(group[0].some))
-            if _is_one(symptom) or (mine and theirs and (mine <= theirs or theirs <= mine)) or rest:
+            alike = mine and theirs and (mine <= theirs or theirs <= mine)
+            if symptom == _NULL and _contents(one, group[0]):
+                alike = one.traits == group[0].traits
+            elif symptom == _NOT_THERE:
+                alike = alike or one.shared(("image",)) & group[0].shared(("image",))
+            if _is_one(symptom) or alike or rest:
                 group.append(one)
                 break
         else:
             groups.append([one])
     return iter(groups)
+
+
+def _contents(one: _Named, other: _Named) -> bool:
+    """Whether each is of one class of texts: unlike those of numbers, which are ranges, these differ in what they hold."""
+    return all(len(each.traits) == 1 and each.traits[0][:2] == ("kin", Logical.TEXT.value) for each in (one, other))
 
 
 def _mistake(traits: Traits, sentence: str, some: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
@@ -473,6 +533,7 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
             member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
+            member |= (other.traits, one.traits) == ((_SHUFFLED,), (("later",),))
             # Of the same values it is one mistake, whatever the hints.
             wrong = all(f" {_WRONG[1]}" in each.sentence for each in (one, other))
             member |= bool(one.traits) and one.traits == other.traits and wrong

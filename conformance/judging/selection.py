@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any
 
-from conformance.cases.catalogue import matches
+from conformance.cases.catalogue import Budget, matches, named_cases, profiles, recorded_cases
 from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
-from generators.errors import NothingSelected, UnknownName
+from generators.drawing.cases import boundary_scenarios, case_id
+from generators.errors import NothingSelected, UnknownName, closest
 from generators.model import Case, Kind, Origin
 from generators.sources.registry import SOURCES
 from generators.tables.scenarios import TAG as TABLES
@@ -36,9 +38,34 @@ class Selection:
         """
         known = {rule.id for name in formats for rule in rules(name)}
         for pattern in (*self.select, *self.exclude):
-            head = pattern.split("/")[0]
-            if not any(ch in head for ch in "*?[") and head not in FORMATS:
+            head = re.split(r"[*?[/]", pattern)[0]
+            whole = pattern == head or pattern[len(head)] == "/"
+            if head not in FORMATS if whole else not any(name.startswith(head) for name in FORMATS):
                 raise NothingSelected(str(UnknownName("case or rule", pattern, [*known, *FORMATS])))
+
+    def check_cases(self, fmts: Iterable[Format[Any]], globs: str | Sequence[str], budget: Budget, seed: int) -> None:
+        """Refuses a --select that no rule and no case of the formats' profiles matches; of cases only those are made that match.
+
+        Raises NothingSelected with the nearest match.
+        """
+        nearest: list[str] = []
+        for fmt in fmts:
+            chosen, ids = profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
+            # One drawn case in a few is spoiled, too, and has a number of its own.
+            drawn = (f"{fmt.name}/{one.name}/drawn/{seed}/{number}" for one in chosen for number in range(2 * budget.drawn))
+            if any(matches(name, pattern) for name in chain(ids, drawn) for pattern in self.select):
+                return
+            if any(named_cases(fmt, chosen, self.select)) or any(
+                matches(case.id, pattern) for case in recorded_cases(fmt, globs, None) for pattern in self.select
+            ):
+                return
+            asked = [one for one in chosen if any(f"/{one.name}/" in pattern for pattern in self.select)]
+            scenarios = ((one, scenario) for one in (*asked, *chosen[-1:])[:1] for scenario in boundary_scenarios(fmt, one))
+            nearest += [fmt.name, *ids, *(case_id(fmt, one, scenario) for one, scenario in scenarios)]
+        if self.select:
+            raise NothingSelected(
+                f"no case matches --select {' '.join(self.select)}. {closest(self.select[0], nearest)}".rstrip()
+            )
 
     def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
         """The patterns of --select and --exclude that match a rule and no case."""

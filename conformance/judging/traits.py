@@ -7,7 +7,7 @@ release, its options. `Population` finds the few traits that the most failing un
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations
@@ -48,6 +48,7 @@ SORTS: Final = {
     "side": "{unit} in the {0} image",
     "key": "{unit} of the key",
     "unchanged": "{unit} that the UPDATE does not change",
+    "changed": "{unit} that the UPDATE changes",
     "unsigned": "{unit} of an unsigned type",
     "negative": "negative {unit} of the {0} types",
     "family": "{unit} of the {0} types",
@@ -59,6 +60,7 @@ SORTS: Final = {
     "capital": "{unit} whose name has capital letters",
     "small": "{unit} whose name has small letters",
     "sign": "{unit} with {0} in its name",
+    "long": "{unit} whose name has over {0} characters",
     "quoted": "{unit} whose name needs quotes",
     "class": "{unit} of {0} in the class {1}",
     "fault": "message with the fault {0}",
@@ -70,17 +72,21 @@ SORTS: Final = {
 }
 """How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
 _RANK: Final = {sort: number for number, sort in enumerate(SORTS)}
-_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain", "unchanged"})
+_OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain", "unchanged", "changed"})
 """Sorts of traits that say nothing of a row as a whole."""
 _UNSAID: Final = frozenset({"boundary", "drawn"})
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
+_WORD_NULL: Final = "literal-null"
+"""The class of a text that any scenario may have."""
+_LONG_NAME: Final = 30
+"""Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
 _HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
-"""What is wrong with a row whose cells are not compared."""
+"""What is wrong with a row, or with its image, whose cells are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +108,17 @@ class Failing:
 @dataclass(slots=True)
 class Population:
     """All units of a format's cases, counted by traits on first use: `rows`, `faults`, and cells that are owed as `there`,
-    `nulls`, `values` or `absent`."""
+    `nulls`, `values` or `absent`. Units that break none of the `rules`, but another, are left out."""
 
     results: Sequence[CaseResult]
+    rules: Container[str]
     _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _counts: dict[str, Counted[Trait]] = field(default_factory=dict)
 
     def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
         other has them at all. `bad` are the traits of all units that fail so, or show nothing of a trait's innocence."""
-        if which not in self._counts:
-            self._counts[which] = counted(self._units(which))
-        every, failing, failed = self._counts[which], counted(one.traits for one in left), counted(bad)
+        every, failing, failed = self._counted(which), counted(one.traits for one in left), counted(bad)
 
         def share(traits: Traits) -> float:
             number = every.number(traits)
@@ -136,6 +141,16 @@ class Population:
             found = max((found, best(filter(held, combinations(common, size)))), key=held)
         return found, share(found) == 1
 
+    def _counted(self, which: str) -> Counted[Trait]:
+        if which not in self._counts:
+            self._counts[which] = counted(self._units(which))
+        return self._counts[which]
+
+    def families(self, trait: Trait) -> frozenset[str]:
+        """The families of types of the values that have the trait."""
+        values = self._counted("values")
+        return frozenset(_REAL.get(one[1], one[1]) for one in values.having if one[0] == "family" and values.number((trait, one)))
+
     def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
         if which == "faults":
@@ -154,17 +169,19 @@ class Population:
             if result.verdict in (Verdict.UNSUPPORTED, Verdict.ERRORED, Verdict.TIMEOUT):
                 continue
             case = result.case
-            lost = {(f.message, f.row) for f in result.findings if f.aspect in _HIDING}
+            lost = {(f.message, f.row, f.side * (f.aspect is Aspect.IMAGE)) for f in result.findings if f.aspect in _HIDING}
+            open_ = {(f.message, f.row, f.side, f.column) for f in result.findings if f.rule not in self.rules}
             for number, written in enumerate(case.written):
                 for change in written.changes:
                     if which in ("rows", "faults"):
                         if (change.kind is Kind.CORRUPT) == (which == "faults"):
                             of_all = self._of_fault(case, number) if which == "faults" else self._of_row(case, number, change)
                             yield of_all if which == "faults" else of_all | _of_cells(change, case.level)
-                    elif (number, change.row) not in lost:
+                    elif (number, change.row, "") not in lost:
                         row = self._of_row(case, number, change)
                         for side, column, cell in cells(change, case.level):
-                            if _OWED[which](cell.state, case.level):
+                            unit = number, change.row, side, column
+                            if unit not in open_ and unit[:3] not in lost and _OWED[which](cell.state, case.level):
                                 yield row | _of_cell(side, column, change, cell)
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
@@ -250,7 +267,8 @@ def _of_name(side: str, column: str, change: Change) -> set[Trait]:
     traits.update([("small",)] if column != column.upper() else [])
     traits.add(("key",) if column in (change.keys or ()) else ("plain",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
-    traits.update([("unchanged",)] if old is not None and old == new else [])
+    traits.update([("unchanged" if old == new else "changed",)] if old is not None and new is not None else [])
+    traits.update([("long", str(_LONG_NAME))] if len(column) > _LONG_NAME else [])
     traits.update([("quoted",)] if not column.isidentifier() else [])
     traits.update(
         ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
@@ -263,8 +281,9 @@ def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Tr
     if cell.state in (State.NULL, State.ABSENT):
         return frozenset({*traits, *([("nothing", name), ("void",)] if cell.state is State.NULL else [])})
     traits |= {("type", name), ("family", cell.type.logical.value)}
-    traits.update([("class", name, cell.cls), ("kin", cell.type.logical.value, cell.cls)] if cell.cls else [])
-    traits.update([("like", cell.cls)] if cell.cls and cell.type.logical in _CALENDARS else [])
+    cls = _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
+    traits.update([("class", name, cls), ("kin", cell.type.logical.value, cls)] if cls else [])
+    traits.update([("like", cls)] if cls and cell.type.logical in _CALENDARS else [])
     traits.update([("unsigned",)] if cell.type.unsigned else [])
     signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
     traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])

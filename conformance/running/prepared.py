@@ -21,7 +21,7 @@ from conformance.rules.rules import Rule, rules
 from conformance.running.mixing import Mixed, Outputs
 from generators.model import Case, Message
 from generators.publishing.cluster import Target
-from generators.wire_format import Format
+from generators.wire_format import Format, get
 
 if TYPE_CHECKING:
     from generators.tables.user_values import Values
@@ -61,6 +61,12 @@ class Settings:
     def selection(self) -> Selection:
         """--select and --exclude."""
         return Selection(self.select, self.exclude)
+
+    def check_selection(self) -> None:
+        """Refuses a selection that matches nothing; of a user's tables it is known later. Raises NothingSelected."""
+        self.selection.check(self.formats)
+        if self.select and self.tables is None:
+            self.selection.check_cases(map(get, self.formats), self.writer_profile, self.budget, self.seed)
 
     @property
     def filtered(self) -> bool:

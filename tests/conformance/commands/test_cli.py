@@ -188,6 +188,11 @@ def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, m
         (["run", TICDC, "--broker", "none", "--select", "nothing"], "unknown case or rule 'nothing'"),
         (["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"], "Did you mean 'ticdc-canal-json"),
         (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
+        (
+            ["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/ddl/droptable"],
+            f"Did you mean '{TICDC}/v7.1.6/ddl/drop-table'?",
+        ),
+        (["run", TICDC, "--broker", "none", "--select", "nosuch*"], "unknown case or rule 'nosuch*'"),
         (["run", "huawei-cdl-json", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
         (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
     ],
@@ -198,6 +203,8 @@ def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, mon
     assert (code, out) == (4, "")
     assert said in err
     assert "Traceback" not in err
+    # Only what excludes every case is known once they are drawn.
+    assert (tmp_path / "log").exists() is ("--exclude" in argv)
 
 
 def test_several_profiles_are_judged_in_the_writers_order(command):

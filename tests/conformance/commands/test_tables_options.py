@@ -1,5 +1,6 @@
 """The options of a user's tables: what they refuse, what they print, and what a report may say of them."""
 
+import json
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -33,6 +34,7 @@ def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
     short = said(*arguments, "--count", "3")
     assert "tables: customers, orders (mysql); 9 notes" in short
     assert short.count("CREATE VIEW") == 1 and "(and 7 more of this kind)" in short
+    assert "left out" in short.splitlines()[1]
     assert said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
     ids = (tmp_path / "ticdc-canal-json" / "v7.1.6" / "tables.json").read_text("utf-8")
     assert "tables/histories/drawn/1/0" in ids
@@ -57,3 +59,13 @@ def test_the_configuration_file_places_files_and_leaves_urls(tmp_path, monkeypat
     given = load(file, cli).defaults(sections(cli))["run"]
     assert given["tables"] == ["conf/shop.sql", "mysql://db/shop"]
     assert (given["values_file"], given["dialect"]) == ("conf/v.toml", "tidb")
+
+
+def test_the_cases_of_the_tables_are_listed():
+    shown = said(
+        "cases", "ticdc-canal-json", "--writer-profile", "v7.1.6", "--tables", SHOP, "--select", "*/tables/*", "--format", "json"
+    )
+    ids = [case["id"] for case in json.loads(shown[shown.index("[") : shown.rindex("]") + 1])]
+    assert ids and all(one.startswith("ticdc-canal-json/v7.1.6/tables/") for one in ids)
+    assert {one.split("/")[3] for one in ids} >= {"customers", "orders"}
+    assert "no case matches */nothing" in said("cases", "ticdc-canal-json", "--tables", SHOP, "--select", "*/nothing")

@@ -59,6 +59,14 @@ LOST = "equal but for lost characters"
         *(("varchar", "a b", "a b", "ab", "equal but for lost blanks"), ("varchar", "éa", "éa", "a", f"{LOST} beyond ASCII")),
         *(("varchar", "\x01a", "\x01a", "a", "equal but for lost control characters"), ("varchar", "ab", "ab", "ca", "")),
         ("varchar", "\\n", "\\n", "n", "equal but for lost backslashes"),
+        ("varchar", "a\nb", "a\nb", "a\\nb", "equal but for what stands for line ends"),
+        ("varchar", "a<b>c", "a<b>c", "a&lt;b&gt;c", "equal but for what stands for signs of markup"),
+        *(("varchar", "\n", "\n", "x", ""), ("varchar", "a\nb\nc", "a\nb\nc", "axc", "")),
+        ("datetime-3", 0, "0000-00-00 00:00:00.000", "0000-00-00 00:00:00", "equal but for how it is written"),
+        ("date", 0, "0000-00-00", "0000-00-00 00:00:00", "equal but for how it is written"),
+        ("decimal-10-2", Decimal(0), "-0.00", "0.00", "equal but for the sign"),
+        # The difference of such numbers is no Decimal.
+        ("decimal-10-2", Decimal(1), "1E+999999", "-9E+999999", ""),
         *(("varchar", "it's", "it's", "it''s", "equal but for added quotes"), ("varchar", "a b\\", "a b\\", "ab", "")),
     ],
 )
@@ -90,8 +98,21 @@ def test_a_value_of_the_other_image_or_of_another_row_is_named():
     assert hinted(right, "7", before=old) == "the actual value is the before image's"
     assert hinted(right, "9", others=(old, other)) == "the actual value is row 2's"
     assert hinted(right, "7 (int)", level=2, before=old) == "the actual value is the before image's"
+    # It is another image's, too, but as it should be.
+    assert hinted(right, "5 (string)", level=2, before=right) == "equal but for the Spark type"
 
 
 def test_an_uncertain_value_has_no_difference():
     one_of = Cell(State.ONE_OF, TYPES["timestamp-0"], text="2024-01-02 03:04:05", options=(1, 2))
     assert hinted(one_of, "2024-01-02 11:04:05") == ""
+
+
+@pytest.mark.parametrize(
+    ("actual", "words"),
+    [("ROW INSERT {}", "accepts the fault truncated"), ("no output row", "gives nothing for the fault truncated")],
+)
+def test_an_unreadable_message_that_vanishes_is_not_accepted(actual, words):
+    written = Written(Message("cdc", 0, None, b"{"), (Change(0, Kind.CORRUPT),))
+    case = Case("x/v1/c", "x", "v1", Deployment(), 1, (), (written,), fault="truncated")
+    told = cause(Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual), case)
+    assert (told.key, told.words) == ("accepted: fault truncated", words)

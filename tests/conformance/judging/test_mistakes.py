@@ -14,6 +14,8 @@ from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import perfect
+from conformance.selftest.operators.catalogue import OPERATORS
+from conformance.selftest.operators.operator import Seen
 from generators.model import Kind
 from generators.wire_format import get
 
@@ -215,6 +217,46 @@ def garbage_lost(rows, _message):
 
 def keys_dropped(row):
     return replace(row, fields={**row.fields, "keys": None}) if row.fields.get("keys") else row
+
+
+STACKED = [
+    # A value that is another image's or row's by chance.
+    (2, ("bit-as-a-truth",), ["value of the bit types"]),
+    (1, ("integer-through-a-double",), ["value of the int types in the class beyond-double is wrong: equal as a double"]),
+    # Values of another Spark type, whatever they were.
+    (2, ("every-value-as-text",), ["is wrong: it comes as string"]),
+    (2, ("labels-as-bytes",), ["is wrong: it comes as binary"]),
+    # Two mistakes in texts: what each of them changes, or what each class of texts becomes.
+    (
+        *(1, ("text-html-escaped", "text-three-byte-only")),
+        ["in the class astral is wrong", "in the class html is wrong: equal but for what stands for signs of markup"],
+    ),
+    (1, ("text-empty-as-null", "text-word-null-as-null"), ["in the class empty is NULL", "in the class literal-null is NULL"]),
+    (1, ("date-with-midnight",), ["of the date types is wrong: equal but for how it is written"]),
+    (1, ("columns-cut-at-30",), ["every column whose name has over 30 characters is not there"]),
+    (1, ("sql-cut-at-100",), [": cut"]),
+    (1, ("delete-in-both", "statement-lost"), ["with an after image", "DDL message"]),
+    (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
+    (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("level", "names", "sentences"), STACKED, ids=lambda one: "+".join(one) if isinstance(one, tuple) else ""
+)
+def test_each_operator_is_named_once_and_nothing_else_is(level, names, sentences):
+    judge, results = Judge(rules(NAME)), []
+    for case in cases(level):
+        owed = [perfect.owed(case, written) for written in case.written]
+        rows = [[perfect.row(change, level) for change in changes] for changes in owed]
+        for name in names:
+            rows = [OPERATORS[name].alter(some, Seen(case, changes)) for some, changes in zip(rows, owed, strict=True)]
+        results.append(judge.judge(case, rows, case.tables[0].name if level == 2 else None))
+    every = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
+    found = mistakes(FormatResult(NAME, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
+    named = sorted(one.sentence for one in found if len(one.cases) > 1)
+    assert len(named) == len(sentences), named
+    assert all(any(words in sentence for sentence in named) for words in sentences), named
 
 
 SINGLE = {

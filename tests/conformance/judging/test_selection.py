@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.cases.catalogue import BUDGETS
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import Selection, claimed
 from conformance.rules.rules import rules
 from generators.errors import NothingSelected
 from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Origin, Table, Written
 from generators.sources import mysql
+from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
 TABLE = Table("db", "t", (Column("id", mysql.TYPES["int"]), Column("a", mysql.TYPES["varchar"])), ("id",))
@@ -64,10 +66,36 @@ def test_only_patterns_of_cases_tell_which_are_needed(selection, patterns):
     assert selection.of_cases(rules(NAME)) == patterns
 
 
-@pytest.mark.parametrize("selection", [Selection(("nonsense",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))])
+@pytest.mark.parametrize(
+    "selection",
+    [Selection(("nonsense",)), Selection(("nosuch*",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))],
+)
 def test_a_pattern_of_no_format_is_refused(selection):
     with pytest.raises(NothingSelected, match="unknown case or rule"):
         selection.check([NAME])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "near"),
+    [
+        (f"{NAME}/v7.1.6/ddl/droptable", f"Did you mean '{NAME}/v7.1.6/ddl/drop-table'?"),
+        *(
+            (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
+            ("*/no-such-case", "no case matches --select */no-such-case"),
+        ),
+        (f"{NAME}/v7.1.6/drawn/2/*", "no case matches"),
+    ],
+)
+def test_a_pattern_of_no_case_is_refused_with_what_is_near(pattern, near):
+    with pytest.raises(NothingSelected) as refused:
+        Selection((pattern,)).check_cases([get(NAME)], "v7.1.6", BUDGETS["smoke"], 1)
+    assert near in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["v7.1.6/ddl/drop-table", "v7.1.6/drawn/1/5", "law", "recorded/*"])
+def test_a_pattern_of_a_case_a_rule_a_draw_or_a_recording_may_stand(name):
+    selection = Selection((f"{NAME}/{name}",))
+    assert selection.check_cases([get(NAME)], "*", BUDGETS["smoke"], 1) is None
 
 
 @pytest.mark.parametrize("selection", [Selection((NAME,)), Selection(("*anything",)), Selection((), ("debezium-json/x",))])
