@@ -48,12 +48,12 @@ class Mixed:
 def groups(calls: Sequence[Call], apart: Sequence[str], seed: int) -> list[list[int]]:
     """The numbers of calls to decode together, each at least two; calls named in `apart` and one group by the seed are left out.
 
-    Compression stays apart: it decides how bytes are read at all. Whether a message of Kafka Connect has a schema stands in it.
+    Compression and schemas stay apart: they decide how bytes are read at all.
     """
     alike: dict[tuple[Any, ...], list[int]] = {}
     for number, call in enumerate(calls):
         if call.name not in apart:
-            key = call.level, call.deployment.compression, call.source, call.table
+            key = call.level, call.deployment.compression, call.deployment.schemas, call.source, call.table
             alike.setdefault(key, []).append(number)
     several = [numbers for numbers in alike.values() if len(numbers) > 1]
     if several:
@@ -62,8 +62,7 @@ def groups(calls: Sequence[Call], apart: Sequence[str], seed: int) -> list[list[
 
 
 def together(calls: Sequence[Call]) -> Call:
-    """One call with the cases and foreign messages of all, under the deployment of the largest; one of messages without schemas
-    goes first, since a schema tells what only the deployment tells without."""
-    largest = max(calls, key=lambda call: (call.deployment.schemas == "none", len(call.cases)))
+    """One call with the cases and foreign messages of all, under the deployment of the largest."""
+    largest = max(calls, key=lambda call: len(call.cases))
     foreign = {id(message): message for call in calls for message in call.foreign}
     return replace(largest, cases=tuple(case for call in calls for case in call.cases), foreign=tuple(foreign.values()))
