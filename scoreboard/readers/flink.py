@@ -129,9 +129,9 @@ _AVRO: Final = Reader(
     "DebeziumAvroDeserializationSchema, made by DebeziumAvroFormatFactory with the registry's url",
     "https://github.com/apache/flink/blob/release-2.3.0/flink-formats/flink-avro-confluent-registry/src/main/java/org/apache/flink"
     "/formats/avro/registry/confluent/debezium/DebeziumAvroFormatFactory.java#L78-L103",
-    f"{_FLINK_TYPES}FLOAT is DOUBLE, which it is in Avro up to 1.9. What is a bare number in Avro without a type of Flink's own (BIGINT"
-    " UNSIGNED, TIME, DATETIME, bits) is neither declared nor claimed, nor TIMESTAMP, which is a text. The topic of the table is"
-    " read; its columns are declared by the schema's names.",
+    f"{_FLINK_TYPES}FLOAT is DOUBLE, which it is in Avro up to 1.9. What is a bare number in Avro without a type of Flink's own"
+    " (BIGINT UNSIGNED, TIME, DATETIME, bits) is neither declared nor claimed, nor TIMESTAMP, which is a text. The topic of the"
+    " table is read; its columns are declared by the schema's names.",
     jars("flink-avro-2.3.0", "Flink's Avro", "50 jars, 75 MB", f"{_REGISTRY}-", *_modules(_REGISTRY)),
     "flink.FlinkReader",
     {"format": "debezium-avro-confluent"},
