@@ -175,7 +175,10 @@ def _image(image: Image | None, texts: Texts) -> Image | None:
     found = dict(image)
     for name, text in texts.items():
         if name in found and found[name].text is not None and found[name].state is not State.NULL:
-            found[name] = replace(found[name], text=text(found[name]))
+            told = text(found[name])
+            # A DOUBLE that the connector takes for a float: by its digits, or widened.
+            more = (float(told), mysql.to_float32(float(told))) if found[name].state is State.ONE_OF and text is _shortest else ()
+            found[name] = replace(found[name], text=told, options=(*found[name].options, *more))
     return found
 
 
