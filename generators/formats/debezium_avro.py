@@ -12,6 +12,7 @@ columns have one name then, which Connect refuses; `avro_unicode` adjustment; sc
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime as dt
 import json
@@ -130,17 +131,20 @@ def _columns(schema: Mapping[str, Any]) -> Texts:
 def _text(field: Mapping[str, Any]) -> Callable[[Cell], str] | None:
     if field["type"] == "float":
         return _shortest
-    if field.get("name", "").endswith("data.Decimal"):
-        scale = int(field["parameters"]["scale"])
+    item = field["items"] if field["type"] == "array" else field
+    if item.get("name", "").endswith("data.Decimal"):
+        scale = int(item["parameters"]["scale"])
         return lambda cell: _digits(cell, scale)
     return None
 
 
 def _digits(cell: Cell, scale: int) -> str:
-    """A DECIMAL's digits, of the source's value; where none was sent, the connector's 0."""
-    value = Decimal(0) if cell.state is State.ANY else cell.value
-    assert isinstance(value, (Decimal, int)), cell
-    return java_decimal(int(Decimal(value).scaleb(scale, _EXACT)), scale, plain=True)
+    """A DECIMAL's digits, of the source's value; of the connector's own bytes where none was sent, and in an array."""
+    if isinstance(cell.value, (Decimal, int)) and cell.state is not State.ANY:
+        return java_decimal(int(Decimal(cell.value).scaleb(scale, _EXACT)), scale, plain=True)
+    found = json.loads(cell.text or "") if isinstance(cell.value, Json) else [cell.text]
+    texts = [one and java_decimal(int.from_bytes(base64.b64decode(one), signed=True), scale, plain=True) for one in found]
+    return json.dumps(texts, separators=(",", ":")) if isinstance(cell.value, Json) else str(texts[0])
 
 
 _EXACT: Final = Context(prec=2000)
@@ -149,11 +153,11 @@ _EXACT: Final = Context(prec=2000)
 def _shortest(cell: Cell) -> str:
     """The shortest digits of a binary32; JSON has Java's."""
     text = cell.text or ""
-    value = float(text)
-    if not math.isfinite(value):
+    if not math.isfinite(float(text)):
         return text
+    value = mysql.to_float32(float(text))
     texts = (f"{value:.{digits}e}" for digits in range(9))
-    return next(found for found in texts if mysql.to_float32(float(found)) == mysql.to_float32(value))
+    return next(found for found in texts if mysql.to_float32(float(found)) == value)
 
 
 def _owed(change: Change, texts: Texts) -> Change:
@@ -171,7 +175,10 @@ def _image(image: Image | None, texts: Texts) -> Image | None:
     found = dict(image)
     for name, text in texts.items():
         if name in found and found[name].text is not None and found[name].state is not State.NULL:
-            found[name] = replace(found[name], text=text(found[name]))
+            told = text(found[name])
+            # A DOUBLE that the connector takes for a float: by its digits, or widened.
+            more = (float(told), mysql.to_float32(float(told))) if found[name].state is State.ONE_OF and text is _shortest else ()
+            found[name] = replace(found[name], text=told, options=(*found[name].options, *more))
     return found
 
 

@@ -69,6 +69,7 @@ FIGURES = {
             *(("pg35-time-adaptive_time_microseconds", 53, 0, 0), ("pg35-time-connect", 53, 0, 0)),
             *(("pg35-time-nanoseconds", 53, 0, 0), ("pg35-txmeta", 71, 1, 0), ("pg35-unknown", 31, 0, 8)),
         ),
+        "debezium-avro": (("mdb35-avro", 257, 0, 4), ("pg35-avro", 283, 0, 0)),
     }.items()
     for recording, *figures in rows
 }

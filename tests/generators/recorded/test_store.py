@@ -23,7 +23,7 @@ def copy(tmp_path, monkeypatch):
         cached.cache_clear()
 
 
-@pytest.mark.parametrize(("product", "number", "messages"), [("canal", 13, 2206), ("debezium", 38, 3263), ("ticdc", 37, 5339)])
+@pytest.mark.parametrize(("product", "number", "messages"), [("canal", 13, 2206), ("debezium", 40, 3807), ("ticdc", 37, 5339)])
 def test_every_file_is_what_was_recorded(product, number, messages):
     assert store.verify(product) == []
     found = store.recordings(product)
