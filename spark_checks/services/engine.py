@@ -6,7 +6,6 @@ import base64
 import importlib
 import importlib.util
 import inspect
-import itertools
 import os
 import pickle
 import subprocess
@@ -19,6 +18,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext, cloudpickle
 from pyspark.errors import AnalysisException, PySparkException, PySparkTypeError
@@ -204,7 +204,6 @@ class SparkEngine:
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
         self._opened: dict[str, DataFrame] = {}
-        self._openings = itertools.count(1)
         self._conf: dict[str, str] | None = {}
         self._before: dict[str, str | None] = {}
         self._configuring = threading.Lock()
@@ -368,16 +367,19 @@ class SparkEngine:
         return cluster.table(self.spark, path)
 
     def _open(self, request: Mapping[str, Any]) -> int:
-        if request["parquet"]:
-            frame = self._table(request["parquet"])
+        self._release(handle := request["handle"])
+        path, ranges = request["parquet"], request["ranges"]
+        if path and cluster.local(self.spark):
+            # Each call reads the file: to keep its rows takes a job of its own, and plans that are compared with what is kept.
+            self._opened[handle] = self._table(path)
+            return int(pq.read_metadata(path).num_rows)
+        if path:
+            frame = self._table(path)
         else:
-            frame = read_kafka(self.spark, request["kafka"], request["topic"], request["ranges"])
+            frame = read_kafka(self.spark, request["kafka"], request["topic"], ranges)
             # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.
-            frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in request["ranges"]) // TASK_RECORDS)
-        self._release(request["handle"])
-        # Spark treats two reads of one path as equal, and would return the cached rows of a rewritten file.
-        frame = frame.withColumn("opening", F.lit(next(self._openings))).drop("opening").persist()
-        self._opened[request["handle"]] = frame
+            frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in ranges) // TASK_RECORDS)
+        self._opened[handle] = frame.persist()
         return frame.count()
 
     def _release(self, handle: str) -> None:
@@ -453,7 +455,7 @@ def contract(frame: DataFrame) -> DataFrame:
     Raises DecoderError for a column type that Arrow has not.
     """
     named = [name for name in frame.columns if name in CONTRACT]
-    if len(named) == len(set(named)):
+    if len(named) == len(set(named)) and named != frame.columns:
         frame = frame.select(*(f"`{name}`" for name in named))
     try:
         to_arrow_schema(frame.schema, **_ZONE)

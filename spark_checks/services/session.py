@@ -20,6 +20,9 @@ AVRO_LIMITS: Final = " ".join(
 )
 """Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
+_ASKED: Final = ("org.apache.spark.sql.functions", "functions", "PythonUtils", "PythonSQLUtils")
+"""Classes that PySpark looks up at each use: one without a package in every package that it imports, in all of Spark's jars."""
+
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
 
@@ -72,6 +75,8 @@ def session(
     for key, value in {**settings, **conf, **java}.items():
         builder = builder.config(key, value)
     started = builder.getOrCreate()
+    for name in _ASKED:
+        setattr(started._jvm, name, getattr(started._jvm, name))
     if home:
         _read_here(started)
     return started

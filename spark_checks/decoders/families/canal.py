@@ -186,36 +186,26 @@ class _RowSql:
 
     @property
     def result(self) -> str:
-        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the message."""
-        # NULL, which a comparison with a NULL cell gives, is no misfit.
-        unfit = " OR ".join(f"coalesce(array_contains({side}.unfit, true), false)" for side in ("now", "was"))
+        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the message.
+
+        The texts of `data` and behind them those before an UPDATE are typed by one pair of lambdas."""
+        cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
+        was = f"transform(told.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        images = framing.images(self.table, framing.cell, self._typed, f"concat(told.data, coalesce({was}, array()))")
         members = {
             "row": "r",
             "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
             "op": "CASE WHEN fits THEN told.op END",
-            "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(was, r).value END",
+            "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(images, array_size(told.data) + r).value END",
             "after": "CASE WHEN told.op <> 'DELETE' THEN i.value END",
             "error": framing.WHY,
         }
         row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         # A place that no array has gives a NULL of the images' type.
-        rows = f"transform(CASE WHEN fits THEN now ELSE array(get(now, -1)) END, (i, r) -> {row})"
-        rows = let(f"told.op <> 'CORRUPT' AND NOT ({unfit})", "fits", rows)
-        return f"CASE WHEN told.op IS NOT NULL THEN {let(self._now, 'now', let(self._was, 'was', rows))} END"
-
-    @property
-    def _now(self) -> str:
-        """`data`, typed: structs `value` and `unfit`."""
-        return self._judged("told.data")
-
-    @property
-    def _was(self) -> str:
-        """The before images of an UPDATE, typed: `old`, and from `data` what it does not name."""
-        cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
-        return self._judged(f"transform(told.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
-
-    def _judged(self, texts: str) -> str:
-        return framing.images(self.table, framing.cell, self._typed, texts)
+        now = "CASE WHEN fits THEN slice(images, 1, array_size(told.data)) ELSE array(get(images, -1)) END"
+        fits = "told.op <> 'CORRUPT' AND NOT coalesce(array_contains(images.unfit, true), false)"
+        rows = let(fits, "fits", f"transform({now}, (i, r) -> {row})")
+        return f"CASE WHEN told.op IS NOT NULL THEN {let(images, 'images', rows)} END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the

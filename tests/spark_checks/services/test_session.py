@@ -3,7 +3,9 @@
 from unittest.mock import MagicMock, call
 
 import pytest
+from py4j.java_gateway import JVMView
 from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
 
 from conformance.engines.child import OURS
 from spark_checks.services.session import AVRO_LIMITS, UnsettableError, session
@@ -15,6 +17,15 @@ def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark, class_archiv
     assert AVRO_LIMITS in options
     assert [option for option in class_archive if f'"{option}"' not in options] == []
     assert spark.sparkContext.getConf().get("spark.executor.extraJavaOptions").endswith(AVRO_LIMITS)
+
+
+@pytest.mark.spark
+def test_what_each_expression_asks_of_the_jvm_is_asked_once(spark, monkeypatch):
+    asked = []
+    look_up = JVMView.__getattr__
+    monkeypatch.setattr(JVMView, "__getattr__", lambda jvm, name: asked.append(name) or look_up(jvm, name))
+    assert str(F.struct(F.col("a"), F.lit(1))) == "Column<'struct(a, 1)'>"
+    assert [name for name in asked if "." not in name or name.endswith("functions")] == []
 
 
 @pytest.mark.parametrize("writes", [True, False])

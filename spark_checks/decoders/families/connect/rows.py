@@ -278,7 +278,7 @@ class _RowSql:
         return found
 
     def _cell(self, i: int, c: ColumnOf) -> str:
-        """A cell as a struct: its text `t`, its `form` and `scale`."""
+        """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits, their `scale`."""
         text = f"image.row.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
@@ -286,7 +286,8 @@ class _RowSql:
         form = f"'{self.form(c.type, self.deployment)}'"
         if form != "'numeric'":  # the schema is that of base64
             form = f"coalesce(get(cells, {i}).form, {form})"
-        return f"struct({text} AS t, {form} AS form, coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale)"
+        scale = f", coalesce(get(cells, {i}).scale, {(c.type.scale or 0) & _SCALE}) AS scale" if in_digits(c.type) else ""
+        return f"struct({text} AS t, {form} AS form{scale})"
 
     def _sent(self, text: str, c: ColumnOf) -> str:
         """The text, or NULL if it stands for a value that was not sent."""
