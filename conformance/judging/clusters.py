@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.judging.causes import REFUSALS, Cause, cause, chain
-from conformance.judging.judge import CaseResult, Finding
+from conformance.judging.causes import DECODING, REFUSALS, Cause, cause, chain
+from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.results import Failure, FormatResult
 
@@ -16,6 +16,7 @@ SHOWN: Final = 8
 """Default limit of a rule's causes that are failures of their own; the other causes are one failure."""
 REDUCED: Final = 4
 """Limit of a rule's failures that are reduced: those with the most cases, since reduction has limited calls and time."""
+ALIKE: Final = "not reduced: every message ends so"
 _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 
 
@@ -61,11 +62,25 @@ def _few(failures: Sequence[Failure], most: int) -> list[Failure]:
     return [*shown, replace(rest[0], keys=keys, others=len(rest) - 1)]
 
 
+def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Failure]:
+    """The failures; one in place of several where decoding ended alike in all of them, with why it is not reduced if it did so on
+    every case."""
+    if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {(DECODING, failures[0].finding.actual)}:
+        return list(failures)
+    every = all(
+        any(found.path == DECODING for found in case.findings) for case in result.cases if case.verdict is not Verdict.UNSUPPORTED
+    )
+    keys = tuple(key for failure in failures for key in failure.keys)
+    return [replace(failures[0], keys=keys, reduced=ALIKE if every else failures[0].reduced)]
+
+
 def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Failure]]:
     """The failures to reduce, and the others with the reason."""
     tried, left = list[Failure](), list[Failure]()
     for failure in failures:
-        if sum(other.rule is failure.rule for other in tried) < REDUCED:
+        if failure.reduced == ALIKE:
+            left.append(failure)
+        elif sum(other.rule is failure.rule for other in tried) < REDUCED:
             tried.append(failure)
         else:
             left.append(replace(failure, reduced=f"not reduced: only {REDUCED} causes of a rule are"))

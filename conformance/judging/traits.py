@@ -33,6 +33,7 @@ _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
 SORTS: Final = {
     "any": "{unit}",
+    "row": "{unit} of any op",
     "later": "{unit} after the first row of its message",
     "equal": "{unit} that equals an earlier row of its message",
     "same": "{unit} of an UPDATE that changes nothing",
@@ -252,8 +253,8 @@ def _of_key(change: Change) -> Iterator[Trait]:
 
 
 def _of_cells(change: Change, level: int) -> frozenset[Trait]:
-    """The traits of a row's cells, without those of their place."""
-    return frozenset(
+    """The traits of a row's cells, without those of their place, and that it is a row."""
+    return frozenset([("row",)] if change.kind is Kind.ROW else []) | frozenset(
         trait
         for side, column, cell in cells(change, level)
         for trait in _of_cell(side, column, change, cell)

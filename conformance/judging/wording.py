@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -19,6 +20,7 @@ ERROR: Final = 1_000
 """Characters of an error."""
 CAUSE: Final = "Caused by:"
 """The beginning of a line of a Java error that names a deeper cause."""
+_PLACE: Final = re.compile(r"at .+, line \d+")
 _EPOCH: Final = dt.datetime(1970, 1, 1)
 _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
 """Words that stand for no text."""
@@ -130,7 +132,10 @@ def off(expected: int, actual: int, time_zone: str) -> str:
 
 
 def error(text: str, limit: int = ERROR) -> str:
-    """The first line of an error and its deepest cause, in one line."""
+    """The first line of an error, the line of the user's code that raised it and its deepest cause, in one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
-    causes = [line for line in lines[1:] if line.startswith(CAUSE)]
-    return clip(lines[0], limit if not causes else limit // 2) + (f"; {clip(causes[-1], limit // 2)}" if causes else "")
+    causes = [line for line in lines[1:] if line.startswith(CAUSE)][-1:]
+    places = [line for line in lines[1:] if _PLACE.fullmatch(line)][-1:]
+    return "; ".join(
+        (clip(lines[0], limit if not causes else limit // 2), *(clip(one, limit // 2) for one in (*places, *causes)))
+    )

@@ -39,7 +39,7 @@ from conformance.engines.engine import (
 )
 from conformance.engines.specs import decoder_of
 from conformance.judging.blame import blamed
-from conformance.judging.clusters import merged, smallest_failures, worth_reducing
+from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import EntryTracker
 from conformance.judging.output import OutputRow, Place, read
@@ -169,7 +169,7 @@ def _reduced(
     """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
     for prepared, result, broken in smallest:
-        unknown = [failure for failure in broken if not failure.known]
+        unknown = raised_alike([failure for failure in broken if not failure.known], result)
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 

@@ -12,6 +12,8 @@ CAUSES: Final = 3
 """Deepest causes that are kept."""
 _WORKERS: Final = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 """A line of the stack of a Python worker, in the text of Spark's error."""
+_RAISED: Final = re.compile(r'^\s+File "[^"]+", line \d+.*\n(?:\s+.*\n)*(\S.*)', re.MULTILINE)
+"""The last lines of such a stack, and what was raised."""
 _INSTALLED: Final = re.compile(r"[/\\](site-packages|pyspark|spark_checks|lib[/\\]python[\d.]*)[/\\]|^<|pyspark\.zip")
 _CALLED: Final = re.compile(r"^An error occurred while calling o\d+\.\w+\.\n: ")
 """How py4j begins: with the number of an object of its own, another one each time."""
@@ -21,7 +23,10 @@ LENGTH: Final = 3_000
 
 def told(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
-    text = _CALLED.sub("", str(error))
+    # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason stands behind its stack.
+    text = _CALLED.sub("", str(error)).partition(";\n'")[0]
+    if (raised := list(_RAISED.finditer(text))) and not text.startswith(raised[-1][1]):
+        text = f"{raised[-1][1]}\n{text}"
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
     causes = [line for line in lines[LINES:] if line.startswith("Caused by:")]
     # PySpark keeps the causes of a Java error beside its text.

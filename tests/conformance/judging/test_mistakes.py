@@ -90,6 +90,10 @@ def deleted_as_update(row):
     return replace(row, op="UPDATE") if row.op == "DELETE" else row
 
 
+def refused(row):
+    return replace(row, kind=Kind.CORRUPT, op=None, before=None, after=None, error="no") if row.kind == Kind.ROW else row
+
+
 def statement_or_row(row):
     if row.kind == Kind.DDL:
         return replace(row, op="ALTER")
@@ -128,6 +132,7 @@ CAPITAL = "every column whose name has capital letters is not there"
             *(1, ["the rows of a message have each other's values"]),
         ),
         (lambda rows, _message: [row for row in rows if row.kind != Kind.CORRUPT], 1, ["vanishes without a CORRUPT row"]),
+        (each(refused), 1, ["every row of any op is refused"]),
         (each(statement_or_row), 1, ["every DDL message comes out as ALTER", "which cannot be read, is accepted"]),
         (lambda rows, _message: [insert_with_before(deleted_as_update(row)) for row in rows[:1]], 1, [BEFORE, UPDATE, FIRST]),
         (each(lambda row: images(row, bare_as_none)), 1, [BARE]),

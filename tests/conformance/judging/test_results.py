@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.judging.causes import DECODING
+from conformance.judging.clusters import ALIKE, raised_alike, worth_reducing
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
 from conformance.rules.rules import Aspect, Obligation, rules
@@ -59,6 +61,25 @@ def test_cases_by_profile_and_verdict():
     found = judged(case(Verdict.PASS, profile="b"), case(Verdict.FAIL, MUST, profile="a"), case(Verdict.PASS, profile="b"))
     assert {name: len(some) for name, some in found.by_profile().items()} == {"b": 2, "a": 1}
     assert found.verdicts == {Verdict.PASS: 2, Verdict.FAIL: 1}
+
+
+@pytest.mark.parametrize(
+    ("texts", "others", "left", "reduced"),
+    [
+        (["KeyError: 'old'"] * 3, [], 1, [ALIKE]),
+        (["KeyError: 'old'"] * 3, [case(Verdict.PASS)], 1, [""]),
+        (["KeyError: 'old'", "ValueError"], [], 2, ["", ""]),
+        ([], [case(Verdict.PASS)], 0, []),
+    ],
+)
+def test_what_ends_alike_is_one_failure_and_not_reduced_if_every_case_ends_so(texts, others, left, reduced):
+    ended = [Finding("c", MUST.id, 0, 0, Aspect.MISSING, DECODING, "an end", text) for text in texts]
+    cases = [replace(case(Verdict.ERRORED), findings=(finding,)) for finding in ended]
+    broken = [Failure(MUST, one.findings[0], one, 1, keys=(str(number),)) for number, one in enumerate(cases)]
+    found = raised_alike(broken, judged(*cases, *others, case(Verdict.UNSUPPORTED)))
+    assert (len(found), [one.reduced for one in found]) == (left, reduced)
+    assert [key for one in found for key in one.keys] == [key for one in broken for key in one.keys]
+    assert worth_reducing(found)[0] == [one for one in found if one.reduced != ALIKE]
 
 
 def test_a_failure_is_known_when_all_of_its_cases_are():

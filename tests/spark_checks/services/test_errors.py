@@ -30,3 +30,18 @@ def test_the_line_of_the_users_code_is_told(tmp_path):
     )
     assert told(ValueError(worker)).splitlines()[-1] == f"at {mine}, line 5"
     assert "line 9" not in told(ValueError(worker)).splitlines()[-1]
+
+
+def test_what_a_python_worker_raised_stands_first():
+    worker = (
+        "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback (most recent call last):\n"
+        '  File "/env/site-packages/pyspark/worker.py", line 9, in main\n    process()\n'
+        "  File \"/home/me/mine.py\", line 5, in read\n    value.upper()\nAttributeError: no 'upper'\n"
+    )
+    first, *_, last = told(ValueError(worker)).splitlines()
+    assert (first, last) == ("AttributeError: no 'upper'", "at /home/me/mine.py, line 5")
+
+
+def test_a_refused_plan_is_not_shown():
+    refused = "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703;\n'Project [rwo]\n+- Project [row]\n"
+    assert told(ValueError(refused)) == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"
