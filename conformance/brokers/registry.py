@@ -60,20 +60,30 @@ class Remote:
 
     def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/vnd.schemaregistry.v1+json") -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
+        with self._connected() as to:
+            return self._asked(to, method, path, body, kind)
+
+    def _connected(self) -> contextlib.closing[http.client.HTTPConnection]:
         host, port = self._at.hostname or "", self._at.port
-        to = (
-            http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context)
-            if self._context
-            else http.client.HTTPConnection(host, port, timeout=_ANSWER_S)
-        )
+        if self._context:
+            return contextlib.closing(http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context))
+        return contextlib.closing(http.client.HTTPConnection(host, port, timeout=_ANSWER_S))
+
+    def _asked(
+        self,
+        to: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes,
+        kind: str = "application/vnd.schemaregistry.v1+json",
+    ) -> bytes:
         headers = {"Content-Type": kind, "Accept": "*/*"}
         if self._user:
             headers["Authorization"] = f"Basic {base64.b64encode(self._user.encode()).decode()}"
         try:
-            with contextlib.closing(to):
-                to.request(method, path, body or None, headers)
-                answer = to.getresponse()
-                found = answer.read()
+            to.request(method, path, body or None, headers)
+            answer = to.getresponse()
+            found = answer.read()
         except (OSError, http.client.HTTPException) as error:
             raise HarnessError(f"the schema registry at {self._at.netloc} does not answer: {error}") from error
         if answer.status not in (200, 204):
@@ -90,11 +100,14 @@ class Remote:
         if self._at.path.endswith(CONFLUENT_API):
             self.ask("POST", self._at.path.removesuffix(CONFLUENT_API) + _IMPORT, archive(new, self._sent), "application/zip")
         else:
-            for (subject, number), text in new.items():
-                name = quote(subject, safe="")
-                self.ask("PUT", f"{self._at.path}/mode/{name}", b'{"mode":"IMPORT"}')
-                told = json.dumps({"schema": text, "id": number}).encode()
-                self.ask("POST", f"{self._at.path}/subjects/{name}/versions", told)
+            known = {subject for subject, _ in self._sent}
+            # There are thousands, and each handshake of TLS takes longer than the answer.
+            with self._connected() as to:
+                for subject in dict.fromkeys(subject for subject, _ in new if subject not in known):
+                    self._asked(to, "PUT", f"{self._at.path}/mode/{quote(subject, safe='')}", b'{"mode":"IMPORT"}')
+                for (subject, number), text in new.items():
+                    told = json.dumps({"schema": text, "id": number}).encode()
+                    self._asked(to, "POST", f"{self._at.path}/subjects/{quote(subject, safe='')}/versions", told)
         self._sent |= new.keys()
 
     def close(self) -> None:
