@@ -36,6 +36,8 @@ USER: Final = f"{ADDRESS}_USER"
 CA: Final = f"{ADDRESS}_CA"
 _IMPORT: Final = "/apis/registry/v2/admin/import"
 _ANSWER_S: Final = 60.0
+_NOTED: Final = 200
+"""Subjects between two notes on what takes long."""
 
 
 class Remote:
@@ -110,12 +112,16 @@ class Remote:
                     self._asked(to, "POST", f"{self._at.path}/subjects/{quote(subject, safe='')}/versions", told)
         self._sent |= new.keys()
 
-    def close(self) -> None:
+    def close(self, note: Note = lambda _text: None) -> None:
         """Removes the subjects that were made."""
-        for subject in {subject for subject, _ in self._sent} if self._tidy else ():
-            for query in ("", "?permanent=true"):
-                with contextlib.suppress(HarnessError):
-                    self.ask("DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}")
+        made = sorted({subject for subject, _ in self._sent}) if self._tidy else []
+        with self._connected() as to:
+            for number, subject in enumerate(made):
+                if number and number % _NOTED == 0:
+                    note(f"removing what the run put into the registry: {number} of {len(made)} subjects")
+                for query in ("", "?permanent=true"):
+                    with contextlib.suppress(HarnessError):
+                        self._asked(to, "DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}", b"")
 
 
 Version: TypeAlias = tuple[str, int]
@@ -244,7 +250,7 @@ def reached(formats: Sequence[str], asked: Asked, note: Note) -> Iterator[None]:
         if remote is not None:
             _CURRENT.append(remote)
             stack.callback(_CURRENT.remove, remote)
-            stack.callback(remote.close)
+            stack.callback(remote.close, note)
         before = os.environ.get(ADDRESS)
         os.environ[ADDRESS] = url
         stack.callback(lambda: os.environ.update({ADDRESS: before}) if before else os.environ.pop(ADDRESS, None))

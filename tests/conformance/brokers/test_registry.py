@@ -87,6 +87,8 @@ def test_without_a_broker_the_small_one_is_named(monkeypatch):
 class Own(BaseHTTPRequestHandler):
     """A registry as Confluent's: users, modes of subjects, versions under given ids."""
 
+    protocol_version = "HTTP/1.1"
+
     def answer(self):
         """Keeps what is asked; 401 without the password, 422 for an id outside of mode IMPORT."""
         length = int(self.headers.get("Content-Length") or 0)
