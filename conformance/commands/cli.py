@@ -224,7 +224,7 @@ def run(**options: Any) -> None:
     spark_conf, asked = options["spark_conf"], options["asked"]
     if asked.kafka and not is_command(settings.decoder):
         asked.check_spark()
-    if not options["differential"]:
+    if not (options["differential"] or options["messages"]):
         settings.check_selection()
     if options["messages"]:
         sys.exit(observe(settings, spark_conf, options, chosen(options["style"])))
