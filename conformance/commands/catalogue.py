@@ -123,7 +123,7 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 def list_cases(
     formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None, **own: Any
 ) -> None:
-    """The named and the recorded cases, or those of your own tables: stable ids, level and tags.
+    """The cases of a format, or of your own tables: their ids.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'

@@ -105,8 +105,6 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
     server = "mariadb" if is_mysql else "postgresql"
     truncates = recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
-    if fmt.container == "confluent":
-        _recall(store.messages(recording))
     for message in store.messages(recording):
         by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
     yield from _control(recording, by_topic, is_mysql, snapshot)
@@ -148,16 +146,6 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
                 judged=not adjusts,
                 unrecorded=frozenset(range(len(before))),
             )
-
-
-def _recall(messages: Sequence[Message]) -> None:
-    """Puts the schemas of a recording among those of the process."""
-    texts = store.truth(PRODUCT, "schemas")
-    for message in messages:
-        for side, data in (("key", message.key), ("value", message.value)):
-            if data is not None:
-                number = int.from_bytes(data[1 : confluent.HEAD])
-                confluent.recall({number: ((f"{message.topic}-{side}",), texts[str(number)])})
 
 
 def _commented(name: str, until: int) -> list[SchemaChange]:

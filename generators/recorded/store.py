@@ -9,14 +9,16 @@ import base64
 import hashlib
 import json
 import lzma
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from generators.errors import HarnessError, UnknownName
+from generators.families import confluent
 from generators.model import Message
 from generators.recorded.episodes import Recording
+from generators.wire_format import get
 
 PRODUCTS: Final = ("canal", "debezium", "ticdc")
 INDEX: Final = "recordings.json"
@@ -75,11 +77,23 @@ def _unpacked(product: str, name: str) -> bytes:
 @cache
 def messages(recording: Recording) -> tuple[Message, ...]:
     """The messages in their recorded order. `event` is the event of the truth that the recording names, else the message's
-    ordinal in the whole run, which may have gaps. Raises Damaged."""
+    ordinal in the whole run, which may have gaps. The schemas that they name are among those of the process from then on. Raises
+    Damaged."""
     lines = _unpacked(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:
         raise Damaged(f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in {INDEX}")
-    return tuple(_message(json.loads(line)) for line in lines)
+    found = tuple(_message(json.loads(line)) for line in lines)
+    if get(recording.format).container == "confluent":
+        _recall(found, truth(recording.product, "schemas"))
+    return found
+
+
+def _recall(messages: Iterable[Message], texts: Mapping[str, str]) -> None:
+    for message in messages:
+        for side, data in (("key", message.key), ("value", message.value)):
+            if data is not None:
+                number = int.from_bytes(data[1 : confluent.HEAD])
+                confluent.recall({number: ((f"{message.topic}-{side}",), texts[str(number)])})
 
 
 def _message(line: Mapping[str, Any]) -> Message:
