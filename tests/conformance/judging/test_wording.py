@@ -64,8 +64,8 @@ def test_an_error_keeps_its_root_cause():
     assert wording.error(stack) == "Job aborted; Caused by: java.lang.E: the root"
     assert wording.error("x" * 5_000 + stack).endswith("(5011 characters); Caused by: java.lang.E: the root")
     assert wording.error("ValueError: no") == "ValueError: no"
-    placed = "KeyError: 'old'\nin words\nat /home/me/mine.py, line 5\nCaused by: java.lang.E: the root"
-    assert wording.error(placed) == "KeyError: 'old'; at /home/me/mine.py, line 5; Caused by: java.lang.E: the root"
+    placed = "KeyError: 'old'\nin words\nat /job/mine.py, line 5\nCaused by: java.lang.E: the root"
+    assert wording.error(placed) == "KeyError: 'old'; at /job/mine.py, line 5; Caused by: java.lang.E: the root"
 
 
 def test_the_unfit_cell_is_named():

@@ -36,10 +36,10 @@ def test_what_a_python_worker_raised_stands_first():
     worker = (
         "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback (most recent call last):\n"
         '  File "/env/site-packages/pyspark/worker.py", line 9, in main\n    process()\n'
-        "  File \"/home/me/mine.py\", line 5, in read\n    value.upper()\nAttributeError: no 'upper'\n"
+        "  File \"/job/mine.py\", line 5, in read\n    value.upper()\nAttributeError: no 'upper'\n"
     )
     first, *_, last = told(ValueError(worker)).splitlines()
-    assert (first, last) == ("AttributeError: no 'upper'", "at /home/me/mine.py, line 5")
+    assert (first, last) == ("AttributeError: no 'upper'", "at /job/mine.py, line 5")
 
 
 def test_a_refused_plan_is_not_shown():
