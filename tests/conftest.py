@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 # A run in the background of a script ignores Ctrl-C, and so would every process whose end by Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# So does one under nohup a hangup.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Cases are many small objects that live until the end; the command line sets the same.
 gc.set_threshold(200_000, 50, 100)
