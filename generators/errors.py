@@ -28,13 +28,14 @@ class NothingSelected(HarnessError):
     exit_code = 4
 
 
-def _near(value: str, legal: Iterable[str]) -> list[str]:
-    return difflib.get_close_matches(value, legal, n=1, cutoff=0.3)
+def nearest(value: str, legal: Iterable[str]) -> str | None:
+    """The nearest of the names; None if none is near."""
+    return next(iter(difflib.get_close_matches(value, list(legal), n=1, cutoff=0.3)), None)
 
 
-def closest(value: str, legal: Iterable[str]) -> str:
-    """The nearest of the names as a question; "" if none is near."""
-    return "".join(f"Did you mean {name!r}?" for name in _near(value, list(legal)))
+def did_you_mean(near: str | None) -> str:
+    """The nearest name as a question, behind a sentence; "" without one."""
+    return f" Did you mean {near!r}?" if near else ""
 
 
 class UnknownName(UsageError):
@@ -42,7 +43,7 @@ class UnknownName(UsageError):
 
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
         known = sorted(legal)
-        near, hint = _near(value, known), f" {closest(value, known)}".rstrip()
+        near = nearest(value, known)
         listed = ", ".join(known[:24]) + (f", ... ({len(known)} in all)" if len(known) > 24 else "")
-        super().__init__(f"unknown {what} {value!r}{' of ' + of if of else ''}.{hint} Known: {listed}.")
-        self.what, self.value, self.near = what, value, near[0] if near else None
+        super().__init__(f"unknown {what} {value!r}{' of ' + of if of else ''}.{did_you_mean(near)} Known: {listed}.")
+        self.what, self.value, self.near = what, value, near

@@ -35,6 +35,7 @@ ADDRESS: Final = "CDC_CONFORMANCE_REGISTRY"
 USER: Final = f"{ADDRESS}_USER"
 CA: Final = f"{ADDRESS}_CA"
 _IMPORT: Final = "/apis/registry/v2/admin/import"
+_JSON: Final = "application/vnd.schemaregistry.v1+json"
 _ANSWER_S: Final = 60.0
 _NOTED: Final = 200
 """Subjects between two notes on what takes long."""
@@ -60,7 +61,7 @@ class Remote:
         """Below which it answers."""
         return self._at.path
 
-    def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/vnd.schemaregistry.v1+json") -> bytes:
+    def ask(self, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
         """The body of an answer. Raises HarnessError for any status but 200 and 204."""
         with self._connected() as to:
             return self._asked(to, method, path, body, kind)
@@ -71,14 +72,7 @@ class Remote:
             return contextlib.closing(http.client.HTTPSConnection(host, port, timeout=_ANSWER_S, context=self._context))
         return contextlib.closing(http.client.HTTPConnection(host, port, timeout=_ANSWER_S))
 
-    def _asked(
-        self,
-        to: http.client.HTTPConnection,
-        method: str,
-        path: str,
-        body: bytes,
-        kind: str = "application/vnd.schemaregistry.v1+json",
-    ) -> bytes:
+    def _asked(self, to: http.client.HTTPConnection, method: str, path: str, body: bytes = b"", kind: str = _JSON) -> bytes:
         headers = {"Content-Type": kind, "Accept": "*/*"}
         if self._user:
             headers["Authorization"] = f"Basic {base64.b64encode(self._user.encode()).decode()}"
@@ -121,7 +115,7 @@ class Remote:
                     note(f"removing what the run put into the registry: {number} of {len(made)} subjects")
                 for query in ("", "?permanent=true"):
                     with contextlib.suppress(HarnessError):
-                        self._asked(to, "DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}", b"")
+                        self._asked(to, "DELETE", f"{self._at.path}/subjects/{quote(subject, safe='')}{query}")
 
 
 Version: TypeAlias = tuple[str, int]

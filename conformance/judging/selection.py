@@ -14,7 +14,7 @@ from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.judging.output import ENVELOPE
 from conformance.rules.rules import Rule, rules
 from generators.drawing.cases import boundary_scenarios, case_id
-from generators.errors import NothingSelected, UnknownName, closest
+from generators.errors import NothingSelected, UnknownName, did_you_mean, nearest
 from generators.model import Case, Kind, Origin
 from generators.sources.registry import SOURCES
 from generators.tables.scenarios import TAG as TABLES
@@ -48,7 +48,7 @@ class Selection:
 
         Raises NothingSelected with the nearest match.
         """
-        nearest: list[str] = []
+        names: list[str] = []
         for fmt in fmts:
             chosen, ids = profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
             # One drawn case in a few is spoiled, too, and has a number of its own.
@@ -61,11 +61,10 @@ class Selection:
                 return
             asked = [one for one in chosen if any(f"/{one.name}/" in pattern for pattern in self.select)]
             scenarios = ((one, scenario) for one in (*asked, *chosen[-1:])[:1] for scenario in boundary_scenarios(fmt, one))
-            nearest += [fmt.name, *ids, *(case_id(fmt, one, scenario) for one, scenario in scenarios)]
+            names += [fmt.name, *ids, *(case_id(fmt, one, scenario) for one, scenario in scenarios)]
         if self.select:
-            raise NothingSelected(
-                f"no case matches --select {' '.join(self.select)}. {closest(self.select[0], nearest)}".rstrip()
-            )
+            near = did_you_mean(nearest(self.select[0], names))
+            raise NothingSelected(f"no case matches --select {' '.join(self.select)}.{near}")
 
     def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
         """The patterns of --select and --exclude that match a rule and no case."""

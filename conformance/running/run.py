@@ -83,7 +83,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     for name in settings.formats:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
-    settings.check_selection()
+    settings.selection.check(settings.formats)
     header = Header(
         settings.seed,
         settings.budget.name,

@@ -8,6 +8,7 @@ from typing import Final
 from generators.families import confluent
 from generators.model import Message
 from generators.recorded.episodes import Recording
+from generators.wire_format import get
 
 _REASONS: Final = (
     ("canal", rb"rand_seed1", "the server sets the seed of RAND itself before a statement that it logs as text"),
@@ -28,6 +29,9 @@ _REASONS: Final = (
 
 def reason(recording: Recording, message: Message) -> str:
     """The reason, "" if it is unknown."""
-    text = message.topic.encode() + b" " + b"".join(map(confluent.readable, filter(None, (message.key, message.value))))
+    parts = [part for part in (message.key, message.value) if part]
+    if get(recording.format).container == "confluent":
+        parts = [confluent.readable(part) for part in parts]
+    text = message.topic.encode() + b" " + b"".join(parts)
     found = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
     return next(found, "")

@@ -89,6 +89,11 @@ class Own(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
+    def setup(self):
+        """Counts connections."""
+        self.server.asked["CONNECT", str(self.client_address)] = None
+        super().setup()
+
     def answer(self):
         """Keeps what is asked; 401 without the password, 422 for an id outside of mode IMPORT."""
         length = int(self.headers.get("Content-Length") or 0)
@@ -130,10 +135,15 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     url, asked = own
     monkeypatch.setenv(USER, "alice:s3cret!")
     monkeypatch.setenv(CA, str(certificates / "ca.pem"))
-    with reached(FORMATS, Asked("none", registry=url), pytest.fail):
+    monkeypatch.setattr(registry, "_NOTED", 2)
+    notes = []
+    with reached(FORMATS, Asked("none", registry=url), notes.append):
         assert os.environ[ADDRESS] == url
         registry.hold()
         registry.hold()
+    assert notes == ["removing what the run put into the registry: 2 of 3 subjects"]
+    # A connection to put in, and another to remove.
+    assert sum(method == "CONNECT" for method, _ in asked) == 2
     modes = {path for method, path in asked if method == "PUT"}
     assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC.C", "/mode/c"}
     assert asked["PUT", "/mode/a-value"] == {"mode": "IMPORT"}
