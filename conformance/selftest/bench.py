@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -34,7 +34,11 @@ class Answered:
         if operator.logicals and self.logicals.isdisjoint(operator.logicals):
             return None
         altered = [operator.alter(rows, seen) for rows, seen in zip(self.rows, self.seen, strict=True)]
-        return altered if any(map(_differ, self.rows, altered)) else None
+        return altered if self.differs(altered) else None
+
+    def differs(self, altered: Sequence[Rows]) -> bool:
+        """Whether these rows are others than the right ones: a negative zero, too, is another than zero."""
+        return any(map(_differ, self.rows, altered))
 
 
 def _differ(right: Rows, other: Rows) -> bool:

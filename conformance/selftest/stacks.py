@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from conformance.judging.blame import blamed
+from conformance.judging.judge import CaseResult
 from conformance.judging.mistakes import Mistake, Place, mistakes, place
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Obligation
@@ -61,11 +62,12 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The cases of a level, and what was found of each operator alone."""
+    """The cases of a level, and the results of a right decoder."""
 
     tried: Bench
     level: int
     cover: Sequence[Answered]
+    right: Sequence[CaseResult]
 
     def of_neighbours(self, operator: Operator) -> bool:
         """Whether what it does to a message depends on the one before it."""
@@ -78,9 +80,10 @@ class _Stage:
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
         judge = self.tried.fresh()
-        results = blamed(judge, [judged(judge, one.case, _rows(one, operators)) for one in self.cover])
+        altered = [(one, fine, _rows(one, operators)) for one, fine in zip(self.cover, self.right, strict=True)]
+        results = [judged(judge, one.case, rows) if one.differs(rows) else fine for one, fine, rows in altered]
         rules = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
-        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
+        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(blamed(judge, results)), rules, (), {}, 0, {})
 
 
 def _broken(result: FormatResult) -> Broken:
@@ -99,7 +102,8 @@ def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
 def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
     """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
     chance = random.Random(f"stacks {tried.fmt.name} {seed}")
-    stages = {level: _Stage(tried, level, tried.cover(level)) for level in (1, 2)}
+    covers = {level: tried.cover(level) for level in (1, 2)}
+    stages = {level: _Stage(tried, level, some, [tried.judged(one, one.rows) for one in some]) for level, some in covers.items()}
     alone: dict[tuple[int, str], Broken] = {}
     for index in range(number):
         level = 1 + index % 2
