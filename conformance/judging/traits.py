@@ -7,6 +7,7 @@ release, its options. `Population` finds the few traits that the most failing un
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -67,6 +68,7 @@ SORTS: Final = {
     "fault": "message with the fault {0}",
     "packed": "{unit} of a message compressed with {0}",
     "option": "{unit} under the option {0}",
+    "options": "{unit} under the options {0}, which no profile has apart",
     "trait": "{unit} with the trait {0}",
     "release": "{unit} of release {0}",
     "plain": "{unit} that is not of the key",
@@ -113,8 +115,18 @@ class Population:
 
     results: Sequence[CaseResult]
     rules: Container[str]
+    _options: dict[str, Trait] = field(default_factory=dict)
     _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _counts: dict[str, Counted[Trait]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        having: dict[str, list[str]] = defaultdict(list)
+        for profile in sorted({result.case.profile for result in self.results}):
+            for option in profile.split("+")[1:]:
+                having[option].append(profile)
+        for option, profiles in having.items():
+            alike = [other for other, some in having.items() if some == profiles]
+            self._options[option] = ("options", ", ".join(alike)) if alike[1:] else ("option", option)
 
     def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
@@ -187,11 +199,11 @@ class Population:
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
         members = self._of_message(case.written[number].message)
-        return frozenset({("any",), ("fault", case.fault or "none"), *_of_profile(case), *members})
+        return frozenset({("any",), ("fault", case.fault or "none"), *self._of_profile(case), *members})
 
     def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
         written = case.written[number]
-        traits = {("any",), *_of_profile(case), *self._of_message(written.message), *_of_key(change)}
+        traits = {("any",), *self._of_profile(case), *self._of_message(written.message), *_of_key(change)}
         traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
         traits.update(("trait", tag) for tag in case.tags - _UNSAID)
         if sum(one.kind is Kind.ROW for one in written.changes) > 1:
@@ -206,6 +218,13 @@ class Population:
             traits.update([("same",)] if before == after else [])
             traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
         return frozenset(traits)
+
+    def _of_profile(self, case: Case) -> Iterator[Trait]:
+        release, *options = case.profile.split("+")
+        yield "release", release
+        yield from (self._options[option] for option in options)
+        if case.deployment.compression != "none":
+            yield "packed", case.deployment.compression
 
     def _of_message(self, message: Message) -> frozenset[Trait]:
         """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
@@ -233,14 +252,6 @@ def _members(document: Any, within: str = "") -> Iterator[Trait]:
             yield ("null" if value is None else "empty", f"{within}{name}")
         elif name == "payload":
             yield from _members(value, "payload.")
-
-
-def _of_profile(case: Case) -> Iterator[Trait]:
-    release, *options = case.profile.split("+")
-    yield "release", release
-    yield from (("option", option) for option in options)
-    if case.deployment.compression != "none":
-        yield "packed", case.deployment.compression
 
 
 def _of_key(change: Change) -> Iterator[Trait]:

@@ -23,12 +23,17 @@ NAME = "alibaba-canal-json"
 
 
 PACKED = "ticdc-canal-json"
+POSITIONED = "maxwell-json"
 
 
 @cache
 def cases(level, name=NAME):
-    """The named cases of two profiles of one release."""
-    wanted = {NAME: ("1.1.8", "1.1.8+minimal"), PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy")}[name]
+    """The named cases of two profiles."""
+    wanted = {
+        NAME: ("1.1.8", "1.1.8+minimal"),
+        PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy"),
+        POSITIONED: ("1.45.0", "1.45.0+position+primary-keys+xoffset+ids+ddl"),
+    }[name]
     return [case for case in named_cases(get(name), [get(name).profile(one) for one in wanted]) if case.level == level]
 
 
@@ -303,3 +308,12 @@ def test_each_of_several_mistakes_is_named_once_and_nothing_else_is(stack):
     named = [one.sentence for one in judged(spoil) if len(one.cases) > 1]
     assert [sum(SINGLE[name][1] in sentence for sentence in named) for name in stack] == [1] * len(stack), named
     assert len(named) == len(stack), named
+
+
+def test_options_that_no_profile_has_apart_are_told_together():
+    """A position that is not read comes with the first of them; no word would say that it is not the last's."""
+    found = judged(each(lambda row: replace(row, fields={**row.fields, "position": None})), name=POSITIONED)
+    options = "position, primary-keys, xoffset, ids, ddl"
+    assert [one.sentence for one in found] == [
+        f"the column position is wrong for nearly every row under the options {options}, which no profile has apart"
+    ]
