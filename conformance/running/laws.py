@@ -17,7 +17,7 @@ from conformance.cases.catalogue import Call
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, tables_of, to_ranges
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
-from conformance.judging.wording import typed
+from conformance.judging.wording import instant, typed
 from conformance.rules.rules import Aspect
 from conformance.running.hangs import guilty
 from conformance.running.prepared import Owners, Prepared, Sample, Trial, request, sample
@@ -295,6 +295,8 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
                 continue
             if isinstance(left, Mapping) and isinstance(right, Mapping):
                 key = next((k for k in left if left[k] != right.get(k)), next(iter(right)))
-                return f"{name}[{key!r}] = {typed(left.get(key))}", f"{name}[{key!r}] = {typed(right.get(key))}"
+                name, left, right = key if name == "fields" else f"{name}[{key!r}]", left.get(key), right.get(key)
+            if name == "commit_time":
+                left, right = (instant(one) if isinstance(one, int) else one for one in (left, right))
             return f"{name} = {typed(left)}", f"{name} = {typed(right)}"
     return "the same rows", "other rows"
