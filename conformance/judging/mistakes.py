@@ -46,6 +46,9 @@ _MEMBERS: Final = frozenset({"null", "empty"})
 _SOME: Final = "some"
 """The word for what no trait explains."""
 _DRAWN: Final = "a fault that was drawn"
+_FAULT: Final = "fault:"
+NAMES: Final = 2
+"""Names of faults of one sort that are told one by one."""
 FAULTS: Final = 6
 """Faults that are named in a sentence."""
 NOUNS: Final = 3
@@ -131,6 +134,9 @@ _NOT_NULL: Final[Trait] = ("value", "is not NULL")
 _NOT_THERE: Final[Trait] = ("presence", "is not there")
 _UNOWED: Final[Trait] = ("presence", "comes out though the message does not have it")
 _OP: Final[Trait] = ("op", "")
+_ROW: Final[Trait] = ("row",)
+_SHORT: Final = frozenset({"op", "kind"})
+"""Sorts of traits whose noun goes on without `and`."""
 _OF_FAULTS: Final = frozenset({"vanishes", "accepted"})
 _UNITS: Final = {**dict.fromkeys(_OF_FAULTS, "message"), **dict.fromkeys(_OF_CELLS, "value"), "presence": "column"}
 _SAID: Final[Mapping[str, str]] = {
@@ -390,7 +396,10 @@ class _Named:
 
     def noun(self, unit: str) -> str:
         """What is told of."""
-        told = " and ".join(SORTS[sort].format(*words, unit=unit) for sort, *words in self.traits)
+        traits = [trait for trait in self.traits if trait != _ROW] or self.traits
+        told, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits] or [""]
+        for (sort, *_), noun in zip(traits, rest, strict=False):
+            told += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
         if told:
             return f"{'every' if self.sure else 'nearly every'} {told}"
         return f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
@@ -457,7 +466,11 @@ def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
 
 
 def _faults(left: Iterable[Failing]) -> str:
-    faults = dict.fromkeys(one.result.case.fault or _DRAWN for one in left)
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for case in (one.result.case for one in left):
+        names[min((tag for tag in case.tags if tag.startswith(_FAULT)), default="")][case.fault or _DRAWN] = None
+    faults = [tag.removeprefix(_FAULT) if len(some) > NAMES else name for tag, some in names.items() for name in some]
+    faults = list(dict.fromkeys(faults))
     return ", ".join(islice(faults, FAULTS)) + (f" and {len(faults) - FAULTS} more" if len(faults) > FAULTS else "")
 
 

@@ -91,6 +91,16 @@ def insert_with_before(row):
     return replace(row, before=row.after) if row.op == "INSERT" else row
 
 
+def rows_with_null_old(rows, message):
+    """Without the rows of a document whose `old` is null; its statements stay."""
+    return [row for row in rows if row.kind == Kind.DDL or without_null_old(rows, message)]
+
+
+def minimal_inserts(rows, message):
+    """Without the inserted rows of one profile."""
+    return [row for row in rows if row.op != "INSERT" or "+minimal/" not in message.case]
+
+
 def deleted_as_update(row):
     return replace(row, op="UPDATE") if row.op == "DELETE" else row
 
@@ -137,6 +147,8 @@ CAPITAL = "every column whose name has capital letters is not there"
             *(1, ["the rows of a message have each other's values"]),
         ),
         (lambda rows, _message: [row for row in rows if row.kind != Kind.CORRUPT], 1, ["vanishes without a CORRUPT row"]),
+        (rows_with_null_old, 1, ["every row of a document whose `old` is null is lost"]),
+        (minimal_inserts, 1, ["every row of INSERT under the option minimal is lost"]),
         (each(refused), 1, ["every row of any op is refused"]),
         (each(statement_or_row), 1, ["every DDL message comes out as ALTER", "which cannot be read, is accepted"]),
         (lambda rows, _message: [insert_with_before(deleted_as_update(row)) for row in rows[:1]], 1, [BEFORE, UPDATE, FIRST]),
@@ -183,6 +195,20 @@ def test_content_behind_the_document_is_told_as_such():
 
     (one,) = judged(read)
     assert one.sentence == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+
+
+def test_many_faults_of_a_sort_are_told_by_the_sort():
+    def read(rows, message):
+        try:
+            json.JSONDecoder().raw_decode((message.value or b"").decode())
+        except ValueError:
+            return rows
+        return [
+            replace(row, kind=Kind.ROW, op="INSERT", after={}, error=None) for row in rows if row.kind == Kind.CORRUPT
+        ] or rows
+
+    first = next(one.sentence for one in judged(read) if "second-document" in one.sentence)
+    assert first.startswith("a message with ") and "trailing-content" in first and "trailing-brace" not in first, first
 
 
 def test_rows_that_a_limit_loses_are_lost_among_others():
