@@ -52,7 +52,10 @@ NAMES: Final = 2
 FAULTS: Final = 6
 """Faults that are named in a sentence."""
 NOUNS: Final = 3
-"""Types and classes that a sentence on a family names."""
+"""Nouns that a sentence has."""
+LARGE: Final = 0.15
+"""Share of a mistake's units that is told by a noun of its own."""
+_CLASS: Final = " in the class "
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +403,7 @@ class _Named:
         told, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits] or [""]
         for (sort, *_), noun in zip(traits, rest, strict=False):
             told += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
-        if told:
-            return f"{'every' if self.sure else 'nearly every'} {told}"
-        return f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
+        return told or f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
 
 
 def _explained(
@@ -436,17 +437,29 @@ def _explained(
         )
     for group in _together(symptom, named):
         whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
-        nouns = [one.noun(unit) for one in whole or group if one.traits] or [group[0].noun(unit)]
-        more = f" and {len(nouns) - NOUNS} more" if len(nouns) > NOUNS else ""
-        first, *rest = nouns[:NOUNS]
+        told_of = [one for one in whole or group if one.traits]
+        total = sum(len(one.some) for one in told_of)
+        large = [one for one in told_of if len(one.some) >= LARGE * total] or told_of[:1]
+        each = ("every " if large[0].sure else "nearly every ") if large else ""
+        first, *rest = _by_class([one.noun(unit) for one in large] or [group[0].noun(unit)])
+        others = " and others" if len(large) < len(told_of) or len(rest) >= NOUNS else ""
         if symptom[0] == "field" or _IMAGES in symptom[-1]:
-            told = f"{first} and others" if rest else first
-        else:
-            told = ", ".join((first, *(noun.removeprefix("nearly ").removeprefix(f"every {unit} ") for noun in rest))) + more
+            others, rest = " and others" if rest or others else "", []
+        also = (noun.removeprefix(f"{unit} ") if noun.startswith(unit) else f"every {noun}" for noun in rest[: NOUNS - 1])
+        told = each + ", ".join((first, *also)) + others
         traits = group[0].traits or tuple(("family", one) for one in group[0].families if len(group[0].families) == 1)
         some = [failing for one in group for failing in one.some]
         ops = ", ".join(dict.fromkeys(one.finding.actual for one in some))
         yield traits, _told(("op", ops), told) if symptom == _OP else verb(told), some
+
+
+def _by_class(nouns: Sequence[str]) -> list[str]:
+    """The nouns, where those that differ in a class alone are one."""
+    classes: dict[tuple[str, bool], list[str]] = defaultdict(list)
+    for noun in nouns:
+        head, _, told = noun.partition(_CLASS)
+        classes[(head, True) if told and " " not in told else (noun, False)].append(told)
+    return [head + _CLASS + ", ".join(some) if of_class else head for (head, of_class), some in classes.items()]
 
 
 def _told(symptom: Trait, noun: str) -> str:

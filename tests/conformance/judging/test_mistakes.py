@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.mistakes import mistakes
+from conformance.judging.mistakes import _by_class, mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Aspect, Obligation, rules
@@ -101,6 +101,11 @@ def minimal_inserts(rows, message):
     return [row for row in rows if row.op != "INSERT" or "+minimal/" not in message.case]
 
 
+def cut_where_quoted(image):
+    """Cuts the texts with a quote or an opening bracket."""
+    return {name: text[:-1] if isinstance(text, str) and {"<", '"'} & set(text) else text for name, text in image.items()}
+
+
 def deleted_as_update(row):
     return replace(row, op="UPDATE") if row.op == "DELETE" else row
 
@@ -131,6 +136,8 @@ SMALL = "every value whose name has small letters is NULL"
 SWAPPED = "the columns of a row have each other's values"
 SLASH = "every column with / in its name is not there"
 ZERO = "every value of any type with a date, in the class zero is wrong"
+HTML = "every value of the text types in the class html and others is wrong: cut"
+OBJECT = "nearly every value of the json types in the class object and others is wrong: cut"
 CAPITAL = "every column whose name has capital letters is not there"
 
 
@@ -148,6 +155,7 @@ CAPITAL = "every column whose name has capital letters is not there"
         ),
         (lambda rows, _message: [row for row in rows if row.kind != Kind.CORRUPT], 1, ["vanishes without a CORRUPT row"]),
         (rows_with_null_old, 1, ["every row of a document whose `old` is null is lost"]),
+        (each(lambda row: images(row, cut_where_quoted)), 1, [HTML, OBJECT]),
         (minimal_inserts, 1, ["every row of INSERT under the option minimal is lost"]),
         (each(refused), 1, ["every row of any op is refused"]),
         (each(statement_or_row), 1, ["every DDL message comes out as ALTER", "which cannot be read, is accepted"]),
@@ -343,3 +351,8 @@ def test_options_that_no_profile_has_apart_are_told_together():
     assert [one.sentence for one in found] == [
         f"the column position is wrong for nearly every row under the options {options}, which no profile has apart"
     ]
+
+
+def test_nouns_that_differ_in_a_class_alone_are_one():
+    nouns = [f"value of the {words}" for words in ("text types in the class html", "text types in the class quote", "key")]
+    assert _by_class(nouns) == ["value of the text types in the class html, quote", "value of the key"]
