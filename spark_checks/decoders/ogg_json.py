@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DecimalType, StringType
 
-from generators.model import Deployment, Logical, SourceType, Table
+from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
 from spark_checks.decoders.families.flat import Flat
@@ -87,13 +87,4 @@ FLAT: Final = Flat(
 BASELINE: Final = Baseline(
     op="op_type", database="", table="table", before="before", after="after", keys="primary_keys", ops=_OPS
 )
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return FLAT.decode(records, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`."""
-    return FLAT.decode_rows(records, table, deployment)
+decode, decode_rows = FLAT.decode, FLAT.decode_rows

@@ -32,6 +32,10 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import Baseline
+from spark_checks.decoders.families.connect.rows import ConnectDialect
+
 WAIT_S: Final = 60.0
 ASKED_S: Final = 10.0
 """How long a registry that does not answer is asked, and how long it may take for one answer."""
@@ -89,6 +93,21 @@ def as_connect_json(records: DataFrame, *, whole_keys: bool = False) -> DataFram
             yield _converted(batch, asked, ("key", "value") if whole_keys else ("value",))
 
     return records.mapInArrow(batches, records.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A decoder of Connect's JSON behind this reading of Avro."""
+
+    of: ConnectDialect | Baseline
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level one."""
+        return self.of.decode(as_connect_json(records), deployment=deployment)
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level two."""
+        return self.of.decode_rows(as_connect_json(records), table, deployment=deployment)
 
 
 def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)) -> pa.RecordBatch:

@@ -50,7 +50,7 @@ class Flat:
     text: Callable[[str, SourceType], str] = lambda text, _type: text
     exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
 
-    def decode(self, records: DataFrame, deployment: Deployment | None = None) -> DataFrame:
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
 
         def change(m: Column, kind: Column, op: Column) -> Column:
@@ -61,7 +61,7 @@ class Flat:
 
         return framing.changes(records, F.array(self._message(change)), deployment)
 
-    def decode_rows(self, records: DataFrame, table: Table, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         own = {"database": table.database, "schema": table.schema, "table": table.name}
         exact = {c.name: found for c in table.columns if (found := self.exact(c.type))}
