@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
@@ -62,14 +63,14 @@ OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MaxwellProfile(Profile):
-    """A release with its options (OPTIONS): `nulls` and `zero_dates` are written, `keys`, `position`, `commit` and `ddl` told."""
+    """A release with its options (OPTIONS), which are facts by their names."""
 
     nulls: bool = True
-    zero_dates: bool = True
-    keys: bool = False
+    null_zerodates: bool = False
+    primary_keys: bool = False
     position: bool = False
-    commit: bool = True
-    offsets: bool = False
+    commit_info: bool = True
+    xoffset: bool = False
     ids: bool = False
     ddl: bool = False
 
@@ -77,23 +78,7 @@ class MaxwellProfile(Profile):
 CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit-info"),))
 
 
-def profile(release: str, *options: str) -> MaxwellProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    return MaxwellProfile(
-        release,
-        chosen,
-        nulls="without-nulls" not in chosen,
-        zero_dates="null-zerodates" not in chosen,
-        keys="primary-keys" in chosen,
-        position="position" in chosen,
-        commit="without-commit-info" not in chosen,
-        offsets="xoffset" in chosen,
-        ids="ids" in chosen,
-        ddl="ddl" in chosen,
-    )
-
-
+profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
 PROFILES: Final = (
     profile(RELEASE),
     profile(RELEASE, "position", "primary-keys", "xoffset", "ids", "ddl"),
@@ -191,7 +176,7 @@ def _flat(profile: MaxwellProfile) -> Flat:
         return lambda event, change: value(event, change) if told and event.op is not Op.READ else ABSENT
 
     def tells(event: RowChange) -> dict[str, Any]:
-        keys = event.table.primary_key if profile.keys and event.table.primary_key else None
+        keys = event.table.primary_key if profile.primary_keys and event.table.primary_key else None
         position = _position(event) if profile.position and event.op is not Op.READ else None
         return {"database": event.table.database, "table": event.table.name, "keys": keys, "position": position}
 
@@ -201,14 +186,14 @@ def _flat(profile: MaxwellProfile) -> Flat:
             ("table", lambda event, _: event.table.name),
             ("type", lambda event, _: "bootstrap-insert" if event.op is Op.READ else event.op.lower()),
             ("ts", lambda event, _: event.at.ms // 1000),
-            ("xid", live(profile.commit, lambda event, _: event.at.tso % (1 << 31))),
-            ("xoffset", live(profile.offsets, lambda event, change: ABSENT if is_last(event, change) else change.row)),
-            ("commit", live(profile.commit, lambda event, change: is_last(event, change) or ABSENT)),
+            ("xid", live(profile.commit_info, lambda event, _: event.at.tso % (1 << 31))),
+            ("xoffset", live(profile.xoffset, lambda event, change: ABSENT if is_last(event, change) else change.row)),
+            ("commit", live(profile.commit_info, lambda event, change: is_last(event, change) or ABSENT)),
             ("position", live(profile.position, lambda event, _: _position(event))),
             ("server_id", live(profile.ids, lambda _event, _: 23042)),
             ("thread_id", live(profile.ids, lambda _event, _: 108)),
-            ("primary_key", lambda event, change: _keys(event, change) if profile.keys else ABSENT),
-            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+            ("primary_key", lambda event, change: _keys(event, change) if profile.primary_keys else ABSENT),
+            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
             ("data", ROW),
             ("old", OLD),
         ),
@@ -217,7 +202,7 @@ def _flat(profile: MaxwellProfile) -> Flat:
         unit=1000,
         numbers=NUMBERS,
         tells_old=lambda before, after: before != after,
-        spell=_spell if profile.zero_dates else _spell_null,
+        spell=_spell_null if profile.null_zerodates else _spell,
         nulls=profile.nulls,
         reads=True,
         key=_key,

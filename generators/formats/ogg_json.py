@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
@@ -55,13 +56,13 @@ OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OggProfile(Profile):
-    """A release with its options (OPTIONS)."""
+    """A release with its options (OPTIONS), which are facts by their names."""
 
-    keys: bool = False
+    primary_keys: bool = False
     tokens: bool = False
     null_images: bool = False
     strings: bool = False
-    befores: bool = True
+    before: bool = True
     colons: bool = False
 
 
@@ -69,22 +70,7 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
 ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
 
 
-def profile(release: str, *options: str) -> OggProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    return OggProfile(
-        release,
-        chosen,
-        assumed=ASSUMED,
-        keys="primary-keys" in chosen,
-        tokens="tokens" in chosen,
-        null_images="null-images" in chosen,
-        strings="strings" in chosen,
-        befores="without-before" not in chosen,
-        colons="colons" in chosen,
-    )
-
-
+profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
 PROFILES: Final = (
     profile(RELEASE),
     profile(RELEASE, "primary-keys", "tokens", "null-images", "colons"),
@@ -140,7 +126,7 @@ def _members(profile: OggProfile) -> Members:
         ("op_ts", lambda event, _: _clock(event.at.ms, " ")),
         ("current_ts", lambda event, _: _clock(event.at.ms + 729, "T")),
         ("pos", lambda event, change: _position(event, change.row)),
-        ("primary_keys", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+        ("primary_keys", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
         ("tokens", lambda _event, _: {"R": "AADPkvAAEAAEqLzAAA"} if profile.tokens else ABSENT),
         ("before", _image(profile, cells(lambda change: change.before))),
         ("after", _image(profile, cells(lambda change: change.after))),
@@ -148,7 +134,7 @@ def _members(profile: OggProfile) -> Members:
 
 
 def _told(table: Table, profile: OggProfile) -> dict[str, Any]:
-    keys = table.primary_key if profile.keys and table.primary_key else None
+    keys = table.primary_key if profile.primary_keys and table.primary_key else None
     return {"database": table.database, "table": table.name, "keys": keys}
 
 
@@ -159,7 +145,7 @@ def _flat(profile: OggProfile) -> Flat:
         tells=lambda event: _told(event.table, profile),
         numbers=frozenset() if profile.strings else NUMBERS,
         whole_old=True,
-        tells_old=lambda _before, _after: profile.befores,
+        tells_old=lambda _before, _after: profile.before,
         spell=_colons if profile.colons else _decimal,
         position=_position,
         others=lambda event: _truncated(event, profile),

@@ -72,17 +72,19 @@ _NEW: Final = "new-8.5.7"
 class TicdcAvroProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. `forced`: rows of tables
-    without a key are written. `extension`: the three fields of enable-tidb-extension, `checksums` those of a row's checksum.
-    `decimal_text`, `bigint_text`: DECIMAL and BIGINT UNSIGNED are strings.
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are OPTIONS.
     """
 
+    deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
     new: bool = False
-    forced: bool = False
+    force_replicate: bool = False
     extension: bool = False
-    checksums: bool = False
-    decimal_text: bool = False
-    bigint_text: bool = False
+    checksum: bool = False
+    decimal_string: bool = False
+    bigint_string: bool = False
+
+
+RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
 
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -94,7 +96,7 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 CHOICES: Final = Choices(
     NAME,
-    ("v7.1.6", "v8.5.7", _NEW),
+    tuple(RELEASES),
     OPTIONS,
     limits=(
         Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
@@ -105,18 +107,8 @@ CHOICES: Final = Choices(
 
 def profile(release: str, *options: str) -> TicdcAvroProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    chosen = CHOICES.checked(release, options)
-    return TicdcAvroProfile(
-        release,
-        chosen,
-        Deployment("Asia/Kolkata" if "force-replicate" in chosen else "Asia/Shanghai", schemas="registry"),
-        new=release == _NEW,
-        forced="force-replicate" in chosen,
-        extension="extension" in chosen,
-        checksums="checksum" in chosen,
-        decimal_text="decimal-string" in chosen,
-        bigint_text="bigint-string" in chosen,
-    )
+    made = CHOICES.made(RELEASES, release, *options)
+    return replace(made, deployment=Deployment("Asia/Kolkata", schemas="registry")) if made.force_replicate else made
 
 
 PROFILES: Final = (
@@ -137,7 +129,7 @@ def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[W
             continue
         key = event.table.primary_key if profile.new else event.table.handle_key
         sent = event.at.ms + chance.randint(5, 2_000)
-        for op, before, after in split_rows(event, split_keys=True, new=profile.new) if key or profile.forced else ():
+        for op, before, after in split_rows(event, split_keys=True, new=profile.new) if key or profile.force_replicate else ():
             row = after or before or {}
             place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
             try:
@@ -234,7 +226,7 @@ def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroPr
     if not profile.extension:
         return b"", {}
     told = sized(b"c" if op is Op.INSERT else b"u") + number(at.tso) + number(at.ms)
-    if not profile.checksums:
+    if not profile.checksum:
         return told, _ADDED
     columns = [c for c in table.columns if c.generated != "virtual"]
     stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
@@ -288,8 +280,8 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     """The schema of a column's values."""
     kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
-        kind = "string" if profile.bigint_text and type.name == "bigint" and type.unsigned else "long"
-    if type.logical is Logical.DECIMAL and not profile.decimal_text:
+        kind = "string" if profile.bigint_string and type.name == "bigint" and type.unsigned else "long"
+    if type.logical is Logical.DECIMAL and not profile.decimal_string:
         kind, more = "bytes", {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
     if type.logical is Logical.BIT:
         parameters["length"] = str(type.length)
@@ -302,7 +294,7 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
     """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64 (ticdc-avro#nullable)."""
     type, default = column.type, column.default
-    if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_text):
+    if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
         return None
     if default.value is None:
         return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
@@ -315,14 +307,14 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
     value = text.canonical(type, stored)
     found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
-        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_text and _is_unsigned_bigint(type)):
+        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and _is_unsigned_bigint(type)):
             value -= 1 << 64 if value >> 63 > 0 else 0
             return number(value), replace(found, text=str(value), json=True)
         case Logical.FLOAT, float():
             return struct.pack("<f", value), replace(found, text=text.json_number(value, single=True), json=True)
         case Logical.DOUBLE, float():
             return struct.pack("<d", value), replace(found, text=text.json_number(value), json=True)
-        case Logical.DECIMAL, Decimal() if not profile.decimal_text:
+        case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
             unscaled = int(shown.replace(".", ""))
             return sized(_signed(unscaled)), replace(found, text=shown)

@@ -30,6 +30,12 @@ REDUCED: Final = {
 }
 """What the options mean that take columns out of large messages."""
 
+
+def reduction(options: Sequence[str]) -> str:
+    """The one of REDUCED among the options of a profile, "" without."""
+    return next((option for option in options if option in REDUCED), "")
+
+
 COMPRESSION: Final = {
     "snappy": "Values are compressed with snappy as a whole; the deployment says so.",
     "lz4": "Values are compressed with lz4 as a whole; the deployment says so.",

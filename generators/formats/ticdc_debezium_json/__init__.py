@@ -85,7 +85,7 @@ class TicdcDebeziumProfile(Profile):
 
     `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch for a zero TIMESTAMP.
     `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is written, and watermarks where `extension` says so.
-    `schemas` writes the schema block, `old` the before image of an UPDATE.
+    `schemas` writes the schema block, `before` the before image of an UPDATE.
     """
 
     keyed: bool = True
@@ -94,7 +94,7 @@ class TicdcDebeziumProfile(Profile):
     statements: bool = False
     extension: bool = False
     schemas: bool = True
-    old: bool = True
+    before: bool = True
 
 
 RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
@@ -117,17 +117,15 @@ CHOICES: Final = Choices(
 
 def profile(release: str, *options: str) -> TicdcDebeziumProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    chosen = CHOICES.checked(release, options)
-    base, schemas = RELEASES[release], "schemaless" not in options
+    made, schemas = CHOICES.made(RELEASES, release, *options), "schemaless" not in options
     deployment = Deployment(
         binary="base64",
         decimal="double",
         temporal="adaptive_time_microseconds",
         bigint_unsigned="long",
-        schemas=("message" if base.keyed else "value") if schemas else "none",
+        schemas=("message" if made.keyed else "value") if schemas else "none",
     )
-    old, extension = "without-before" not in options, "extension" in options
-    return replace(base, options=chosen, deployment=deployment, schemas=schemas, old=old, extension=extension)
+    return replace(made, deployment=deployment, schemas=schemas)
 
 
 PROFILES: Final = (
@@ -273,7 +271,7 @@ def _row(
     shown = {side: "null" if row is None else _object({n: one.json for n, one in row.items()}) for side, row in sides.items()}
     if op is Op.DELETE:
         shown = {"after": "null", "before": shown["before"]}
-    elif op is Op.UPDATE and not profile.old:
+    elif op is Op.UPDATE and not profile.before:
         old = None
         del shown["before"]
     rest = {"ts_ms": str(sent), "transaction": "null", "op": f'"{_OPS[op]}"', **shown}

@@ -22,7 +22,7 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from generators.families.ticdc.instants import at, declared_columns
 from generators.families.ticdc.scenarios import (
@@ -44,6 +44,7 @@ from generators.families.ticdc.sink import (
     claim_check_location,
     columns_of_rows,
     partition_of,
+    reduction,
     source_of,
     split_rows,
     statement,
@@ -97,16 +98,16 @@ class OpenProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
     `new`: the new architecture, whose JSON is in the table's order and without HTML escapes, with empty names instead of none.
-    `short_escapes`: \\b and \\f of Go 1.22. `old`: an UPDATE has `p`; `partial`: `p` has the changed columns only.
+    `short_escapes`: \\b and \\f of Go 1.22. `before`: an UPDATE has `p`; `only_updated`: `p` has the changed columns only.
     `reduce` says what becomes of an event larger than `max_message_bytes`; `delete_handle_key`: a DELETE has the handle key only.
     """
 
     new: bool = False
     short_escapes: bool = True
-    old: bool = True
-    partial: bool = False
+    before: bool = True
+    only_updated: bool = False
     batch: int = BATCH
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    reduce: str = ""
     max_message_bytes: int = 10 * 1024 * 1024
     delete_handle_key: bool = False
 
@@ -143,22 +144,10 @@ CHOICES: Final = Choices(
 
 def profile(release: str, *options: str) -> OpenProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    chosen = CHOICES.checked(release, options)
-    reduce: Literal["", "handle-key-only", "claim-check"] = "handle-key-only" if "handle-key-only" in options else ""
-    if "claim-check" in options:
-        reduce = "claim-check"
-    base = RELEASES[release]
-    return replace(
-        base,
-        options=chosen,
-        deployment=Deployment("Asia/Kolkata" if "without-before" in options else "Asia/Shanghai"),
-        old="without-before" not in options,
-        partial="only-updated" in options,
-        batch=1 if "one-row" in options else BATCH,
-        reduce=reduce,
-        max_message_bytes=_REDUCED_LIMIT if reduce else base.max_message_bytes,
-        delete_handle_key="delete-handle-key" in options,
-    )
+    made, reduce = CHOICES.made(RELEASES, release, *options), reduction(options)
+    zone, batch = "Asia/Shanghai" if made.before else "Asia/Kolkata", 1 if "one-row" in options else BATCH
+    limit = _REDUCED_LIMIT if reduce else made.max_message_bytes
+    return replace(made, deployment=Deployment(zone), batch=batch, reduce=reduce, max_message_bytes=limit)
 
 
 PROFILES: Final = (
@@ -294,10 +283,10 @@ class _Row:
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
         old, new = (self._cells(row, keep) for row in (self.before, self.after))
-        shown = {name: one for name, one in old.items() if not self.profile.partial or one[0] != new.get(name, one)[0]}
+        shown = {name: one for name, one in old.items() if not self.profile.only_updated or one[0] != new.get(name, one)[0]}
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
-        elif not self.profile.old or not (shown or self.profile.new):
+        elif not self.profile.before or not (shown or self.profile.new):
             members = {"u": new}
         else:
             members = {"u": new, "p": shown}
