@@ -168,22 +168,18 @@ def held(members: Members, event: RowChange, change: Change) -> Mapping[str, Any
     return {name: value for name, of in members if (value := of(event, change)) is not ABSENT}
 
 
-def json_text(value: object) -> str:
-    """JSON without blanks, texts as Jackson escapes them in UTF-8."""
+def json_text(value: object, spell: Callable[[str], str] = string) -> str:
+    """JSON without blanks, its texts as `spell` has them: as Jackson escapes them in UTF-8."""
     match value:
         case Raw():
             return value.text
         case str():
-            return string(value)
+            return spell(value)
         case dict():
-            return _object(value)
+            return "{" + ",".join(f"{spell(name)}:{json_text(one, spell)}" for name, one in value.items()) + "}"
         case list() | tuple():
-            return f"[{','.join(map(json_text, value))}]"
+            return f"[{','.join(json_text(one, spell) for one in value)}]"
     return json.dumps(value)
-
-
-def _object(members: Mapping[str, Any]) -> str:
-    return "{" + ",".join(f"{string(name)}:{json_text(value)}" for name, value in members.items()) + "}"
 
 
 def cells(which: Callable[[Change], Image | None]) -> Member:
@@ -194,7 +190,7 @@ def cells(which: Callable[[Change], Image | None]) -> Member:
         if row is None or all(cell.reason == UNTOLD for cell in row.values()):
             return ABSENT
         there = {name: cell for name, cell in row.items() if cell.state is not State.ABSENT}
-        return Raw(_object({name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}))
+        return {name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}
 
     return member
 

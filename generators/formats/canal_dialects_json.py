@@ -37,7 +37,8 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, neutral
+from generators.sources.boundaries import ID, change, insert, named, neutral
+from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
@@ -254,11 +255,7 @@ def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
     yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
     for action in ("create table", "drop table", "truncate table", "add column", "create index", "create database"):
-        ddl, name = mysql.DDL_ACTIONS[action], f"ddl/{action.replace(' ', '-')}"
-        is_of_database = ddl.level == "database"
-        table, where = ("", f"{database}_{neutral(name)}") if is_of_database else (neutral(name), database)
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other="o")
-        yield named(name, SchemaChange(START, action, sql, where, table), tags={f"ddl:{action}"})
+        yield of_statement(ddl_event(action, database))
 
 
 KEY_VALUES: Final = tuple(

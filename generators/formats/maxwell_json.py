@@ -43,6 +43,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
+from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Choices, Format, KindRow, Loss, Profile
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
@@ -290,17 +291,9 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
     if profile.ddl:
-        for action, ddl in mysql.DDL_ACTIONS.items():
-            if action in DDL_TYPES:
-                name = f"ddl/{action.replace(' ', '-')}"
-                table = neutral(name)
-                where = f"{database}_{table}" if ddl.level == "database" else database
-                sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
-                was = Table(where, table, columns, ("id",))
-                event = SchemaChange(START, action, sql, where)
-                if ddl.level != "database":
-                    event = replace(event, table=table, before=was, after=None if action == "drop table" else was)
-                yield named(name, event, tags={f"ddl:{action}"})
+        for event in (ddl_event(action, database, other="_other") for action in mysql.DDL_ACTIONS if action in DDL_TYPES):
+            was = Table(database, event.table, columns, ("id",)) if event.table else None
+            yield of_statement(replace(event, before=was, after=None if event.action == "drop table" else was))
 
 
 def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:

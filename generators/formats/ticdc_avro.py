@@ -22,6 +22,7 @@ import random
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -30,9 +31,8 @@ from typing import Any, Final
 from generators.families import confluent
 from generators.families.confluent import number, sized
 from generators.families.ticdc import text
-from generators.families.ticdc.instants import declared_columns
-from generators.families.ticdc.scenarios import ambiguous_hours, key_updates
-from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
+from generators.families.ticdc.sink import placed_rows, sent
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
 from generators.model import (
@@ -47,7 +47,6 @@ from generators.model import (
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -122,21 +121,17 @@ PROFILES: Final = (
 
 def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication, up to where TiCDC stops."""
-    chance = random.Random(history.seed)
-    written: list[Written] = []
-    for number_, event in enumerate(history.events):
-        if not isinstance(event, RowChange):
-            continue
+
+    def messages(event: RowChange, _ms: int) -> Iterator[tuple[Any, ...]]:
         key = event.table.primary_key if profile.new else event.table.handle_key
-        sent = event.at.ms + chance.randint(5, 2_000)
-        for op, before, after in split_rows(event, split_keys=True, new=profile.new) if key or profile.force_replicate else ():
-            row = after or before or {}
-            place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
-            try:
-                shown, value, told = _row(event.table, key, op, row, event.at, layout.topic, profile)
-            except _Stopped:
-                return written
-            written.append(Written(Message(layout.topic, place, shown, value, (), sent, number_), (told,)))
+        rows = placed_rows(event, profile.options, layout.partitions, profile.new) if key or profile.force_replicate else ()
+        for place, op, before, after in rows:
+            yield (place,), *_row(event.table, key, op, after or before or {}, event.at, layout.topic, profile)
+
+    written: list[Written] = []
+    with suppress(_Stopped):
+        for one in sent(history, layout, random.Random(history.seed), messages, RowChange):
+            written.append(one)  # noqa: PERF402 - what was written before TiCDC stops stays
     return written
 
 
@@ -330,10 +325,8 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
         case Logical.SET, int():
             shown = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
         case Logical.TIMESTAMP, int():
-            shown, instants = text.timestamp_text(value, type.fsp, profile.deployment.time_zone)
-            if len(instants) > 1:
-                why = f"{shown} occurs twice in {profile.deployment.time_zone}"
-                found = replace(found, state=State.ONE_OF, options=instants, reason=why)
+            found = text.zoned(found, value, profile.deployment.time_zone)
+            shown = found.text or ""
         case _:
             shown = text.value_text(type, value)
     return sized(shown.encode("utf-8", "replace")), replace(found, text=shown)
@@ -373,13 +366,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
     full: Row = {**row, **{n: value for n, (*_, value) in given.items() if n != "o"}, "t": mysql.wall("2024-01-02 03:04:05")}
     yield named(name, insert(table, row), change(table, Op.UPDATE, (row, full)), tags=("default",))
-    known = declared_columns(profile.release)
-    if profile.release == "v7.1.6":
-        known = {n: one for n, one in known.items() if n != "v"}
-    name = "values/declared"
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
-    row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
+    yield declared("values/declared", database, profile.release, "virtual")
     name = "delete/key-alone"
     columns = (Column("b", mysql.text("varchar", 16), False), Column("a", mysql.decimal(10, 2), False), Column("c", ID.type))
     table = Table(database, neutral(name), columns, ("a", "b"))

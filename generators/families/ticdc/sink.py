@@ -11,14 +11,31 @@ import random
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored, told
-from generators.model import Column, Logical, Op, Row, RowChange, SchemaChange, SourceType, Table, Value
+from generators.model import (
+    Change,
+    Column,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Written,
+)
 from generators.wire_format import Limit, Profile
 
 RECORD_OVERHEAD: Final = 36
@@ -131,6 +148,34 @@ def statement(event: SchemaChange, profile: Profile, placement: bool = False, tt
     if profile.release == NEWEST and told(event.sql).resolved:
         raise Refused(f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}")
     return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
+
+
+def sent(
+    history: History, layout: Layout, chance: random.Random, messages: Callable[[Any, int], Iterable[tuple[Any, ...]]], *of: type
+) -> Iterator[Written]:
+    """Every message of the history's events, or of those of some kinds, in the order of publication; `messages` gives those of
+    an event, which is sent at that millisecond: their partitions, key, value and changes."""
+    for number, event in enumerate(history.events):
+        if of and not isinstance(event, of):
+            continue
+        ms = event.at.ms + chance.randint(5, 2_000)
+        for places, key, value, *changes in messages(event, ms):
+            for place in places:
+                yield Written(Message(layout.topic, place, key, value, (), ms, number), tuple(changes))
+
+
+def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **told: Any) -> Change:
+    """A change whose position is the commit's TSO, and its time the milliseconds of that."""
+    return Change(0, kind, database=database, table=table, position=str(at.tso), commit_time_us=at.ms * 1000, **told)
+
+
+def placed_rows(
+    event: RowChange, options: Sequence[str], partitions: int, new: bool = False
+) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
+    """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs of keys split."""
+    source = source_of(event.table, options)
+    for op, before, after in split_rows(event, split_keys=True, new=new):
+        yield partition_of("table", source, after or before or {}, event.at.tso, partitions), op, before, after
 
 
 Moves: TypeAlias = Callable[[Row, Row], bool]

@@ -16,44 +16,45 @@ binary column with a default; most of a column in `tableChanges`, and `start_ts`
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
-from generators.families.connect import Schema
+from generators.families.connect import Raw, Schema
 from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import DebeziumCell
+from generators.families.flat import json_text
 from generators.families.ticdc import text
-from generators.families.ticdc.instants import at, declared_columns
-from generators.families.ticdc.scenarios import key_updates, selected, statements
+from generators.families.ticdc.instants import at
+from generators.families.ticdc.scenarios import declared, key_updates, selected, statements
 from generators.families.ticdc.sink import (
     NEWEST,
     ROUTED,
     ROUTES,
     SELECTED,
     columns_of_rows,
-    partition_of,
-    source_of,
-    split_rows,
+    committed,
+    placed_rows,
+    sent,
     statement,
 )
+from generators.formats import debezium_json as debezium
+from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.formats.ticdc_debezium_json.cells import cell, schema
 from generators.model import (
-    Cell,
     Change,
     Column,
     Default,
     Deployment,
+    Event,
     History,
-    Image,
     Instant,
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -68,7 +69,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, insert, named, neutral, scenario
+from generators.sources.boundaries import ID, change, insert, named, neutral
 from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
 
 __all__ = ["FORMAT", "PROFILES", "TicdcDebeziumProfile", "profile", "write"]
@@ -151,64 +152,52 @@ _ACTIONS: Final[Mapping[str, str]] = {
 
 def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication; other events have none."""
-    chance = random.Random(history.seed)
-    written: list[Written] = []
-    for number, event in enumerate(history.events):
-        sent = event.at.ms + chance.randint(5, 2_000)
-        places: Iterator[int] | range = range(layout.partitions)
+
+    def messages(event: Event, ms: int) -> Iterator[tuple[Any, ...]]:
         match event:
             case RowChange():
-                found = [
-                    (_row(event, op, before, after, profile, sent), (after or before or {}))
-                    for op, before, after in split_rows(event, split_keys=True)
-                ]
-                for (key, value, told), row in found:
-                    place = partition_of("table", source_of(event.table, profile.options), row, event.at.tso, layout.partitions)
-                    written.append(Written(Message(layout.topic, place, key, value, (), sent, number), (told,)))
-                continue
+                for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+                    yield (place,), *_row(event, op, before, after, profile, ms)
             case SchemaChange() if profile.statements and event.action in _ACTIONS:
-                key, value, told = _statement(event, profile, sent)
+                yield range(layout.partitions), *_statement(event, profile, ms)
             case Watermark() if profile.statements and profile.extension:
-                key, value, told = _watermark(event, profile, sent)
-            case _:
-                continue
-        for place in places:
-            written.append(Written(Message(layout.topic, place, key, value, (), sent, number), (told,)))
-    return written
+                yield range(layout.partitions), *_watermark(event, profile, ms)
+
+    return list(sent(history, layout, random.Random(history.seed), messages))
 
 
-def _json(value: Any) -> str:
-    return text.iterator_string(value) if isinstance(value, str) else json.dumps(value)
+_OWN: Final = debezium.profile("2.5.4.Final")
+"""The release whose structs are those of 2.4, which TiCDC writes."""
 
 
-def _object(members: Mapping[str, str]) -> str:
-    return "{" + ",".join(f"{text.iterator_string(name)}:{shown}" for name, shown in members.items()) + "}"
+def _json(value: object) -> str:
+    return json_text(value, text.iterator_string)
 
 
-def _message(profile: TicdcDebeziumProfile, payload: str, shape: str) -> bytes:
-    return (f'{{"payload":{payload},"schema":{shape}}}' if profile.schemas else f'{{"payload":{payload}}}').encode()
+def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
+    told = {"payload": payload} | ({"schema": Raw(_text_of(schema))} if profile.schemas else {})
+    return _json(told).encode()
 
 
-def _field(found: Schema, field: str = "", fields: str = "") -> str:
-    """A schema in TiCDC's order of members."""
-    told: dict[str, Any] = {"type": found.type, "optional": found.optional}
-    told |= {"name": found.name} if found.name else {}
-    told |= {"version": found.version} if found.version else {}
-    told |= {"parameters": dict(found.parameters)} if found.parameters else {}
-    told |= {"field": field} if field else {}
-    members = {name: json.dumps(one, ensure_ascii=False) if isinstance(one, dict) else _json(one) for name, one in told.items()}
-    return _object(members | ({"fields": f"[{fields}]"} if found.type == "struct" else {}))
+@lru_cache(maxsize=4096)
+def _text_of(schema: Schema, field: str = "") -> str:
+    """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
+    members = {"tidb_type": schema.doc, "type": schema.type, "optional": schema.optional, "name": schema.name}
+    members |= {"version": schema.version, "parameters": dict(schema.parameters)}
+    last = {"field": field, "default": Raw(schema.default) if schema.default else ""}
+    members |= dict(reversed(last.items())) if field == "snapshot" else last
+    told = {name: value for name, value in members.items() if value or value is False}
+    told |= {"fields": [Raw(_text_of(inner, name)) for name, inner in schema.fields]} if schema.type == "struct" else {}
+    return _json(told)
 
 
-def _column(column: Column, profile: TicdcDebeziumProfile) -> str:
-    """The schema of a column; its default stands behind its name, its TiDB type before everything."""
-    kind, told = column.type, _field(schema(column.type, column.nullable), column.name)
+def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
+    kind, found = column.type, schema(column.type, column.nullable)
     if profile.filled and column.default is not None:
-        told = f'{told[:-1]},"default":{cell(column, None, new=True, years=profile.years).json}}}'
-    if profile.extension:
-        unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
-        told = f'{{"tidb_type":"{kind.name}{" unsigned" if unsigned else ""}",{told[1:]}'
-    return told
+        found = replace(found, default=cell(column, None, new=True, years=profile.years).json)
+    unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
+    tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
+    return column.name, replace(found, doc=tidb)
 
 
 def _named(*parts: str) -> str:
@@ -216,102 +205,47 @@ def _named(*parts: str) -> str:
     return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in (CLUSTER, *parts))
 
 
-_SNAPSHOT: Final = (
-    '{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,'
-    '"parameters":{"allowed":"true,last,false,incremental"},"default":"false","field":"snapshot"}'
-)
-_SOURCE: Final = _field(
-    Schema("struct", name="io.debezium.connector.mysql.Source"),
-    "source",
-    ",".join(
-        _SNAPSHOT if name == "snapshot" else _field(Schema(kind, optional == "?"), name)
-        for name, kind, optional in (
-            *(("version", "string", ""), ("connector", "string", ""), ("name", "string", ""), ("ts_ms", "int64", "")),
-            *(("snapshot", "", ""), ("db", "string", ""), ("sequence", "string", "?"), ("table", "string", "?")),
-            *(("server_id", "int64", ""), ("gtid", "string", "?"), ("file", "string", ""), ("pos", "int64", "")),
-            *(("row", "int32", ""), ("thread", "int64", "?"), ("query", "string", "?")),
-        )
-    ),
-)
-_TAIL: Final = ",".join(
-    (
-        _SOURCE,
-        _field(Schema("string"), "op"),
-        _field(Schema("int64", True), "ts_ms"),
-        _field(
-            Schema("struct", True, "event.block", 1),
-            "transaction",
-            ",".join(
-                _field(Schema(kind), name)
-                for name, kind in (("id", "string"), ("total_order", "int64"), ("data_collection_order", "int64"))
-            ),
-        ),
-    )
-)
-
-
-def _source(instant: Instant, database: str, table: str) -> str:
+def _source(instant: Instant, database: str, table: str) -> Mapping[str, Any]:
     told: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": instant.ms}
     told |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
-    told |= {"thread": 0, "query": None, "commit_ts": instant.tso, "cluster_id": CLUSTER}
-    return _object({name: _json(value) for name, value in told.items()})
+    return told | {"thread": 0, "query": None, "commit_ts": instant.tso, "cluster_id": CLUSTER}
 
 
 def _row(
-    event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, sent: int
+    event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int
 ) -> tuple[bytes, bytes, Change]:
     table = event.table
     columns = columns_of_rows(table, profile.options)
 
-    def cells(row: Row | None) -> Mapping[str, DebeziumCell] | None:
-        return None if row is None else {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
+    def wires(row: Row) -> Mapping[str, DebeziumCell]:
+        return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
 
-    old, new = cells(before), cells(after)
-    sides = {"before": old, "after": new}
-    shown = {side: "null" if row is None else _object({n: one.json for n, one in row.items()}) for side, row in sides.items()}
+    sides = {side: row and wires(row) for side, row in (("before", before), ("after", after))}
     if op is Op.DELETE:
-        shown = {"after": "null", "before": shown["before"]}
+        sides = {"after": None, "before": sides["before"]}
     elif op is Op.UPDATE and not profile.before:
-        old = None
-        del shown["before"]
-    rest = {"ts_ms": str(sent), "transaction": "null", "op": f'"{_OPS[op]}"', **shown}
-    payload = _object({"source": _source(event.at, table.database, table.name), **rest})
+        del sides["before"]
+    images = {side: row and {name: Raw(one.json) for name, one in row.items()} for side, row in sides.items()}
+    source = _source(event.at, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
     listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
-    fields = ",".join(_column(c, profile) for c in listed)
     name = _named(table.database, table.name)
-    images = ",".join(_field(Schema("struct", True, f"{name}.Value"), side, fields) for side in sides)
-    value = _message(profile, payload, _field(Schema("struct", name=f"{name}.Envelope", version=1), "", f"{images},{_TAIL}"))
+    shape = Schema("struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed))
+    payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
+    value = _message(profile, payload, envelope_schema(_OWN, name, shape))
     keys = [c for c in table.columns if c.name in table.handle_key]
-    row = new if new is not None else old
-    assert row is not None
-    told = _object({c.name: row[c.name].json for c in keys})
-    shape = _field(Schema("struct", name=f"{name}.Key"), "", ",".join(_column(c, profile) for c in keys))
-    lossy = any(one.corrupt for side in (old, new) for one in (side or {}).values())
-    found = Change(
-        0,
-        Kind.ROW,
-        op,
-        database=table.database,
-        table=table.name,
-        keys=tuple(c.name for c in keys) if profile.keyed else None,
-        position=str(event.at.tso),
-        commit_time_us=event.at.ms * 1000,
-        before=_image(table, old),
-        after=_image(table, new),
-        accept=((Kind.CORRUPT, None),) if lossy else (),
-    )
-    return _message(profile, told, shape) if profile.keyed else b"", value, found
+    told = images["before" if op is Op.DELETE else "after"] or {}
+    shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
+    key = _message(profile, {c.name: told[c.name] for c in keys}, shape) if profile.keyed else b""
+    lossy = any(one.corrupt for row in sides.values() for one in (row or {}).values())
+    cells = {side: row and table.image({name: one.cell for name, one in row.items()}) for side, row in sides.items()}
+    names = tuple(c.name for c in keys) if profile.keyed else None
+    accept = ((Kind.CORRUPT, None),) if lossy else ()
+    return key, value, committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
 
 
-def _image(table: Table, row: Mapping[str, DebeziumCell] | None) -> Image | None:
-    if row is None:
-        return None
-    return {c.name: row[c.name].cell if c.name in row else Cell(State.ABSENT, c.type) for c in table.columns}
-
-
-def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, sent: int) -> tuple[bytes, bytes, Change]:
+def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> tuple[bytes, bytes, Change]:
     """A DDL; `tableChanges` has the columns where the history knows the table."""
     sql = statement(event, profile)
     changed: list[dict[str, Any]] = []
@@ -320,24 +254,13 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, sent: int) ->
         renamed = f'"{event.database}"."{event.old_name}",{one}' if event.old_name else one
         shape = None if event.action == "drop table" else _shape(event.after)
         changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
-    payload = {
-        "source": _source(event.at, event.database, event.table),
-        "ts_ms": str(sent),
-        "databaseName": text.iterator_string(event.database),
-        "schemaName": "null",
-        "ddl": text.iterator_string(sql),
-        "tableChanges": json.dumps(changed, ensure_ascii=False, separators=(",", ":")),
-    }
-    name = "io.debezium.connector.mysql.SchemaChange"
-    strings = [_field(Schema("string", True), one) for one in ("databaseName", "schemaName", "ddl")]
-    fields = ",".join((_SOURCE, _field(Schema("int64"), "ts_ms"), *strings))
-    key = _message(
-        profile,
-        _object({"databaseName": text.iterator_string(event.database)}),
-        _field(Schema("struct", name=f"{name}Key", version=1), "", _field(Schema("string"), "databaseName")),
-    )
-    value = _message(profile, _object(payload), _field(Schema("struct", name=f"{name}Value", version=1), "", fields))
-    return key, value, _told(Kind.DDL, event.at, event.database, event.table, sql)
+    source = _source(event.at, event.database, event.table)
+    payload = {"source": source, "ts_ms": ms, "databaseName": event.database, "schemaName": None, "ddl": sql}
+    key, value = schema_change_schemas(_OWN)
+    value = replace(value, fields=value.fields[:-1])
+    shown = _message(profile, {**payload, "tableChanges": changed}, value)
+    told = committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
+    return _message(profile, {"databaseName": event.database}, key), shown, told
 
 
 def _shape(table: Table | None) -> dict[str, Any]:
@@ -355,16 +278,12 @@ def _shape(table: Table | None) -> dict[str, Any]:
     return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": keys, "columns": columns, "comment": None}
 
 
-def _watermark(event: Watermark, profile: TicdcDebeziumProfile, sent: int) -> tuple[bytes, bytes, Change]:
-    payload = {"source": _source(event.at, "", ""), "ts_ms": str(sent), "transaction": "null", "op": '"m"'}
-    key = _message(profile, "{}", _field(Schema("struct", name=f"{CLUSTER}.watermark.Key")))
-    shape = _field(Schema("struct", name=f"{CLUSTER}.watermark.Envelope", version=1), "", _TAIL)
-    return key, _message(profile, _object(payload), shape), _told(Kind.WATERMARK, event.at, "", "")
-
-
-def _told(kind: Kind, instant: Instant, database: str, table: str, sql: str | None = None) -> Change:
-    micros = instant.ms * 1000
-    return Change(0, kind, database=database, table=table, position=str(instant.tso), commit_time_us=micros, sql=sql)
+def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> tuple[bytes, bytes, Change]:
+    payload = {"source": _source(event.at, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
+    whole = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
+    shape = replace(whole, fields=whole.fields[2:])
+    key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
+    return key, _message(profile, payload, shape), committed(Kind.WATERMARK, event.at, "", "")
 
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
@@ -385,13 +304,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     row: Row = {"id": 1, "a": None, "n": None}
     table = Table(database, neutral(name), columns, ("id",))
     yield named(name, insert(table, row), change(table, Op.UPDATE, (row, {**row, "a": "x"})), tags=("default-for-null",))
-    known = declared_columns(profile.release)
-    if profile.release == _OLD:
-        known = {n: one for n, one in known.items() if n != "v"}
-    name = "values/declared"
-    columns = (ID, *(column for column, _ in known.values()), Column("w", whole, generated="virtual"))
-    row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield scenario(name, insert(Table(database, neutral(name), columns, ("id",)), row))
+    yield declared("values/declared", database, profile.release)
     name = "values/zero-not-null"
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     table = Table(database, neutral(name), (ID, *(Column(neutral(n), type, False) for n, type in types.items())), ("id",))

@@ -22,11 +22,12 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from generators.families.ticdc.instants import at, declared_columns
+from generators.families.ticdc.instants import at
 from generators.families.ticdc.scenarios import (
     ambiguous_hours,
+    declared,
     key_updates,
     minus_zero,
     reduced,
@@ -43,10 +44,10 @@ from generators.families.ticdc.sink import (
     SELECTED,
     claim_check_location,
     columns_of_rows,
-    partition_of,
+    committed,
+    placed_rows,
     reduction,
-    source_of,
-    split_rows,
+    sent,
     statement,
 )
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
@@ -56,21 +57,18 @@ from generators.model import (
     Change,
     Column,
     Deployment,
+    Event,
     History,
-    Image,
     Instant,
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
     Scenario,
     SchemaChange,
-    State,
     Table,
-    Value,
     Watermark,
     Written,
     ZeroDate,
@@ -203,40 +201,30 @@ _CODES: Final[Mapping[str, int]] = {
 def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
     """Every record of the history with its expectations, in the order of publication; other events have none."""
     chance = random.Random(history.seed)
-    written: list[Written] = []
-    for number, event in enumerate(history.events):
-        sent = event.at.ms + chance.randint(5, 2_000)
 
-        def put(partition: int, keys: list[str], values: list[str], told: tuple[Change, ...]) -> None:
-            key, value = key_of(one.encode() for one in keys), framed(one.encode() for one in values)
-            found = Message(layout.topic, partition, key, value, (), sent, number)  # noqa: B023
-            written.append(Written(found, told))
-
+    def messages(event: Event, _ms: int) -> Iterator[tuple[Any, ...]]:
+        everywhere = range(layout.partitions)
         match event:
             case RowChange():
-                source = source_of(event.table, profile.options)
                 waiting: dict[int, list[tuple[str, str, Change]]] = {}
-                for op, before, after in split_rows(event, split_keys=True):
-                    row = after or before or {}
-                    place = partition_of("table", source, row, event.at.tso, layout.partitions, new=profile.new)
-                    waiting.setdefault(place, []).append(_Row(profile, event.table, op, before, after, event.at).event(chance))
-                for place, found in waiting.items():
-                    for start in range(0, len(found), profile.batch):
-                        keys, values, told = zip(*found[start : start + profile.batch], strict=True)
-                        put(place, list(keys), list(values), tuple(replace(one, row=i) for i, one in enumerate(told)))
+                for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+                    found = _Row(profile, event.table, op, before, after, event.at).event(chance)
+                    waiting.setdefault(place, []).append(found)
+                for place, rows in waiting.items():
+                    for start in range(0, len(rows), profile.batch):
+                        keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
+                        yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
             case SchemaChange():
                 sql = statement(event, profile)
                 key = _key(profile, event.at, event.database, event.table, kind=2)
                 value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
-                names = {"database": event.database, "table": event.table or (event.table if profile.new else None)}
-                for place in range(layout.partitions):
-                    put(place, [key], [value], (_told(Kind.DDL, event.at, sql=sql, **names),))
+                table = event.table or (event.table if profile.new else None)
+                yield everywhere, key_of([key]), framed([value]), committed(Kind.DDL, event.at, event.database, table, sql=sql)
             case Watermark():
-                for place in range(layout.partitions):
-                    put(place, [f'{{"ts":{event.at.tso},"t":3}}'], [""], (_told(Kind.WATERMARK, event.at),))
-            case _:
-                pass
-    return written
+                key = f'{{"ts":{event.at.tso},"t":3}}'
+                yield everywhere, key_of([key]), framed([""]), committed(Kind.WATERMARK, event.at)
+
+    return list(sent(history, layout, chance, messages))
 
 
 def _string(profile: OpenProfile, value: str) -> str:
@@ -249,11 +237,6 @@ def _key(profile: OpenProfile, instant: Instant, database: str, table: str, *, k
     shown = "".join(f',"{name}":{_string(profile, one)}' for name, one in names.items() if one or profile.new)
     number = f',"rid":{row}' if row and not profile.new else ""
     return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
-
-
-def _told(kind: Kind, instant: Instant, database: str | None = None, table: str | None = None, sql: str | None = None) -> Change:
-    micros = instant.ms * 1000
-    return Change(0, kind, database=database, table=table, position=str(instant.tso), commit_time_us=micros, sql=sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,23 +276,20 @@ class _Row:
         key = _key(self.profile, self.at, self.table.database, self.table.name, kind=1, row=self._number(), more=more)
         value = "{" + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items()) + "}"
         op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
-        full = None
-        if "p" in members and len(shown) < len(old):
-            full = self._image({**new, **shown})
-        found = Change(
-            0,
+        images = {"before": old} if op is Op.DELETE else {"after": new}
+        if "p" in members:
+            images |= {"before": shown} | ({"full_before": {**new, **shown}} if len(shown) < len(old) else {})
+        handle = self.table.handle_key
+        found = committed(
             Kind.ROW,
-            op,
-            database=self.table.database,
-            table=self.table.name,
-            keys=tuple(name for name in self._ordered(new or old) if name in self.table.handle_key),
-            key_sets=(frozenset(self.table.handle_key),),
-            position=str(self.at.tso),
-            commit_time_us=self.at.ms * 1000,
-            before=self._image(old) if op is Op.DELETE else self._image(shown) if op is Op.UPDATE else None,
-            after=None if op is Op.DELETE else self._image(new),
-            full_before=full,
+            self.at,
+            self.table.database,
+            self.table.name,
+            op=op,
+            keys=tuple(name for name in self._ordered(new or old) if name in handle),
+            key_sets=(frozenset(handle),),
             accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
+            **{side: self.table.image({n: one for n, (_, one) in cells.items()}) for side, cells in images.items()},
         )
         return key, value, found
 
@@ -334,9 +314,6 @@ class _Row:
     def _object(self, cells: Mapping[str, tuple[str, Cell]]) -> str:
         columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
         return "{" + ",".join(f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns) + "}"
-
-    def _image(self, cells: Mapping[str, tuple[str, Cell]]) -> Image:
-        return {c.name: cells[c.name][1] if c.name in cells else Cell(State.ABSENT, c.type) for c in self.table.columns}
 
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
@@ -372,11 +349,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     ):
         name = f"quoted/{label}"
         yield named(name, insert(one_column(database, name, quoted), {"id": 1, "c": raw}), tags=("quoted",))
-    known = declared_columns(profile.release)
-    name = "values/declared"
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
-    row: dict[str, Value] = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
+    yield declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
     zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
