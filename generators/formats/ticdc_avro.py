@@ -18,11 +18,9 @@ from __future__ import annotations
 
 import base64
 import json
-import random
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -32,7 +30,7 @@ from generators.families import confluent
 from generators.families.confluent import number, sized
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
-from generators.families.ticdc.sink import placed_rows, sent
+from generators.families.ticdc.sink import Sent, Stopped, placed_rows, writer
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
 from generators.model import (
@@ -41,7 +39,7 @@ from generators.model import (
     Column,
     Default,
     Deployment,
-    History,
+    Event,
     Image,
     Instant,
     Kind,
@@ -55,7 +53,6 @@ from generators.model import (
     State,
     Table,
     Value,
-    Written,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, every_type, insert, named, neutral
@@ -119,24 +116,15 @@ PROFILES: Final = (
 )
 
 
-def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[Written]:
-    """Every message of the history with its expectation, in the order of publication, up to where TiCDC stops."""
-
-    def messages(event: RowChange, _ms: int) -> Iterator[tuple[Any, ...]]:
+def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
+    if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
         rows = placed_rows(event, profile.options, layout.partitions, profile.new) if key or profile.force_replicate else ()
         for place, op, before, after in rows:
             yield (place,), *_row(event.table, key, op, after or before or {}, event.at, layout.topic, profile)
 
-    written: list[Written] = []
-    with suppress(_Stopped):
-        for one in sent(history, layout, random.Random(history.seed), messages, RowChange):
-            written.append(one)  # noqa: PERF402 - what was written before TiCDC stops stays
-    return written
 
-
-class _Stopped(Exception):
-    """TiCDC's encoder refuses a row."""
+write: Final = writer(_messages, RowChange)
 
 
 def adjusted(name: str) -> str:
@@ -249,7 +237,7 @@ def _schema(
             branches.append((b"", b""))
         fields.append(field)
     if len({field["name"] for field in fields}) < len(fields):
-        raise _Stopped
+        raise Stopped
     fields += [{"default": default, "name": name, "type": type} for name, (type, default) in more]
     found = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")), tuple(branches)
@@ -298,7 +286,7 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
 
 
 def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[bytes, Cell]:
-    """A value's datum, and what a perfect decoder recovers of it. Raises _Stopped on what the encoder refuses."""
+    """A value's datum, and what a perfect decoder recovers of it. Raises Stopped on what the encoder refuses."""
     value = text.canonical(type, stored)
     found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
@@ -319,7 +307,7 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
         case Logical.BINARY, bytes():
             return _bytes(value, found)
         case Logical.ENUM, 0:
-            raise _Stopped
+            raise Stopped
         case Logical.ENUM, int():
             shown = type.members[value - 1]
         case Logical.SET, int():

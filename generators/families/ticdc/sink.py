@@ -6,6 +6,7 @@ Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import random
 import unicodedata
@@ -21,6 +22,7 @@ from generators.families.ticdc.ddl import restored, told
 from generators.model import (
     Change,
     Column,
+    Event,
     History,
     Instant,
     Kind,
@@ -36,7 +38,7 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.wire_format import Limit, Profile
+from generators.wire_format import Limit, P, Profile, Writer
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
@@ -68,6 +70,10 @@ DISPATCHERS: Final = {
     "columns": "A row's partition is that of the value of its table's last column (dispatcher columns, a rule for each table).",
 }
 """What the options mean that choose the partitions of rows."""
+
+
+Sent: TypeAlias = tuple[Any, ...]
+"""A message: the partitions that it goes to, its key, its value, its changes."""
 
 
 def dispatched(options: Sequence[str]) -> str:
@@ -116,15 +122,11 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
-SELECTED: Final = {
+TABLES: Final = {
     "selected": "column-selectors of every table leave out the columns whose names begin with hidden_ (*, !hidden_*).",
-}
-"""The option that leaves columns out of rows, and what it means."""
-
-ROUTED: Final = {
     "routed": "Tables are routed (target-schema, a rule for each database): they come from another database than messages name.",
 }
-"""The option that gives tables other names than the source's, and what it means."""
+"""The options that leave columns out of rows, and give tables other names than the source's, and what they mean."""
 NEWEST: Final = "new-8.5.7"
 """The release that routes tables, and has TiDB's stored SELECT in the statement of a view."""
 
@@ -150,18 +152,35 @@ def statement(event: SchemaChange, profile: Profile, placement: bool = False, tt
     return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
 
 
+class Stopped(Exception):
+    """TiCDC's encoder refuses a row, which stops the changefeed."""
+
+
 def sent(
-    history: History, layout: Layout, chance: random.Random, messages: Callable[[Any, int], Iterable[tuple[Any, ...]]], *of: type
-) -> Iterator[Written]:
-    """Every message of the history's events, or of those of some kinds, in the order of publication; `messages` gives those of
-    an event, which is sent at that millisecond: their partitions, key, value and changes."""
-    for number, event in enumerate(history.events):
-        if of and not isinstance(event, of):
-            continue
-        ms = event.at.ms + chance.randint(5, 2_000)
-        for places, key, value, *changes in messages(event, ms):
-            for place in places:
-                yield Written(Message(layout.topic, place, key, value, (), ms, number), tuple(changes))
+    history: History, layout: Layout, chance: random.Random, messages: Callable[[Event, int], Iterable[Sent]], *of: type
+) -> list[Written]:
+    """Every message of the history's events, or of those of some kinds, in the order of publication up to where TiCDC stops;
+    `messages` gives those of an event, which is sent at that millisecond: their partitions, key, value and changes."""
+    written: list[Written] = []
+    with contextlib.suppress(Stopped):
+        for number, event in enumerate(history.events):
+            if of and not isinstance(event, of):
+                continue
+            ms = event.at.ms + chance.randint(5, 2_000)
+            for places, key, value, *changes in messages(event, ms):
+                for place in places:
+                    written.append(Written(Message(layout.topic, place, key, value, (), ms, number), tuple(changes)))
+    return written
+
+
+def writer(messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *of: type) -> Writer[P]:
+    """The writer of a protocol of which each event's messages follow from the event alone."""
+
+    def write(history: History, profile: P, layout: Layout) -> list[Written]:
+        chance = random.Random(history.seed)
+        return sent(history, layout, chance, lambda event, ms: messages(event, profile, layout, ms, chance), *of)
+
+    return write
 
 
 def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **told: Any) -> Change:

@@ -10,18 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import (
-    COMPRESSION,
-    DISPATCHERS,
-    NEWEST,
-    RAW,
-    REDUCED,
-    ROUTED,
-    ROUTES,
-    SELECTED,
-    dispatched,
-    reduction,
-)
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, dispatched, reduction
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
@@ -86,8 +75,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     **COMPRESSION,
     **DISPATCHERS,
     **RAW,
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 """What each option means, in the order of a profile's name."""
 

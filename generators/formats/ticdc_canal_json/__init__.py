@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
@@ -24,6 +24,7 @@ from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import (
     RECORD_OVERHEAD,
+    Sent,
     claim_check_location,
     columns_of_rows,
     committed,
@@ -83,7 +84,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     chance = random.Random(history.seed)
     places: dict[tuple[str, str], Place] = {}
 
-    def messages(event: Event, ms: int) -> Iterator[tuple[Any, ...]]:
+    def messages(event: Event, ms: int) -> Iterator[Sent]:
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
@@ -101,7 +102,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
             case Watermark() if profile.extension:
                 yield range(layout.partitions), None, *_watermark_message(profile, stamp)
 
-    return list(sent(history, layout, chance, messages))
+    return sent(history, layout, chance, messages)
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[Op, Row | None, Row | None]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTED, SELECTED, dispatched, reduction
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, dispatched, reduction
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
@@ -98,8 +98,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
     **DISPATCHERS,
     **RAW,
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 """What each option means, in the order of a profile's name."""
 _DISPATCHERS: Final = ("index-value", "ts")

@@ -22,7 +22,7 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from generators.families.ticdc.instants import at
 from generators.families.ticdc.scenarios import (
@@ -39,16 +39,16 @@ from generators.families.ticdc.sink import (
     NEWEST,
     RECORD_OVERHEAD,
     REDUCED,
-    ROUTED,
     ROUTES,
-    SELECTED,
+    TABLES,
+    Sent,
     claim_check_location,
     columns_of_rows,
     committed,
     placed_rows,
     reduction,
-    sent,
     statement,
+    writer,
 )
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
@@ -58,7 +58,6 @@ from generators.model import (
     Column,
     Deployment,
     Event,
-    History,
     Instant,
     Kind,
     Layout,
@@ -70,7 +69,6 @@ from generators.model import (
     SchemaChange,
     Table,
     Watermark,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -122,8 +120,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "one-row": "max-batch-size=1: a record has one event.",
     "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
     **REDUCED,
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 CHOICES: Final = Choices(
     NAME,
@@ -198,33 +195,30 @@ _CODES: Final[Mapping[str, int]] = {
 """TiDB's code of a DDL action (ticdc-open#ddl)."""
 
 
-def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
-    """Every record of the history with its expectations, in the order of publication; other events have none."""
-    chance = random.Random(history.seed)
+def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random) -> Iterator[Sent]:
+    everywhere = range(layout.partitions)
+    match event:
+        case RowChange():
+            waiting: dict[int, list[tuple[str, str, Change]]] = {}
+            for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+                found = _Row(profile, event.table, op, before, after, event.at).event(chance)
+                waiting.setdefault(place, []).append(found)
+            for place, rows in waiting.items():
+                for start in range(0, len(rows), profile.batch):
+                    keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
+                    yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
+        case SchemaChange():
+            sql = statement(event, profile)
+            key = _key(profile, event.at, event.database, event.table, kind=2)
+            value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
+            table = event.table or (event.table if profile.new else None)
+            yield everywhere, key_of([key]), framed([value]), committed(Kind.DDL, event.at, event.database, table, sql=sql)
+        case Watermark():
+            key = f'{{"ts":{event.at.tso},"t":3}}'
+            yield everywhere, key_of([key]), framed([""]), committed(Kind.WATERMARK, event.at)
 
-    def messages(event: Event, _ms: int) -> Iterator[tuple[Any, ...]]:
-        everywhere = range(layout.partitions)
-        match event:
-            case RowChange():
-                waiting: dict[int, list[tuple[str, str, Change]]] = {}
-                for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
-                    found = _Row(profile, event.table, op, before, after, event.at).event(chance)
-                    waiting.setdefault(place, []).append(found)
-                for place, rows in waiting.items():
-                    for start in range(0, len(rows), profile.batch):
-                        keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
-                        yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
-            case SchemaChange():
-                sql = statement(event, profile)
-                key = _key(profile, event.at, event.database, event.table, kind=2)
-                value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
-                table = event.table or (event.table if profile.new else None)
-                yield everywhere, key_of([key]), framed([value]), committed(Kind.DDL, event.at, event.database, table, sql=sql)
-            case Watermark():
-                key = f'{{"ts":{event.at.tso},"t":3}}'
-                yield everywhere, key_of([key]), framed([""]), committed(Kind.WATERMARK, event.at)
 
-    return list(sent(history, layout, chance, messages))
+write: Final = writer(_records)
 
 
 def _string(profile: OpenProfile, value: str) -> str:

@@ -16,42 +16,41 @@ binary column with a default; most of a column in `tableChanges`, and `start_ts`
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
 from generators.families.connect import Raw, Schema
+from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
-from generators.families.debezium.values import DebeziumCell
+from generators.families.debezium.values import DebeziumCell, Meaning, Modes, Wire, double_of, left_of, wired
 from generators.families.flat import json_text
 from generators.families.ticdc import text
 from generators.families.ticdc.instants import at
 from generators.families.ticdc.scenarios import declared, key_updates, selected, statements
 from generators.families.ticdc.sink import (
     NEWEST,
-    ROUTED,
     ROUTES,
-    SELECTED,
+    TABLES,
+    Sent,
     columns_of_rows,
     committed,
     placed_rows,
-    sent,
     statement,
+    writer,
 )
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
-from generators.formats.ticdc_debezium_json.cells import cell, schema
 from generators.model import (
     Change,
     Column,
     Default,
-    Deployment,
     Event,
-    History,
     Instant,
+    Json,
     Kind,
     Layout,
     Logical,
@@ -61,11 +60,9 @@ from generators.model import (
     Scenario,
     SchemaChange,
     SourceType,
-    State,
     Table,
     Value,
     Watermark,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -86,7 +83,7 @@ class TicdcDebeziumProfile(Profile):
 
     `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch for a zero TIMESTAMP.
     `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is written, and watermarks where `extension` says so.
-    `schemas` writes the schema block, `before` the before image of an UPDATE.
+    `schemaless` leaves the schema block out, `before` the before image of an UPDATE.
     """
 
     keyed: bool = True
@@ -94,7 +91,7 @@ class TicdcDebeziumProfile(Profile):
     years: bool = True
     statements: bool = False
     extension: bool = False
-    schemas: bool = True
+    schemaless: bool = False
     before: bool = True
 
 
@@ -108,25 +105,23 @@ OPTIONS: Final[Mapping[str, str]] = {
     "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
     "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
     "extension": "enable-tidb-extension: watermark messages, of op `m`.",
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 CHOICES: Final = Choices(
     NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {_NEW}, {NEWEST} alone", (_NEW, NEWEST)), ROUTES)
 )
 
 
+def modes(*, adjusts_years: bool) -> Modes:
+    """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
+    return Modes((2, 4), decimal="double", binary="base64", escapes_labels=False, year_zero=0, adjusts_years=adjusts_years)
+
+
 def profile(release: str, *options: str) -> TicdcDebeziumProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    made, schemas = CHOICES.made(RELEASES, release, *options), "schemaless" not in options
-    deployment = Deployment(
-        binary="base64",
-        decimal="double",
-        temporal="adaptive_time_microseconds",
-        bigint_unsigned="long",
-        schemas=("message" if made.keyed else "value") if schemas else "none",
-    )
-    return replace(made, deployment=deployment, schemas=schemas)
+    made = CHOICES.made(RELEASES, release, *options)
+    schemas = "none" if made.schemaless else "message" if made.keyed else "value"
+    return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
 
 
 PROFILES: Final = (
@@ -150,22 +145,75 @@ _ACTIONS: Final[Mapping[str, str]] = {
 """The type of a table's change by the action of the statement (ticdc-debezium#ddl-kinds)."""
 
 
-def write(history: History, profile: TicdcDebeziumProfile, layout: Layout) -> list[Written]:
-    """Every message of the history with its expectation, in the order of publication; other events have none."""
+# Cells: Debezium's types, in Go's and TiDB's spelling, with TiCDC's own choices (ticdc#json-text)
 
-    def messages(event: Event, ms: int) -> Iterator[tuple[Any, ...]]:
-        match event:
-            case RowChange():
-                for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
-                    yield (place,), *_row(event, op, before, after, profile, ms)
-            case SchemaChange() if profile.statements and event.action in _ACTIONS:
-                yield range(layout.partitions), *_statement(event, profile, ms)
-            case Watermark() if profile.statements and profile.extension:
-                yield range(layout.partitions), *_watermark(event, profile, ms)
-
-    return list(sent(history, layout, random.Random(history.seed), messages))
+_EPOCH: Final = "1970-01-01T00:00:00Z"
+_REPLACED: Final = "a column's default stands in place of NULL: the two cannot be told apart"
+_ZERO: Final = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
 
 
+def schema(type: SourceType, nullable: bool) -> Schema:
+    """A column's schema."""
+    if type.logical is Logical.FLOAT and type.precision is not None:
+        return Schema("double", nullable)
+    if type.name == "vector":
+        return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
+    found = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
+    if type.logical is Logical.ENUM:
+        return replace(found, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),))
+    return replace(found, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else found
+
+
+def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCell:
+    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved."""
+    type, nullable, meant = column.type, column.nullable, None
+    if stored is None and new and column.default is not None:
+        return _default(column, column.default, years)
+    value = None if stored is None else text.canonical(type, stored)
+    match type.logical, value:
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            meant = Meaning(Raw(text.json_number(value, single=type.logical is Logical.FLOAT)), value)
+        case Logical.DECIMAL, Decimal():
+            meant = double_of(value, type.precision or 0, type.scale or 0, repr)
+            meant = replace(meant, value=Raw(text.json_number(meant.value)))
+        case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
+            meant = Meaning(None, None, "a zero TIMESTAMP is null")
+        case Logical.TIMESTAMP, ZeroDate():
+            meant = Meaning(_EPOCH, 0, _ZERO, options=(0, value))
+        case Logical.YEAR, int():
+            meant = Meaning(value, value)
+        case Logical.JSON, Json():
+            meant = Meaning(text.json_text(value.value), value)
+    if meant:
+        found = wired(schema(type, nullable), type, text.value_class(type, value), meant)
+    else:
+        found = debezium_mysql.wire(type, value, modes(adjusts_years=years), nullable=nullable)
+        found = replace(found, schema=schema(type, nullable))
+    return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
+
+
+def _default(column: Column, default: Default, years: bool) -> DebeziumCell:
+    """What stands for NULL in a column with a default; of an expression, as CURRENT_TIMESTAMP, the epoch or null."""
+    value = 0 if default.value is None and column.type.logical is Logical.DATETIME else default.value
+    shown = cell(replace(column, default=None), value, new=True, years=years)
+    return replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
+
+
+# Messages
+
+
+def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object) -> Iterator[Sent]:
+    match event:
+        case RowChange():
+            for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+                yield (place,), *_row(event, op, before, after, profile, ms)
+        case SchemaChange() if profile.statements and event.action in _ACTIONS:
+            yield range(layout.partitions), *_statement(event, profile, ms)
+        case Watermark() if profile.statements and profile.extension:
+            yield range(layout.partitions), *_watermark(event, profile, ms)
+
+
+write: Final = writer(_messages)
 _OWN: Final = debezium.profile("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
@@ -175,7 +223,7 @@ def _json(value: object) -> str:
 
 
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
-    told = {"payload": payload} | ({"schema": Raw(_text_of(schema))} if profile.schemas else {})
+    told = {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})
     return _json(told).encode()
 
 
@@ -296,11 +344,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     yield from selected(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
     name = "values/default-for-null"
-    columns: tuple[Column, ...] = (
-        ID,
-        Column("a", string_, default=Default("'d'", "d")),
-        Column("n", whole, default=Default("5", 5)),
-    )
+    columns = (ID, Column("a", string_, default=Default("'d'", "d")), Column("n", whole, default=Default("5", 5)))
     row: Row = {"id": 1, "a": None, "n": None}
     table = Table(database, neutral(name), columns, ("id",))
     yield named(name, insert(table, row), change(table, Op.UPDATE, (row, {**row, "a": "x"})), tags=("default-for-null",))
@@ -308,7 +352,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     name = "values/zero-not-null"
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
     table = Table(database, neutral(name), (ID, *(Column(neutral(n), type, False) for n, type in types.items())), ("id",))
-    zeros: dict[str, Value] = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
+    zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield named(name, insert(table, zeros), tags=("zero-not-null",))
     name = "values/two-digit-year"
     table = Table(database, neutral(name), (ID, Column("c", mysql.temporal("datetime"))), ("id",))
@@ -324,11 +368,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of a row."""
-
-    def left(type: SourceType, value: Value) -> Value:
-        found = _wire(profile, type, value).cell
-        return found.options[0] if found.state is State.ONE_OF else found.value
-
+    left = left_of(_wires(profile))
     dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
     return (
         Loss((Logical.DECIMAL,), "DECIMAL is a double, which keeps some 17 digits", "ticdc-debezium#decimal-double", left),
@@ -336,8 +376,8 @@ def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
     )
 
 
-def _wire(profile: TicdcDebeziumProfile, type: SourceType, value: Value) -> DebeziumCell:
-    return cell(Column("c", type), value, new=profile.filled, years=profile.years)
+def _wires(profile: TicdcDebeziumProfile) -> Wire:
+    return lambda type, value: cell(Column("c", type), value, new=profile.filled, years=profile.years)
 
 
 KINDS: Final = (
@@ -360,5 +400,5 @@ FORMAT: Final = Format(
     position="`source.commit_ts` as decimal text",
     scenarios=scenarios,
     losses=losses,
-    cell_faults=lambda profile: cell_faults(lambda type, value: _wire(profile, type, value), profile.source),
+    cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),
 )
