@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from generators.families.canal import scaled_text
 from generators.families.connect import Raw
-from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text
+from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text, key_scenarios, writer
 from generators.families.mysql_texts import BASE64, TextForms, supports
 from generators.model import (
     Bootstrap,
@@ -24,10 +24,8 @@ from generators.model import (
     Change,
     Column,
     Event,
-    History,
     Json,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
@@ -38,7 +36,6 @@ from generators.model import (
     State,
     Table,
     Value,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -176,11 +173,6 @@ def _flat(profile: MaxwellProfile) -> Flat:
         """Members of what the binlog says: a row of a bootstrap has none."""
         return lambda event, change: value(event, change) if told and event.op is not Op.READ else ABSENT
 
-    def tells(event: RowChange) -> dict[str, Any]:
-        keys = event.table.primary_key if profile.primary_keys and event.table.primary_key else None
-        position = _position(event) if profile.position and event.op is not Op.READ else None
-        return {"database": event.table.database, "table": event.table.name, "keys": keys, "position": position}
-
     return Flat(
         members=(
             ("database", lambda event, _: event.table.database),
@@ -199,7 +191,8 @@ def _flat(profile: MaxwellProfile) -> Flat:
             ("old", OLD),
         ),
         forms=TextForms("UTC", binary=BASE64, labels=True),
-        tells=tells,
+        keyed=profile.primary_keys,
+        position=lambda event, _: _position(event) if profile.position and event.op is not Op.READ else None,
         unit=1000,
         numbers=NUMBERS,
         tells_old=lambda before, after: before != after,
@@ -259,9 +252,7 @@ def _column(column: Column) -> dict[str, Any]:
     return told
 
 
-def write(history: History, profile: MaxwellProfile, layout: Layout) -> list[Written]:
-    """The messages of a history: one for each row, the start of a bootstrap, and statements if they are put out."""
-    return _flat(profile).write(history, layout)
+write: Final = writer(_flat)
 
 
 KINDS: Final = (
@@ -281,9 +272,7 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     there = Table(database, neutral("bootstrap/rows"), columns, ("id",))
     reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
     yield named("bootstrap/rows", Bootstrap(START, there), reads, insert(there, {**row, "id": 3}), tags={"snapshot"})
-    keyed = Table(database, neutral("keys/two"), columns, ("n", "id"))
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    yield from key_scenarios(database, columns, ("n", "id"), row)
     several = Table(database, neutral("commit/rows"), columns, ("id",))
     yield named("commit/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
     nulled = Table(database, neutral("old/null"), columns, ("id",))

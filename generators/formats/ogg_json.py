@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
-from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text
+from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text, key_scenarios, writer
 from generators.families.mysql_texts import BASE64, TextForms
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
@@ -22,9 +22,7 @@ from generators.model import (
     Change,
     Column,
     Event,
-    History,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
@@ -34,7 +32,6 @@ from generators.model import (
     SourceType,
     Table,
     Value,
-    Written,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
@@ -133,16 +130,11 @@ def _members(profile: OggProfile) -> Members:
     )
 
 
-def _told(table: Table, profile: OggProfile) -> dict[str, Any]:
-    keys = table.primary_key if profile.primary_keys and table.primary_key else None
-    return {"database": table.database, "table": table.name, "keys": keys}
-
-
 def _flat(profile: OggProfile) -> Flat:
     return Flat(
         members=_members(profile),
         forms=TextForms("UTC", binary=BASE64),
-        tells=lambda event: _told(event.table, profile),
+        keyed=profile.primary_keys,
         numbers=frozenset() if profile.strings else NUMBERS,
         whole_old=True,
         tells_old=lambda _before, _after: profile.before,
@@ -157,13 +149,11 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
     if isinstance(event, SchemaChange) and event.action == "truncate table" and event.before is not None:
         table = event.before
         told = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
-        told = replace(told, accept=((Kind.DDL, None),), **_told(table, profile))
+        told = replace(told, accept=((Kind.DDL, None),), **_flat(profile).names(table))
         yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), told)), told
 
 
-def write(history: History, profile: OggProfile, layout: Layout) -> list[Written]:
-    """The messages of a history, one for each row and each TRUNCATE, in order."""
-    return _flat(profile).write(history, layout)
+write: Final = writer(_flat)
 
 
 KINDS: Final = (
@@ -181,9 +171,7 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     emptied = Table(database, neutral("op/truncate"), columns, ("id",))
     statement = SchemaChange(START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied)
     yield named("op/truncate", insert(emptied, row), statement)
-    keyed = Table(database, neutral("keys/two"), columns, ("a", "id"))
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    yield from key_scenarios(database, columns, ("a", "id"), row)
     several = Table(database, neutral("position/rows"), columns, ("id",))
     yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
 
