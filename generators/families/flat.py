@@ -24,6 +24,7 @@ from generators.model import (
     Row,
     RowChange,
     Scenario,
+    SourceType,
     State,
     Table,
     Value,
@@ -158,6 +159,10 @@ class Flat:
             is_number = column.type.logical in self.numbers and own.state in (State.VALUE, State.ONE_OF) and not own.json
             found[column.name] = _number(own) if is_number else own
         return found
+
+    def left(self, type: SourceType, value: Value) -> Value:
+        """What a message holds of a value."""
+        return (self.image(Table("", "", (Column("c", type),)), {"c": value}) or {})["c"].value
 
 
 def writer(flat: Callable[[P], Flat]) -> Writer[P]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from spark_checks.decoders import ogg_json as reference
 from spark_checks.liars.laws import law
-from spark_checks.liars.liar import Liar, on_columns, on_input
+from spark_checks.liars.liar import Liar, on_input
 
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
@@ -25,13 +25,6 @@ LIARS: Final[tuple[Liar, ...]] = (
             reference.decode,
             "CASE WHEN contains(t, '\"op_type\":\"U\"') AND NOT contains(t, '\"before\":') THEN '' ELSE t END",
         ),
-    ),
-    Liar(
-        "zeros-of-the-position-lost",
-        1,
-        "envelope/position",
-        "pos is read as a number: its leading zeros are gone.",
-        on_columns(reference.decode, position="CAST(try_cast(position AS decimal(38,0)) AS string)"),
     ),
     *law(reference.decode, "nowhere", "one-of-an-offset"),
 )

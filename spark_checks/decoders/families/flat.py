@@ -11,10 +11,10 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, DecimalType, MapType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
-from generators.model import Deployment, SourceType, Table
+from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.mysql import typed
 from spark_checks.decoders.families.sql import given, literal, name
@@ -110,6 +110,15 @@ class Flat:
             return given(kind, lambda kind: given(F.when(kind == "ROW", self.op(m)), lambda op: told(m, kind, op)))
 
         return framing.message_of(envelope, judged)
+
+
+def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
+    """How a number is parsed `exact`: with all digits before the point that the type has, so that one with more is refused, and
+    as many behind it as there is room for. None for another type."""
+    precision, scale = type.precision or 0, type.scale or 0
+    if type.logical is not Logical.DECIMAL or precision > 38:
+        return None
+    return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
 
 
 def _struct(table: Table, cell: Callable[[ColumnOf], str]) -> str:

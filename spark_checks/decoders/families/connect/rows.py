@@ -126,8 +126,7 @@ class ConnectDialect:
 
     def operation(self, payload: Column) -> Column:
         """The operation as the column `op` has it, NULL for one that the format lacks."""
-        known = F.create_map(*(F.lit(text) for pair in self.ops.items() for text in pair))
-        return F.try_element_at(known, F.lower(payload[self.op]))
+        return framing.named(F.lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
         """Whether the payload is a row change with the images that it needs: the row after, of all but DELETE and TRUNCATE."""
