@@ -28,20 +28,9 @@ from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, Wire, double_of, left_of, wired
 from generators.families.flat import json_text
-from generators.families.ticdc import text
+from generators.families.ticdc import sink, text
 from generators.families.ticdc.instants import at
 from generators.families.ticdc.scenarios import declared, key_updates, selected, statements
-from generators.families.ticdc.sink import (
-    NEWEST,
-    ROUTES,
-    TABLES,
-    Sent,
-    columns_of_rows,
-    committed,
-    placed_rows,
-    statement,
-    writer,
-)
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.model import (
@@ -99,16 +88,17 @@ RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
     _OLD: TicdcDebeziumProfile(_OLD, keyed=False, filled=False, years=False),
     "v8.5.7": TicdcDebeziumProfile("v8.5.7"),
     _NEW: TicdcDebeziumProfile(_NEW, statements=True),
-    NEWEST: TicdcDebeziumProfile(NEWEST, statements=True),
+    sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
 }
 OPTIONS: Final[Mapping[str, str]] = {
     "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
     "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
     "extension": "enable-tidb-extension: watermark messages, of op `m`.",
-    **TABLES,
+    **sink.TABLES,
 }
+_LATER: Final = (_NEW, sink.NEWEST)
 CHOICES: Final = Choices(
-    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {_NEW}, {NEWEST} alone", (_NEW, NEWEST)), ROUTES)
+    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES)
 )
 
 
@@ -147,10 +137,6 @@ _ACTIONS: Final[Mapping[str, str]] = {
 
 # Cells: Debezium's types, in Go's and TiDB's spelling, with TiCDC's own choices (ticdc#json-text)
 
-_EPOCH: Final = "1970-01-01T00:00:00Z"
-_REPLACED: Final = "a column's default stands in place of NULL: the two cannot be told apart"
-_ZERO: Final = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
-
 
 def schema(type: SourceType, nullable: bool) -> Schema:
     """A column's schema."""
@@ -167,8 +153,12 @@ def schema(type: SourceType, nullable: bool) -> Schema:
 def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCell:
     """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved."""
     type, nullable, meant = column.type, column.nullable, None
-    if stored is None and new and column.default is not None:
-        return _default(column, column.default, years)
+    if stored is None and new and (default := column.default) is not None:
+        # Of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there.
+        known = 0 if default.value is None and type.logical is Logical.DATETIME else default.value
+        shown = cell(replace(column, default=None), known, new=True, years=years)
+        reason = "a column's default stands in place of NULL: the two cannot be told apart"
+        return replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -179,7 +169,8 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
         case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
             meant = Meaning(None, None, "a zero TIMESTAMP is null")
         case Logical.TIMESTAMP, ZeroDate():
-            meant = Meaning(_EPOCH, 0, _ZERO, options=(0, value))
+            reason = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
+            meant = Meaning("1970-01-01T00:00:00Z", 0, reason, options=(0, value))
         case Logical.YEAR, int():
             meant = Meaning(value, value)
         case Logical.JSON, Json():
@@ -192,20 +183,13 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
     return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
 
 
-def _default(column: Column, default: Default, years: bool) -> DebeziumCell:
-    """What stands for NULL in a column with a default; of an expression, as CURRENT_TIMESTAMP, the epoch or null."""
-    value = 0 if default.value is None and column.type.logical is Logical.DATETIME else default.value
-    shown = cell(replace(column, default=None), value, new=True, years=years)
-    return replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
-
-
 # Messages
 
 
-def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object) -> Iterator[Sent]:
+def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object) -> Iterator[sink.Sent]:
     match event:
         case RowChange():
-            for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
                 yield (place,), *_row(event, op, before, after, profile, ms)
         case SchemaChange() if profile.statements and event.action in _ACTIONS:
             yield range(layout.partitions), *_statement(event, profile, ms)
@@ -213,7 +197,7 @@ def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: i
             yield range(layout.partitions), *_watermark(event, profile, ms)
 
 
-write: Final = writer(_messages)
+write: Final = sink.writer(_messages)
 _OWN: Final = debezium.profile("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
@@ -263,7 +247,7 @@ def _row(
     event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int
 ) -> tuple[bytes, bytes, Change]:
     table = event.table
-    columns = columns_of_rows(table, profile.options)
+    columns = sink.columns_of_rows(table, profile.options)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
         return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
@@ -290,12 +274,12 @@ def _row(
     cells = {side: row and table.image({name: one.cell for name, one in row.items()}) for side, row in sides.items()}
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
-    return key, value, committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
+    return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> tuple[bytes, bytes, Change]:
     """A DDL; `tableChanges` has the columns where the history knows the table."""
-    sql = statement(event, profile)
+    sql = sink.statement(event, profile)
     changed: list[dict[str, Any]] = []
     if event.table and event.action != "truncate table":
         one = ".".join(f'"{part}"' for part in (event.database, event.table))
@@ -307,7 +291,7 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> t
     key, value = schema_change_schemas(_OWN)
     value = replace(value, fields=value.fields[:-1])
     shown = _message(profile, {**payload, "tableChanges": changed}, value)
-    told = committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
+    told = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
     return _message(profile, {"databaseName": event.database}, key), shown, told
 
 
@@ -331,7 +315,7 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> tupl
     whole = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
     shape = replace(whole, fields=whole.fields[2:])
     key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
-    return key, _message(profile, payload, shape), committed(Kind.WATERMARK, event.at, "", "")
+    return key, _message(profile, payload, shape), sink.committed(Kind.WATERMARK, event.at, "", "")
 
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:

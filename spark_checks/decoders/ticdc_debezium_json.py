@@ -22,12 +22,10 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families.connect import rows as _connect
 
-_LONG: Final = LongType()
-_STRING: Final = StringType()
-_SOURCE: Final = (("ts_ms", _LONG), ("db", _STRING), ("table", _STRING), ("commit_ts", _LONG))
+_SOURCE: Final = (("ts_ms", LongType()), ("db", StringType()), ("table", StringType()), ("commit_ts", LongType()))
 MEMBERS: Final = (
     StructField("source", StructType([StructField(name, kind) for name, kind in _SOURCE])),
-    StructField("ddl", _STRING),
+    StructField("ddl", StringType()),
 )
 """The members of every kind of payload, beside the images and `op`."""
 

@@ -24,32 +24,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from generators.families.ticdc import scenarios as shared
+from generators.families.ticdc import sink
 from generators.families.ticdc.instants import at
-from generators.families.ticdc.scenarios import (
-    ambiguous_hours,
-    declared,
-    key_updates,
-    minus_zero,
-    reduced,
-    reduced_rows,
-    selected,
-    statements,
-)
-from generators.families.ticdc.sink import (
-    NEWEST,
-    RECORD_OVERHEAD,
-    REDUCED,
-    ROUTES,
-    TABLES,
-    Sent,
-    claim_check_location,
-    columns_of_rows,
-    committed,
-    placed_rows,
-    reduction,
-    statement,
-    writer,
-)
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
 from generators.model import (
@@ -85,7 +62,7 @@ _FRAME: Final = 24
 _REDUCED_LIMIT: Final = 9_000
 _OLD: Final = "v7.1.6"
 _NEW: Final = "new-8.5.6"
-_LATER: Final = ("v8.5.7", _NEW, NEWEST)
+_LATER: Final = ("v8.5.7", _NEW, sink.NEWEST)
 _STORAGE: Final = "s3://claim-check/open-protocol"
 
 
@@ -112,15 +89,15 @@ RELEASES: Final[Mapping[str, OpenProfile]] = {
     _OLD: OpenProfile(_OLD, short_escapes=False),
     "v8.5.7": OpenProfile("v8.5.7"),
     _NEW: OpenProfile(_NEW, new=True),
-    NEWEST: OpenProfile(NEWEST, new=True),
+    sink.NEWEST: OpenProfile(sink.NEWEST, new=True),
 }
 OPTIONS: Final[Mapping[str, str]] = {
     "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
     "without-before": "output-old-value=false: an UPDATE has no `p`, so that it is written as an INSERT is.",
     "one-row": "max-batch-size=1: a record has one event.",
     "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
-    **REDUCED,
-    **TABLES,
+    **sink.REDUCED,
+    **sink.TABLES,
 }
 CHOICES: Final = Choices(
     NAME,
@@ -132,14 +109,14 @@ CHOICES: Final = Choices(
             Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
             for one in ("without-before", "claim-check", "selected")
         ),
-        ROUTES,
+        sink.ROUTES,
     ),
 )
 
 
 def profile(release: str, *options: str) -> OpenProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    made, reduce = CHOICES.made(RELEASES, release, *options), reduction(options)
+    made, reduce = CHOICES.made(RELEASES, release, *options), sink.reduction(options)
     zone, batch = "Asia/Shanghai" if made.before else "Asia/Kolkata", 1 if "one-row" in options else BATCH
     limit = _REDUCED_LIMIT if reduce else made.max_message_bytes
     return replace(made, deployment=Deployment(zone), batch=batch, reduce=reduce, max_message_bytes=limit)
@@ -195,12 +172,12 @@ _CODES: Final[Mapping[str, int]] = {
 """TiDB's code of a DDL action (ticdc-open#ddl)."""
 
 
-def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random) -> Iterator[Sent]:
+def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random) -> Iterator[sink.Sent]:
     everywhere = range(layout.partitions)
     match event:
         case RowChange():
             waiting: dict[int, list[tuple[str, str, Change]]] = {}
-            for place, op, before, after in placed_rows(event, profile.options, layout.partitions):
+            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
                 found = _Row(profile, event.table, op, before, after, event.at).event(chance)
                 waiting.setdefault(place, []).append(found)
             for place, rows in waiting.items():
@@ -208,17 +185,17 @@ def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chanc
                     keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
                     yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
         case SchemaChange():
-            sql = statement(event, profile)
+            sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
             value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
             table = event.table or (event.table if profile.new else None)
-            yield everywhere, key_of([key]), framed([value]), committed(Kind.DDL, event.at, event.database, table, sql=sql)
+            yield everywhere, key_of([key]), framed([value]), sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
         case Watermark():
             key = f'{{"ts":{event.at.tso},"t":3}}'
-            yield everywhere, key_of([key]), framed([""]), committed(Kind.WATERMARK, event.at)
+            yield everywhere, key_of([key]), framed([""]), sink.committed(Kind.WATERMARK, event.at)
 
 
-write: Final = writer(_records)
+write: Final = sink.writer(_records)
 
 
 def _string(profile: OpenProfile, value: str) -> str:
@@ -249,12 +226,12 @@ class _Row:
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
         key, value, told = self._written(handle if cut else None, "")
-        size = len(key.encode()) + len(value.encode()) + RECORD_OVERHEAD + _FRAME
+        size = len(key.encode()) + len(value.encode()) + sink.RECORD_OVERHEAD + _FRAME
         if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
             return key, value, told
         more = ',"ohk":true'
         if self.profile.reduce == "claim-check":
-            place = f',"ccl":{_string(self.profile, claim_check_location(_STORAGE, chance))}'
+            place = f',"ccl":{_string(self.profile, sink.claim_check_location(_STORAGE, chance))}'
             more = f',"ohk":false{place}' if self.profile.new else place
         return self._written(handle, more)
 
@@ -274,7 +251,7 @@ class _Row:
         if "p" in members:
             images |= {"before": shown} | ({"full_before": {**new, **shown}} if len(shown) < len(old) else {})
         handle = self.table.handle_key
-        found = committed(
+        found = sink.committed(
             Kind.ROW,
             self.at,
             self.table.database,
@@ -299,7 +276,7 @@ class _Row:
 
     def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
         zone, html, short = self.profile.deployment.time_zone, not self.profile.new, self.profile.short_escapes
-        columns = (c for c in columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
+        columns = (c for c in sink.columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
         return {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns} if row else {}
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
@@ -312,12 +289,12 @@ class _Row:
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
-    yield from statements(database, profile)
+    yield from shared.statements(database, profile)
     yield named("control/watermark", Watermark(at(415508856908021766)), tags=("control",))
-    yield from key_updates(database)
-    yield from selected(database, profile)
-    yield from ambiguous_hours(profile.deployment.time_zone)
-    yield minus_zero(database)
+    yield from shared.key_updates(database)
+    yield from shared.selected(database, profile)
+    yield from shared.ambiguous_hours(profile.deployment.time_zone)
+    yield shared.minus_zero(database)
     bare: Row = {"a": 1, "b": "x", "c": None}
     for label, count in (("full", BATCH), ("beyond", 2 * BATCH + 3)):
         rows = [(None, {**bare, "a": i}) for i in range(count)]
@@ -343,13 +320,13 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     ):
         name = f"quoted/{label}"
         yield named(name, insert(one_column(database, name, quoted), {"id": 1, "c": raw}), tags=("quoted",))
-    yield declared("values/declared", database, profile.release, "virtual")
+    yield shared.declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
     zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
     if profile.reduce:
-        yield from reduced(profile.max_message_bytes, database)
-        yield from reduced_rows(profile.max_message_bytes)
+        yield from shared.reduced(profile.max_message_bytes, database)
+        yield from shared.reduced_rows(profile.max_message_bytes)
 
 
 KINDS: Final = (
