@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from generators.families.connect import Raw, Schema
@@ -29,16 +29,13 @@ from generators.families.debezium.unfit import cell_faults
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, Wire, double_of, left_of, wired
 from generators.families.flat import json_text
 from generators.families.ticdc import sink, text
-from generators.families.ticdc.instants import at
-from generators.families.ticdc.scenarios import declared, key_updates, selected, statements
+from generators.families.ticdc.scenarios import declared, key_updates, selected, statements, watermark
 from generators.formats import debezium_json as debezium
 from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
 from generators.model import (
-    Change,
     Column,
     Default,
     Event,
-    Instant,
     Json,
     Kind,
     Layout,
@@ -55,10 +52,8 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, insert, named, neutral
+from generators.sources.boundaries import ID, change, insert, named, neutral, one_column
 from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
-
-__all__ = ["FORMAT", "PROFILES", "TicdcDebeziumProfile", "profile", "write"]
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
@@ -175,11 +170,8 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
             meant = Meaning(value, value)
         case Logical.JSON, Json():
             meant = Meaning(text.json_text(value.value), value)
-    if meant:
-        found = wired(schema(type, nullable), type, text.value_class(type, value), meant)
-    else:
-        found = debezium_mysql.wire(type, value, modes(adjusts_years=years), nullable=nullable)
-        found = replace(found, schema=schema(type, nullable))
+    shape, own = schema(type, nullable), debezium_mysql.wire(type, value, modes(adjusts_years=years), nullable=nullable)
+    found = wired(shape, type, text.value_class(type, value), meant) if meant else replace(own, schema=shape)
     return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
 
 
@@ -198,17 +190,13 @@ def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: i
 
 
 write: Final = sink.writer(_messages)
+_json: Final = partial(json_text, spell=text.iterator_string)
 _OWN: Final = debezium.profile("2.5.4.Final")
 """The release whose structs are those of 2.4, which TiCDC writes."""
 
 
-def _json(value: object) -> str:
-    return json_text(value, text.iterator_string)
-
-
 def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
-    told = {"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})
-    return _json(told).encode()
+    return _json({"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})).encode()
 
 
 @lru_cache(maxsize=4096)
@@ -237,15 +225,13 @@ def _named(*parts: str) -> str:
     return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in (CLUSTER, *parts))
 
 
-def _source(instant: Instant, database: str, table: str) -> Mapping[str, Any]:
-    told: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": instant.ms}
+def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
+    told: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": event.at.ms}
     told |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
-    return told | {"thread": 0, "query": None, "commit_ts": instant.tso, "cluster_id": CLUSTER}
+    return told | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
 
 
-def _row(
-    event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int
-) -> tuple[bytes, bytes, Change]:
+def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     table = event.table
     columns = sink.columns_of_rows(table, profile.options)
 
@@ -258,7 +244,7 @@ def _row(
     elif op is Op.UPDATE and not profile.before:
         del sides["before"]
     images = {side: row and {name: Raw(one.json) for name, one in row.items()} for side, row in sides.items()}
-    source = _source(event.at, table.database, table.name)
+    source = _source(event, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
     listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
@@ -277,7 +263,7 @@ def _row(
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
 
 
-def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> tuple[bytes, bytes, Change]:
+def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     """A DDL; `tableChanges` has the columns where the history knows the table."""
     sql = sink.statement(event, profile)
     changed: list[dict[str, Any]] = []
@@ -286,32 +272,26 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> t
         renamed = f'"{event.database}"."{event.old_name}",{one}' if event.old_name else one
         shape = None if event.action == "drop table" else _shape(event.after)
         changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
-    source = _source(event.at, event.database, event.table)
+    source = _source(event, event.database, event.table)
     payload = {"source": source, "ts_ms": ms, "databaseName": event.database, "schemaName": None, "ddl": sql}
     key, value = schema_change_schemas(_OWN)
-    value = replace(value, fields=value.fields[:-1])
-    shown = _message(profile, {**payload, "tableChanges": changed}, value)
+    shown = _message(profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1]))
     told = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
     return _message(profile, {"databaseName": event.database}, key), shown, told
 
 
 def _shape(table: Table | None) -> dict[str, Any]:
     columns = [
-        {
-            "name": c.name,
-            "jdbcType": text.sql_type(c.type, None),
-            "typeName": c.type.name.upper(),
-            "position": i,
-            "optional": c.nullable,
-        }
+        {"name": c.name, "jdbcType": text.sql_type(c.type, None), "typeName": c.type.name.upper()}
+        | {"position": i, "optional": c.nullable}
         for i, c in enumerate(table.columns if table else (), 1)
     ]
     keys = list(table.primary_key) if table else []
     return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": keys, "columns": columns, "comment": None}
 
 
-def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> tuple[bytes, bytes, Change]:
-    payload = {"source": _source(event.at, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
+def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+    payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
     whole = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
     shape = replace(whole, fields=whole.fields[2:])
     key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
@@ -323,7 +303,7 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     if profile.statements:
         yield from statements(database, profile, _ACTIONS)
     if profile.extension:
-        yield named("control/watermark", Watermark(at(429918007904436226)), tags=("control",))
+        yield watermark(429918007904436226)
     yield from key_updates(database)
     yield from selected(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
@@ -339,9 +319,8 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
     yield named(name, insert(table, zeros), tags=("zero-not-null",))
     name = "values/two-digit-year"
-    table = Table(database, neutral(name), (ID, Column("c", mysql.temporal("datetime"))), ("id",))
-    moments = (mysql.wall("0018-02-03 04:05:06"), mysql.wall("0099-02-03 04:05:06"))
-    rows = ((None, {"id": i, "c": moment}) for i, moment in enumerate(moments))
+    table = one_column(database, name, mysql.temporal("datetime"))
+    rows = ((None, {"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")}) for i, year in enumerate((18, 99)))
     yield named(name, change(table, Op.INSERT, *rows), tags=("two-digit-year",))
     name = "key/named-schema-and-payload"
     columns = (Column("schema", whole, False), Column("payload", string_, False), Column("a", string_))

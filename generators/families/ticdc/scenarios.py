@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from generators.families.ticdc.instants import MORE_DDL, RESTORED, declared_columns, noise
-from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table
+from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
+from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
 from generators.sources.ddl import ddl_event, of_statement
@@ -76,6 +76,11 @@ def selected(database: str, profile: Profile) -> Iterator[Scenario]:
         table = Table(database, neutral(name), columns, ("id",))
         events = (Bootstrap(START, table), change(table, op, (before, after)))
         yield named(name, *events, tags=("selected",))
+
+
+def watermark(tso: int) -> Scenario:
+    """A watermark alone."""
+    return named("control/watermark", Watermark(at(tso)), tags=("control",))
 
 
 def declared(name: str, database: str, release: str, *tags: str) -> Scenario:

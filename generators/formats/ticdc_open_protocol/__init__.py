@@ -26,7 +26,6 @@ from typing import Final
 
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink
-from generators.families.ticdc.instants import at
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
 from generators.model import (
@@ -290,7 +289,7 @@ class _Row:
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
     yield from shared.statements(database, profile)
-    yield named("control/watermark", Watermark(at(415508856908021766)), tags=("control",))
+    yield shared.watermark(415508856908021766)
     yield from shared.key_updates(database)
     yield from shared.selected(database, profile)
     yield from shared.ambiguous_hours(profile.deployment.time_zone)

@@ -44,17 +44,7 @@ _CODES: Final[Mapping[str, int]] = {
         for kind in ("text", "blob")
     },
 }
-_ESCAPED: Final = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
+_ESCAPED: Final = dict(zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True))
 
 
 def framed(parts: Iterable[bytes | str]) -> bytes:
