@@ -23,7 +23,7 @@ import fastavro
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.garbage.faults import MUST, Fault
-from generators.garbage.wellformed import NULL, Left, State, avro_left
+from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
 from generators.model import Case, Column, Message, Op, Row, Scenario, SchemaChange, Table
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
@@ -122,7 +122,7 @@ def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
         return data
     subjects, text = told(int.from_bytes(data[1:HEAD]))
     schema, source, again = json.loads(text), io.BytesIO(data[HEAD:]), io.BytesIO()
-    plain = _without_logical(schema)
+    plain = physical(schema)
     payload = fastavro.schemaless_reader(source, plain, None)
     fastavro.schemaless_writer(again, plain, payload)
     found = {"subjects": subjects, "schema": schema, "payload": payload}
@@ -130,16 +130,6 @@ def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
         found["datum"] = data[HEAD:]
     shown = json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
     return shown.encode()
-
-
-def _without_logical(schema: Any) -> Any:
-    """A schema without its logical types."""
-    if isinstance(schema, list):
-        return [_without_logical(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    nested = ("type", "fields", "items", "values")
-    return {name: _without_logical(one) if name in nested else one for name, one in schema.items() if name != "logicalType"}
 
 
 # Connect's schemas as Avro's

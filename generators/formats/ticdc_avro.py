@@ -24,13 +24,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from generators.families import confluent
 from generators.families.confluent import number, sized
+from generators.families.debezium.values import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
-from generators.families.ticdc.sink import Sent, Stopped, placed_rows, writer
+from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
 from generators.model import (
@@ -121,7 +122,7 @@ def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int,
         key = event.table.primary_key if profile.new else event.table.handle_key
         rows = placed_rows(event, profile.options, layout.partitions, profile.new) if key or profile.force_replicate else ()
         for place, op, before, after in rows:
-            yield (place,), *_row(event.table, key, op, after or before or {}, event.at, layout.topic, profile)
+            yield (place,), *_row(event, key, op, after or before or {}, layout.topic, profile)
 
 
 write: Final = writer(_messages, RowChange)
@@ -132,58 +133,47 @@ def adjusted(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
-def _row(
-    table: Table, key: Sequence[str], op: Op, row: Row, at: Instant, topic: str, profile: TicdcAvroProfile
-) -> tuple[bytes | None, bytes | None, Change]:
-    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, topic, "key", profile, b"", {})
-    value = after = None
-    if not key and op is Op.DELETE:
+def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, profile: TicdcAvroProfile) -> Sent:
+    table, at, deleted = event.table, event.at, op is Op.DELETE
+    if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    if op is not Op.DELETE:
-        more, fields = _extension(table, op, row, at, profile)
+    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile)
+    value = after = None
+    if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
-        value, after = _record(table, columns, row, topic, "value", profile, more, fields)
-    told = profile.extension and op is not Op.DELETE
-    renamed = any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns)))
-    return (
-        keys if key else None,
-        value,
-        Change(
-            0,
-            Kind.ROW,
-            op if told or op is Op.DELETE else Op.INSERT,
-            database=adjusted(table.database),
-            table=adjusted(table.name),
-            keys=tuple(held) if key else None,
-            position=str(at.tso) if told else None,
-            commit_time_us=at.ms * 1000 if told else None,
-            before=_image(table, held, adjusted) if op is Op.DELETE else None,
-            after=after and _image(table, after, adjusted),
-            full_before=_image(table, held, str) if renamed and op is Op.DELETE else None,
-            full_after=after and _image(table, after, str) if renamed else None,
-            tables=(table.name,) if renamed else (),
-            types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
-            accept=() if told or op is Op.DELETE else ((Kind.ROW, Op.UPDATE),),
-        ),
+        value, after = _record(table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile))
+    told = profile.extension and not deleted
+    change = committed(
+        Kind.ROW,
+        at,
+        adjusted(table.database),
+        adjusted(table.name),
+        op=op if told or deleted else Op.INSERT,
+        keys=tuple(held) if key else None,
+        before=_image(table, held, adjusted) if deleted else None,
+        after=after and _image(table, after, adjusted),
+        types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
+        accept=() if told or deleted else ((Kind.ROW, Op.UPDATE),),
     )
+    if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
+        before, whole = _image(table, held, str) if deleted else None, after and _image(table, after, str)
+        change = replace(change, full_before=before, full_after=whole, tables=(table.name,))
+    return keys if key else None, value, change if told else replace(change, position=None, commit_time_us=None)
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
     return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
 
 
+Extension: TypeAlias = tuple[bytes, Mapping[str, Any]]
+"""What stands behind the columns: its data, and the type and default of each field."""
+
+
 def _record(
-    table: Table,
-    columns: tuple[Column, ...],
-    row: Row,
-    topic: str,
-    side: str,
-    profile: TicdcAvroProfile,
-    more: bytes,
-    fields: Mapping[str, Any],
+    table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Extension = (b"", {})
 ) -> tuple[bytes, dict[str, Cell]]:
     """A framed record of the columns, and of what follows them."""
-    schema, nulls = _schema(table, columns, tuple(fields.items()), profile)
+    schema, nulls = _schema(table, columns, tuple(more[1].items()), profile)
     cells, datum = {}, b""
     for column, (null, some) in zip(columns, nulls, strict=True):
         stored = None if column.generated == "virtual" else row[column.name]
@@ -192,7 +182,7 @@ def _record(
         else:
             found, cells[adjusted(column.name)] = _cell(column.type, stored, profile)
             datum += some + found
-    return confluent.named(confluent.STRATEGIES[""](topic, "", side), schema) + datum + more, cells
+    return confluent.named(subject, schema) + datum + more[0], cells
 
 
 _ADDED: Final = {"_tidb_op": ("string", ""), "_tidb_commit_ts": ("long", 0), "_tidb_commit_physical_time": ("long", 0)}
@@ -204,8 +194,7 @@ _CHECKED: Final = {
 }
 
 
-def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> tuple[bytes, Mapping[str, Any]]:
-    """What stands behind the columns: its data, and the type and default of each field."""
+def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> Extension:
     if not profile.extension:
         return b"", {}
     told = sized(b"c" if op is Op.INSERT else b"u") + number(at.tso) + number(at.ms)
@@ -300,7 +289,7 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
         case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
             unscaled = int(shown.replace(".", ""))
-            return sized(_signed(unscaled)), replace(found, text=shown)
+            return sized(two_complement(unscaled)), replace(found, text=shown)
         case Logical.BIT, int():
             width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
             return _bytes(value.to_bytes(width), found)
@@ -322,11 +311,6 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
 
 def _is_unsigned_bigint(type: SourceType) -> bool:
     return type.name == "bigint" and type.unsigned
-
-
-def _signed(value: int) -> bytes:
-    """Two's complement of the fewest bytes."""
-    return value.to_bytes(((value if value >= 0 else ~value).bit_length() >> 3) + 1, signed=True)
 
 
 def _bytes(raw: bytes, found: Cell) -> tuple[bytes, Cell]:
@@ -385,20 +369,18 @@ FITS: Final = {
 }
 
 
+_SOME: Final = b"\x02"
+"""The branch of a value in a union with null."""
+
+
 def unfit(profile: TicdcAvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
     """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
     for logical, way, column, value in matrix(profile.source, fits):
         type = every_type(lambda _type: True).column(column).type
         bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
-        yield CellFault(f"cell-{logical}-{way}", column, value, _filled(type, value, profile), _filled_with(sized(bad.encode())))
-
-
-def _filled(type: SourceType, value: Value, profile: TicdcAvroProfile) -> bytes:
-    return _filled_with(_cell(type, value, profile)[0])
-
-
-def _filled_with(datum: bytes) -> bytes:
-    return b"\x02" + datum
+        yield CellFault(
+            f"cell-{logical}-{way}", column, value, _SOME + _cell(type, value, profile)[0], _SOME + sized(bad.encode())
+        )
 
 
 def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
@@ -409,15 +391,16 @@ def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
         type, bad = columns[one.column], json.loads(str(one.bad))
         kind = _type(type, profile)["type"]
         if kind == "string" and type.logical is not Logical.SET:
-            found.append(replace(one, good=_filled(type, one.value, profile), bad=_filled_with(sized(bad.encode()))))
+            found.append(replace(one, good=_SOME + _cell(type, one.value, profile)[0], bad=_SOME + sized(bad.encode())))
     for name, column, value, datum in (
         ("cell-int-over", "c_unsigned_int", 1234567893, number(1 << 33)),
         ("cell-year", "c_year", 2019, number(99_999)),
         ("cell-bit", "c_bit_8", 173, sized(b"\x01\x00")),
-        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(_signed(12345678925))),
+        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(two_complement(12345678925))),
     ):
         if column in columns and _type(columns[column], profile)["type"] != "string":
-            found.append(CellFault(name, column, value, _filled(columns[column], value, profile), _filled_with(datum)))
+            good = _SOME + _cell(columns[column], value, profile)[0]
+            found.append(CellFault(name, column, value, good, _SOME + datum))
     return tuple(found)
 
 
