@@ -188,6 +188,10 @@ class Table:
         solid = [key for key in self.unique if not any(self.column(name).nullable for name in key)]
         return min(solid, key=len) if solid else ()
 
+    def image(self, cells: Mapping[str, Cell]) -> Image:
+        """The image of a row of which a message has these cells: those of other columns are absent."""
+        return {c.name: cells[c.name] if c.name in cells else Cell(State.ABSENT, c.type) for c in self.columns}
+
     def spark_ddl(self) -> str:
         """The table's columns with their default Spark types, as the DDL text that `StructType.fromDDL` reads."""
         return ", ".join(f"`{c.name.replace('`', '``')}` {c.type.spark}" for c in self.columns)

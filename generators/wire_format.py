@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -38,6 +38,9 @@ class Profile:
     def database(self) -> str:
         """A database name unique to this profile, so that cases of several profiles can share a decode call."""
         return neutral(self.name, "d")
+
+
+P = TypeVar("P", bound=Profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,16 @@ class Choices:
                 raise UsageError(f"{self.of} {'+'.join((release, *options))}: {limit.option} {limit.why}")
         return tuple(option for option in self.options if option in options)
 
+    def made(self, bases: Mapping[str, P], release: str, *options: str) -> P:
+        """A profile of the release's, with options: each sets the fact of its name, if there is one; `without-` clears it.
+        Raises as `checked` does."""
+        chosen = self.checked(release, options)
+        names = {field.name for field in fields(bases[release])}
+        told = {option.removeprefix("without-").replace("-", "_"): not option.startswith("without-") for option in chosen}
+        facts: dict[str, Any] = {name: fact for name, fact in told.items() if name in names}
+        return replace(bases[release], options=chosen, **facts)
 
-P = TypeVar("P", bound=Profile)
+
 P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
 
 

@@ -1,8 +1,8 @@
 """The schema registry of a run: a small one in this process, Apicurio beside the embedded Kafka, or the user's own.
 
 A decoder finds it in the environment: ADDRESS is its URL, USER `NAME:PASSWORD`, CA a file of certificates in PEM. The registry
-has the schemas that the writers of this process named, under the ids that stand in messages. The small one answers
-`/schemas/ids/N` with what the writers have named up to then; the others are told (`hold`) before messages are read.
+has the schemas that messages name, under the ids that stand there. The small one answers `/schemas/ids/N` with whatever the
+writers of this process have named up to then; the others are told (`hold`) before messages are read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ssl
 import threading
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, TypeAlias
@@ -29,6 +29,7 @@ from conformance.brokers.asked import Asked
 from conformance.brokers.jars import Note
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
+from generators.model import Message
 from generators.wire_format import get
 
 ADDRESS: Final = "CDC_CONFORMANCE_REGISTRY"
@@ -87,10 +88,9 @@ class Remote:
             raise HarnessError(f"the schema registry at {self._at.netloc} answers {method} {path} with {answer.status}: {told}")
         return found
 
-    def hold(self) -> None:
-        """Puts in what the writers have named since the last time."""
-        every = {(s, number): text for number, (subjects, text) in list(confluent.SCHEMAS.items()) for s in subjects}
-        new = {version: text for version, text in every.items() if version not in self._sent}
+    def hold(self, messages: Iterable[Message]) -> None:
+        """Puts in what the messages name and no earlier ones did."""
+        new = {version: text for version, text in confluent.versions(messages).items() if version not in self._sent}
         if not new:
             return
         if self._at.path.endswith(CONFLUENT_API):
@@ -209,10 +209,10 @@ def schema(number: int) -> str | None:
 _CURRENT: Final[list[Remote]] = []
 
 
-def hold() -> None:
-    """Puts into the registry of this run what the writers of this process have named since the last time."""
+def hold(messages: Sequence[Message]) -> None:
+    """Puts into the registry of this run what the messages name, before a decoder reads them."""
     for remote in _CURRENT:
-        remote.hold()
+        remote.hold(messages)
 
 
 def needed(formats: Sequence[str]) -> bool:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
 from conformance.engines.engine import DecodeRaised, Loaded, PlanFailed, RecordSource, Request
 from conformance.judging.judge import CONVENTIONS, Capabilities
@@ -38,7 +37,6 @@ class Asking(ABC):
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
         """See Engine."""
-        registry.hold()
         request = {
             "op": "open",
             "handle": handle,

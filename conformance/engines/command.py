@@ -160,7 +160,6 @@ class CommandEngine:
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; returns their number. If reading fails, the calls that need the records raise its error."""
-        registry.hold()
         return self._put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:

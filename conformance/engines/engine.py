@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from conformance.brokers import registry
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import Place
 from generators.model import Case, Deployment, Message, Table
@@ -116,9 +117,10 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers."""
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has their schemas then."""
     import pyarrow.parquet as pq
 
+    registry.hold(messages)
     pq.write_table(pa.Table.from_pydict(records.columns(messages, offsets), records.schema()), path)
 
 

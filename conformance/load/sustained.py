@@ -460,8 +460,7 @@ def _told(settings: LoadSettings, profile: Profile) -> None:
         for unit in range(PROBED):
             own = settings.tables
             scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
-            fmt.write(scenario.history, profile, LAYOUT)
-        registry.hold()
+            registry.hold([one.message for one in fmt.write(scenario.history, profile, LAYOUT)])
 
 
 def run(

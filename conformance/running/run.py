@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.brokers import registry
 from conformance.brokers.jars import java_words
 from conformance.cases import tables
 from conformance.cases.catalogue import (
@@ -290,6 +291,7 @@ def publish(
     from generators.publishing import kafka
     from generators.publishing.cluster import of
 
+    registry.hold(messages)
     sent: Iterable[Message] = messages
     if of(settings.bootstrap).topic:
         # A topic of the user's deletes records of the past by their time, and may refuse those of the future.

@@ -35,7 +35,7 @@ class New:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless every message was acknowledged."""
-        registry.hold()
+        registry.hold(messages)
         if messages:
             sent = [replace(one, topic=self.names[one.topic]) for one in messages]
             result = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
@@ -80,7 +80,7 @@ class Gapped:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless the transaction was committed."""
-        registry.hold()
+        registry.hold(messages)
         unread = [(one, True) for one in self._unread()]
         sent = [(replace(one, topic=self.names[one.topic]), is_removed(one)) for one in messages]
         for place in self._writer.publish((*unread, *sent))[len(unread) :]:

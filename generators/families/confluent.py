@@ -13,7 +13,7 @@ import hashlib
 import io
 import json
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -23,8 +23,8 @@ import fastavro
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.garbage.faults import MUST, Fault
-from generators.garbage.wellformed import NULL, Left, State, avro_left
-from generators.model import Case, Column, Op, Row, Scenario, SchemaChange, Table
+from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
+from generators.model import Case, Column, Message, Op, Row, Scenario, SchemaChange, Table
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
 from generators.sources.registry import source
@@ -77,12 +77,30 @@ def named_in(cases: Iterable[Case]) -> Schemas:
     found: Schemas = {}
     for case in cases:
         subject = STRATEGIES[next((option for option in case.profile.split("+") if option in STRATEGIES), "")]
-        for message in (one.message for one in case.written):
-            for side, part in (("key", message.key), ("value", message.value)):
-                number = int.from_bytes(part[1:HEAD]) if part and len(part) >= HEAD else 0
-                if known := SCHEMAS.get(number):
-                    recall({number: ((subject(message.topic, _record(known[1]), side),), known[1])}, found)
+        for number, topic, side in _named(one.message for one in case.written):
+            text = SCHEMAS[number][1]
+            recall({number: ((subject(topic, _record(text), side),), text)}, found)
     return dict(sorted(found.items()))
+
+
+def versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
+    """The texts of the schemas that messages name, by subject and id; a subject is one that a writer gave and the message's
+    topic has."""
+    found: dict[tuple[str, int], str] = {}
+    for number, topic, side in dict.fromkeys(_named(messages)):
+        subjects, text = SCHEMAS[number]
+        of = {strategy(topic, _record(text), side) for strategy in STRATEGIES.values()}
+        found |= {(subject, number): text for subject in subjects if subject in of}
+    return found
+
+
+def _named(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
+    """The ids of SCHEMAS that messages name, with topic and side."""
+    for message in messages:
+        for side, part in (("key", message.key), ("value", message.value)):
+            number = int.from_bytes(part[1:HEAD]) if part and len(part) >= HEAD else 0
+            if number in SCHEMAS:
+                yield number, message.topic, side
 
 
 @lru_cache(maxsize=8192)
@@ -104,7 +122,7 @@ def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
         return data
     subjects, text = told(int.from_bytes(data[1:HEAD]))
     schema, source, again = json.loads(text), io.BytesIO(data[HEAD:]), io.BytesIO()
-    plain = _without_logical(schema)
+    plain = physical(schema)
     payload = fastavro.schemaless_reader(source, plain, None)
     fastavro.schemaless_writer(again, plain, payload)
     found = {"subjects": subjects, "schema": schema, "payload": payload}
@@ -112,16 +130,6 @@ def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
         found["datum"] = data[HEAD:]
     shown = json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
     return shown.encode()
-
-
-def _without_logical(schema: Any) -> Any:
-    """A schema without its logical types."""
-    if isinstance(schema, list):
-        return [_without_logical(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    nested = ("type", "fields", "items", "values")
-    return {name: _without_logical(one) if name in nested else one for name, one in schema.items() if name != "logicalType"}
 
 
 # Connect's schemas as Avro's

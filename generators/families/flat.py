@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from generators.families.mysql_texts import TextForms, cell
 from generators.model import (
     Cell,
     Change,
+    Column,
     Event,
     History,
     Image,
@@ -22,11 +23,15 @@ from generators.model import (
     Op,
     Row,
     RowChange,
+    Scenario,
+    SourceType,
     State,
     Table,
     Value,
     Written,
 )
+from generators.sources.boundaries import change, insert, named, neutral
+from generators.wire_format import P, Writer
 
 Member = Callable[[RowChange, Change], Any]
 """What a member holds, from the event and the row's change, whose `row` numbers the rows of the event: a value for `json`, `Raw`
@@ -56,16 +61,17 @@ class Flat:
     """How a format writes INSERT, UPDATE and DELETE.
 
     `members` stand in the order of the wire; `forms` spell values, those of `numbers` as JSON numbers, and `spell` gives the
-    cell of a value that the format has otherwise. `tells` are fields of `Change` that a message tells, beside op, images and
-    the commit time, which is whole in units of `unit` milliseconds. `whole_old`: the before image of an UPDATE has every
-    column, not what changed alone; `tells_old` says of the row before and after an UPDATE whether the message tells the one
-    before; `nulls` False leaves NULLs out. `reads`: the format writes rows of a snapshot, too. `position` is that of a row, by
-    its number in the event; `key` is the record's key; `whole` writes a row's message in place of `members`; `others` are the
-    messages of other events, with their changes.
+    cell of a value that the format has otherwise. `keyed`: a message tells database, table and, if true, the key's columns;
+    `tells` are more fields of `Change` that it tells, beside op, images and the commit time, which is whole in units of `unit`
+    milliseconds. `whole_old`: the before image of an UPDATE has every column, not what changed alone; `tells_old` says of the
+    row before and after an UPDATE whether the message tells the one before; `nulls` False leaves NULLs out. `reads`: the format
+    writes rows of a snapshot, too. `position` is that of a row, by its number in the event; `key` is the record's key; `whole`
+    writes a row's message in place of `members`; `others` are the messages of other events, with their changes.
     """
 
     members: Members
     forms: TextForms
+    keyed: bool | None = None
     tells: Callable[[RowChange], Mapping[str, Any]] = _nothing
     unit: int = 1
     numbers: frozenset[Logical] = frozenset()
@@ -74,7 +80,7 @@ class Flat:
     spell: Callable[[Cell, Value], Cell] = _as_it_is
     nulls: bool = True
     reads: bool = False
-    position: Callable[[RowChange, int], str] | None = None
+    position: Callable[[RowChange, int], str | None] | None = None
     key: Member | None = None
     whole: Callable[[RowChange, Change], str] | None = None
     others: Callable[[Event], Iterable[tuple[str, Change]]] = _none
@@ -88,21 +94,21 @@ class Flat:
             if isinstance(event, RowChange):
                 found = self._rows(event) if event.op in ops else ()
             else:
-                found = ((None, text, change) for text, change in self.others(event))
-            for key, text, change in found:
+                found = ((None, text, told) for text, told in self.others(event))
+            for key, text, told in found:
                 coded = None if key is None else key.encode()
                 message = Message(layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number)
-                written.append(Written(message, (replace(change, row=0),)))
+                written.append(Written(message, (replace(told, row=0),)))
         return written
 
     def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
         for row, images in enumerate(event.rows):
             before, after = (self.image(event.table, side) for side in (images.before, images.after))
-            change = replace(self._change(event, before, after), row=row)
+            told = replace(self._change(event, before, after), row=row)
             if self.position is not None:
-                change = replace(change, position=self.position(event, row))
-            text = self.whole(event, change) if self.whole else json_text(held(self.members, event, change))
-            yield None if self.key is None else json_text(self.key(event, change)), text, change
+                told = replace(told, position=self.position(event, row))
+            text = self.whole(event, told) if self.whole else json_text(held(self.members, event, told))
+            yield None if self.key is None else json_text(self.key(event, told)), text, told
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
         sent, full = before, before
@@ -125,8 +131,15 @@ class Flat:
             full_before=full,
             full_after=after,
             accept=accept,
+            **self.names(event.table),
             **self.tells(event),
         )
+
+    def names(self, table: Table) -> dict[str, Any]:
+        """What a message tells of the table."""
+        if self.keyed is None:
+            return {}
+        return {"database": table.database, "table": table.name, "keys": (self.keyed and table.primary_key) or None}
 
     def _sent(self, row: Image | None) -> Image | None:
         """What stands on the wire of an image."""
@@ -146,6 +159,26 @@ class Flat:
             is_number = column.type.logical in self.numbers and own.state in (State.VALUE, State.ONE_OF) and not own.json
             found[column.name] = _number(own) if is_number else own
         return found
+
+    def left(self, type: SourceType, value: Value) -> Value:
+        """What a message holds of a value."""
+        return (self.image(Table("", "", (Column("c", type),)), {"c": value}) or {})["c"].value
+
+
+def writer(flat: Callable[[P], Flat]) -> Writer[P]:
+    """The writer of a format's profiles."""
+
+    def write(history: History, profile: P, layout: Layout) -> list[Written]:
+        return flat(profile).write(history, layout)
+
+    return write
+
+
+def key_scenarios(database: str, columns: tuple[Column, ...], key: tuple[str, ...], row: Row) -> Iterator[Scenario]:
+    """A table whose key has several columns, not in the table's order, and one without a key."""
+    keyed = Table(database, neutral("keys/two"), columns, key)
+    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
+    yield named("keys/none", insert(Table(database, neutral("keys/none"), columns), row), tags={"keys:none"})
 
 
 def is_wide(cell: Cell) -> bool:
@@ -168,22 +201,18 @@ def held(members: Members, event: RowChange, change: Change) -> Mapping[str, Any
     return {name: value for name, of in members if (value := of(event, change)) is not ABSENT}
 
 
-def json_text(value: object) -> str:
-    """JSON without blanks, texts as Jackson escapes them in UTF-8."""
+def json_text(value: object, spell: Callable[[str], str] = string) -> str:
+    """JSON without blanks, its texts as `spell` has them: as Jackson escapes them in UTF-8."""
     match value:
         case Raw():
             return value.text
         case str():
-            return string(value)
+            return spell(value)
         case dict():
-            return _object(value)
+            return "{" + ",".join(f"{spell(name)}:{json_text(one, spell)}" for name, one in value.items()) + "}"
         case list() | tuple():
-            return f"[{','.join(map(json_text, value))}]"
+            return f"[{','.join(json_text(one, spell) for one in value)}]"
     return json.dumps(value)
-
-
-def _object(members: Mapping[str, Any]) -> str:
-    return "{" + ",".join(f"{string(name)}:{json_text(value)}" for name, value in members.items()) + "}"
 
 
 def cells(which: Callable[[Change], Image | None]) -> Member:
@@ -194,7 +223,7 @@ def cells(which: Callable[[Change], Image | None]) -> Member:
         if row is None or all(cell.reason == UNTOLD for cell in row.values()):
             return ABSENT
         there = {name: cell for name, cell in row.items() if cell.state is not State.ABSENT}
-        return Raw(_object({name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}))
+        return {name: Raw(cell.text or "") if cell.json else cell.text for name, cell in there.items()}
 
     return member
 

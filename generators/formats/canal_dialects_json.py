@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
-from generators.families.flat import ABSENT, OLD, ROW, Flat, Member, json_text
+from generators.families.flat import ABSENT, OLD, ROW, Flat, Member, json_text, key_scenarios, writer
 from generators.families.mysql_texts import HEX, LATIN1, TextForms, supports
 from generators.model import (
     Cell,
     Change,
     Deployment,
     Event,
-    History,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
@@ -33,11 +31,11 @@ from generators.model import (
     State,
     Table,
     Value,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, neutral
+from generators.sources.boundaries import ID, change, named, neutral
+from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
@@ -203,15 +201,11 @@ def _whole(event: RowChange, change: Change, profile: DialectProfile) -> dict[st
 
 
 def _flat(profile: DialectProfile) -> Flat:
-    def tells(event: RowChange) -> dict[str, Any]:
-        keys = event.table.primary_key if profile.described and event.table.primary_key else None
-        names = {"database": event.table.database, "table": event.table.name}
-        return {**names, "keys": keys, "types": _types(event.table, profile)}
-
     return Flat(
         members=(),
         forms=TextForms(profile.deployment.time_zone, binary=HEX if profile.zoned else LATIN1),
-        tells=tells,
+        keyed=profile.described,
+        tells=lambda event: {"types": _types(event.table, profile)},
         unit=1000,
         whole_old=profile.whole_old,
         spell=lambda found, value: _spell(profile, found, value),
@@ -230,9 +224,7 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
         yield _text(members, profile), replace(told, commit_time_us=event.at.ms // 1000 * 1_000_000)
 
 
-def write(history: History, profile: DialectProfile, layout: Layout) -> list[Written]:
-    """The messages of a history in order: one for each row, and one for each statement that Canal has."""
-    return _flat(profile).write(history, layout)
+write: Final = writer(_flat)
 
 
 KINDS: Final = (
@@ -250,15 +242,9 @@ def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     row: Row = {"id": 1, "a": "x", "n": 5}
     loaded = Table(database, neutral("init/rows"), columns, ("id",))
     yield named("init/rows", change(loaded, Op.READ, (None, row), (None, {**row, "id": 2, "a": None})), tags={"snapshot"})
-    keyed = Table(database, neutral("keys/two"), columns, ("n", "id"))
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    yield from key_scenarios(database, columns, ("n", "id"), row)
     for action in ("create table", "drop table", "truncate table", "add column", "create index", "create database"):
-        ddl, name = mysql.DDL_ACTIONS[action], f"ddl/{action.replace(' ', '-')}"
-        is_of_database = ddl.level == "database"
-        table, where = ("", f"{database}_{neutral(name)}") if is_of_database else (neutral(name), database)
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other="o")
-        yield named(name, SchemaChange(START, action, sql, where, table), tags={f"ddl:{action}"})
+        yield of_statement(ddl_event(action, database))
 
 
 KEY_VALUES: Final = tuple(

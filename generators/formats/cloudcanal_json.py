@@ -69,20 +69,14 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("deleted-in-before", "dele
 
 def profile(*options: str) -> JsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    chosen = CHOICES.checked(RELEASE, options)
+    made = CHOICES.made({RELEASE: JsonProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
     described = "described" in options
-    return JsonProfile(
-        RELEASE,
-        chosen,
-        _SHANGHAI if "ddl-key" in options else _KOLKATA if "milliseconds" in options else _NEW_YORK,
-        ASSUMED,
-        ddl_key="ddl-key" in options,
+    return replace(
+        made,
+        deployment=_SHANGHAI if made.ddl_key else _KOLKATA if made.milliseconds else _NEW_YORK,
         keyed=described,
         numbered=described,
-        partial_old="partial-old" in options,
-        milliseconds="milliseconds" in options,
-        ddl_topic="ddl-topic" in options,
-        bare_integers="ddl-key" in options,
+        bare_integers=made.ddl_key,
         deleted_in="old" if "deleted-in-before" in options else "both" if "deleted-in-both" in options else "data",
     )
 

@@ -162,11 +162,9 @@ def _shortest(cell: Cell) -> str:
 
 def _owed(change: Change, texts: Texts) -> Change:
     """The change with the texts of Avro's values."""
-    if not texts:
-        return change
-    before, after = _image(change.before, texts), _image(change.after, texts)
-    full = _image(change.full_before, texts), _image(change.full_after, texts)
-    return replace(change, before=before, after=after, full_before=full[0], full_after=full[1])
+    sides = ("before", "after", "full_before", "full_after")
+    images: dict[str, Any] = {side: _image(getattr(change, side), texts) for side in sides}
+    return replace(change, **images)
 
 
 def _image(image: Image | None, texts: Texts) -> Image | None:

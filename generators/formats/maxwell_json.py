@@ -8,14 +8,16 @@ YEAR 0000 and partly zero dates.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
 from generators.families.connect import Raw
-from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text
+from generators.families.flat import ABSENT, OLD, ROW, Flat, json_text, key_scenarios, writer
 from generators.families.mysql_texts import BASE64, TextForms, supports
 from generators.model import (
     Bootstrap,
@@ -23,25 +25,22 @@ from generators.model import (
     Change,
     Column,
     Event,
-    History,
     Json,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
     RowChange,
     Scenario,
     SchemaChange,
-    SourceType,
     State,
     Table,
     Value,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
+from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Choices, Format, KindRow, Loss, Profile
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
@@ -62,14 +61,14 @@ OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MaxwellProfile(Profile):
-    """A release with its options (OPTIONS): `nulls` and `zero_dates` are written, `keys`, `position`, `commit` and `ddl` told."""
+    """A release with its options (OPTIONS), which are facts by their names."""
 
     nulls: bool = True
-    zero_dates: bool = True
-    keys: bool = False
+    null_zerodates: bool = False
+    primary_keys: bool = False
     position: bool = False
-    commit: bool = True
-    offsets: bool = False
+    commit_info: bool = True
+    xoffset: bool = False
     ids: bool = False
     ddl: bool = False
 
@@ -77,50 +76,29 @@ class MaxwellProfile(Profile):
 CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit-info"),))
 
 
-def profile(release: str, *options: str) -> MaxwellProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    return MaxwellProfile(
-        release,
-        chosen,
-        nulls="without-nulls" not in chosen,
-        zero_dates="null-zerodates" not in chosen,
-        keys="primary-keys" in chosen,
-        position="position" in chosen,
-        commit="without-commit-info" not in chosen,
-        offsets="xoffset" in chosen,
-        ids="ids" in chosen,
-        ddl="ddl" in chosen,
-    )
-
-
+profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
 PROFILES: Final = (
     profile(RELEASE),
     profile(RELEASE, "position", "primary-keys", "xoffset", "ids", "ddl"),
     profile(RELEASE, "without-nulls", "null-zerodates", "without-commit-info"),
 )
 
-NUMBERS: Final = frozenset({Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR})
-BITS: Final = "Maxwell adds the bytes of a BIT as signed 32-bit integers"
-HOURS: Final = "Maxwell writes a TIME as a time of day"
-SIGN: Final = "Maxwell writes the sign of a TIME into its fraction"
-YEAR: Final = "YEAR 0000 is written as 1900"
-PARTLY: Final = "a partly zero date is written as zero"
 
-
-def _spell(found: Cell, value: Value) -> Cell:
+def _spell(profile: MaxwellProfile, found: Cell, value: Value) -> Cell:
     """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value (maxwell#numbers)."""
     type = found.type
     match type.logical, value:
         case Logical.DECIMAL, Decimal():
             return replace(found, text=str(Decimal(scaled_text(value, type.scale or 0))), json=True)
         case Logical.BIT, int():
-            wrong = sum(_int32(byte << i % 4 * 8) for i, byte in enumerate(value.to_bytes(8, "little")))
+            wrong = sum(struct.unpack("<2i", value.to_bytes(8, "little")))
             if value >> 63 or wrong == value:
                 return replace(found, state=State.VALUE, options=())
-            return Cell(State.ANY, type, text=str(wrong), cls=found.cls, json=True, reason=BITS)
+            reason = "Maxwell adds the bytes of a BIT as signed 32-bit integers"
+            return Cell(State.ANY, type, text=str(wrong), cls=found.cls, json=True, reason=reason)
         case Logical.YEAR, 0:
-            return replace(found, state=State.ONE_OF, text="1900", options=(0, 1900), reason=YEAR, json=True)
+            reason = "YEAR 0000 is written as 1900"
+            return replace(found, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True)
         case Logical.TIME, int():
             return _time(found, value)
         case Logical.ENUM, 0:
@@ -136,14 +114,13 @@ def _spell(found: Cell, value: Value) -> Cell:
             return replace(found, text=text)
         case Logical.JSON, _:
             return replace(found, json=True)
+        case _, ZeroDate() if profile.null_zerodates:
+            return Cell(State.NULL, type)
         case _, ZeroDate():
             zero = mysql.date_text(ZeroDate()) if type.logical is Logical.DATE else mysql.datetime_text(ZeroDate(), type.fsp)
-            return replace(found, value=ZeroDate(), text=zero, reason="" if value == ZeroDate() else PARTLY)
+            reason = "" if value == ZeroDate() else "a partly zero date is written as zero"
+            return replace(found, value=ZeroDate(), text=zero, reason=reason)
     return found
-
-
-def _int32(value: int) -> int:
-    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def _time(found: Cell, value: int) -> Cell:
@@ -153,14 +130,10 @@ def _time(found: Cell, value: int) -> Cell:
     rest = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
     if value < 0 and rest:
         text = f"{clock}.{'0' * (fsp - len(str(rest)) - 1)}-{rest}"
-        return Cell(State.ANY, found.type, text=text, cls=found.cls, reason=SIGN)
+        return Cell(State.ANY, found.type, text=text, cls=found.cls, reason="Maxwell writes the sign of a TIME into its fraction")
     text = f"{clock}.{rest:0{fsp}d}" if fsp else clock
     left = value % mysql.DAY
-    return replace(found, value=left, text=text, reason="" if left == value else HOURS)
-
-
-def _spell_null(found: Cell, value: Value) -> Cell:
-    return Cell(State.NULL, found.type) if isinstance(value, ZeroDate) else _spell(found, value)
+    return replace(found, value=left, text=text, reason="" if left == value else "Maxwell writes a TIME as a time of day")
 
 
 def _position(event: Event) -> str:
@@ -190,34 +163,30 @@ def _flat(profile: MaxwellProfile) -> Flat:
         """Members of what the binlog says: a row of a bootstrap has none."""
         return lambda event, change: value(event, change) if told and event.op is not Op.READ else ABSENT
 
-    def tells(event: RowChange) -> dict[str, Any]:
-        keys = event.table.primary_key if profile.keys and event.table.primary_key else None
-        position = _position(event) if profile.position and event.op is not Op.READ else None
-        return {"database": event.table.database, "table": event.table.name, "keys": keys, "position": position}
-
     return Flat(
         members=(
             ("database", lambda event, _: event.table.database),
             ("table", lambda event, _: event.table.name),
             ("type", lambda event, _: "bootstrap-insert" if event.op is Op.READ else event.op.lower()),
             ("ts", lambda event, _: event.at.ms // 1000),
-            ("xid", live(profile.commit, lambda event, _: event.at.tso % (1 << 31))),
-            ("xoffset", live(profile.offsets, lambda event, change: ABSENT if is_last(event, change) else change.row)),
-            ("commit", live(profile.commit, lambda event, change: is_last(event, change) or ABSENT)),
+            ("xid", live(profile.commit_info, lambda event, _: event.at.tso % (1 << 31))),
+            ("xoffset", live(profile.xoffset, lambda event, change: ABSENT if is_last(event, change) else change.row)),
+            ("commit", live(profile.commit_info, lambda event, change: is_last(event, change) or ABSENT)),
             ("position", live(profile.position, lambda event, _: _position(event))),
             ("server_id", live(profile.ids, lambda _event, _: 23042)),
             ("thread_id", live(profile.ids, lambda _event, _: 108)),
-            ("primary_key", lambda event, change: _keys(event, change) if profile.keys else ABSENT),
-            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+            ("primary_key", lambda event, change: _keys(event, change) if profile.primary_keys else ABSENT),
+            ("primary_key_columns", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
             ("data", ROW),
             ("old", OLD),
         ),
         forms=TextForms("UTC", binary=BASE64, labels=True),
-        tells=tells,
+        keyed=profile.primary_keys,
+        position=lambda event, _: _position(event) if profile.position and event.op is not Op.READ else None,
         unit=1000,
-        numbers=NUMBERS,
+        numbers=frozenset({Logical.INT, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR}),
         tells_old=lambda before, after: before != after,
-        spell=_spell if profile.zero_dates else _spell_null,
+        spell=partial(_spell, profile),
         nulls=profile.nulls,
         reads=True,
         key=_key,
@@ -226,9 +195,7 @@ def _flat(profile: MaxwellProfile) -> Flat:
 
 
 DDL_TYPES: Final = {
-    **{f"{action} database": f"database-{action}" for action in ("create", "alter", "drop")},
-    "create table": "table-create",
-    "drop table": "table-drop",
+    **{f"{action} {what}": f"{what}-{action}" for what in ("database", "table") for action in ("create", "alter", "drop")},
     **dict.fromkeys(("add column", "drop column", "modify column", "rename table", "table charset"), "table-alter"),
 }
 """`type` of each DDL action that is a message: of the others Maxwell's schema does not change, or it is none of a table."""
@@ -253,9 +220,8 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
 
 
 def _definition(table: Table) -> dict[str, Any]:
-    columns = [_column(column) for column in table.columns]
-    key = list(table.primary_key)
-    return {"database": table.database, "charset": "utf8mb4", "table": table.name, "columns": columns, "primary-key": key}
+    names = {"database": table.database, "charset": "utf8mb4", "table": table.name}
+    return {**names, "columns": [_column(column) for column in table.columns], "primary-key": table.primary_key}
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -273,9 +239,7 @@ def _column(column: Column) -> dict[str, Any]:
     return told
 
 
-def write(history: History, profile: MaxwellProfile, layout: Layout) -> list[Written]:
-    """The messages of a history: one for each row, the start of a bootstrap, and statements if they are put out."""
-    return _flat(profile).write(history, layout)
+write: Final = writer(_flat)
 
 
 KINDS: Final = (
@@ -292,39 +256,28 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
     row: Row = {"id": 1, "a": "x", "n": 5}
-    there = Table(database, neutral("bootstrap/rows"), columns, ("id",))
+
+    def table(name: str) -> Table:
+        return Table(database, neutral(name), columns, ("id",))
+
+    there = table("bootstrap/rows")
     reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
     yield named("bootstrap/rows", Bootstrap(START, there), reads, insert(there, {**row, "id": 3}), tags={"snapshot"})
-    keyed = Table(database, neutral("keys/two"), columns, ("n", "id"))
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
-    several = Table(database, neutral("commit/rows"), columns, ("id",))
-    yield named("commit/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
-    nulled = Table(database, neutral("old/null"), columns, ("id",))
-    yield named("old/null", change(nulled, Op.UPDATE, ({**row, "a": None}, row), (row, {**row, "n": None})))
+    yield from key_scenarios(database, columns, ("n", "id"), row)
+    yield named("commit/rows", change(table("commit/rows"), Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
+    nulled = ({**row, "a": None}, row), (row, {**row, "n": None})
+    yield named("old/null", change(table("old/null"), Op.UPDATE, *nulled))
     small = one_column(database, "values/small-decimal", mysql.decimal(20, 10))
     yield named("values/small-decimal", insert(small, {"id": 1, "c": Decimal("0.0000001")}))
     if profile.ddl:
-        for action, ddl in mysql.DDL_ACTIONS.items():
-            if action in DDL_TYPES:
-                name = f"ddl/{action.replace(' ', '-')}"
-                table = neutral(name)
-                where = f"{database}_{table}" if ddl.level == "database" else database
-                sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
-                was = Table(where, table, columns, ("id",))
-                event = SchemaChange(START, action, sql, where)
-                if ddl.level != "database":
-                    event = replace(event, table=table, before=was, after=None if action == "drop table" else was)
-                yield named(name, event, tags={f"ddl:{action}"})
+        for event in (ddl_event(action, database, other="_other") for action in mysql.DDL_ACTIONS if action in DDL_TYPES):
+            was = Table(database, event.table, columns, ("id",)) if event.table else None
+            yield of_statement(replace(event, before=was, after=None if event.action == "drop table" else was))
 
 
 def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
     """What the messages do not hold of the source's values."""
-
-    def left(type: SourceType, value: Value) -> Value:
-        found = _flat(profile).image(Table("", "", (Column("c", type),)), {"c": value}) or {}
-        return found["c"].value
-
+    left = _flat(profile).left
     return (
         Loss((Logical.TIME,), "A TIME is a time of day: days and the sign are lost", "maxwell#time", left),
         Loss((Logical.BIT,), "BIT from 2^31 to 2^63 - 1 is another number", "maxwell#bit", left),

@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import scaled_text
-from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text
+from generators.families.flat import ABSENT, Flat, Member, Members, cells, held, json_text, key_scenarios, writer
 from generators.families.mysql_texts import BASE64, TextForms
 from generators.garbage.faults import CELL_FAULTS, Way
 from generators.model import (
@@ -21,9 +22,7 @@ from generators.model import (
     Change,
     Column,
     Event,
-    History,
     Kind,
-    Layout,
     Logical,
     Op,
     Row,
@@ -33,7 +32,6 @@ from generators.model import (
     SourceType,
     Table,
     Value,
-    Written,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
@@ -55,13 +53,13 @@ OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OggProfile(Profile):
-    """A release with its options (OPTIONS)."""
+    """A release with its options (OPTIONS), which are facts by their names."""
 
-    keys: bool = False
+    primary_keys: bool = False
     tokens: bool = False
     null_images: bool = False
     strings: bool = False
-    befores: bool = True
+    before: bool = True
     colons: bool = False
 
 
@@ -69,22 +67,7 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
 ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
 
 
-def profile(release: str, *options: str) -> OggProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    return OggProfile(
-        release,
-        chosen,
-        assumed=ASSUMED,
-        keys="primary-keys" in chosen,
-        tokens="tokens" in chosen,
-        null_images="null-images" in chosen,
-        strings="strings" in chosen,
-        befores="without-before" not in chosen,
-        colons="colons" in chosen,
-    )
-
-
+profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
 PROFILES: Final = (
     profile(RELEASE),
     profile(RELEASE, "primary-keys", "tokens", "null-images", "colons"),
@@ -140,26 +123,21 @@ def _members(profile: OggProfile) -> Members:
         ("op_ts", lambda event, _: _clock(event.at.ms, " ")),
         ("current_ts", lambda event, _: _clock(event.at.ms + 729, "T")),
         ("pos", lambda event, change: _position(event, change.row)),
-        ("primary_keys", lambda event, _: event.table.primary_key if profile.keys else ABSENT),
+        ("primary_keys", lambda event, _: event.table.primary_key if profile.primary_keys else ABSENT),
         ("tokens", lambda _event, _: {"R": "AADPkvAAEAAEqLzAAA"} if profile.tokens else ABSENT),
         ("before", _image(profile, cells(lambda change: change.before))),
         ("after", _image(profile, cells(lambda change: change.after))),
     )
 
 
-def _told(table: Table, profile: OggProfile) -> dict[str, Any]:
-    keys = table.primary_key if profile.keys and table.primary_key else None
-    return {"database": table.database, "table": table.name, "keys": keys}
-
-
 def _flat(profile: OggProfile) -> Flat:
     return Flat(
         members=_members(profile),
         forms=TextForms("UTC", binary=BASE64),
-        tells=lambda event: _told(event.table, profile),
+        keyed=profile.primary_keys,
         numbers=frozenset() if profile.strings else NUMBERS,
         whole_old=True,
-        tells_old=lambda _before, _after: profile.befores,
+        tells_old=lambda _before, _after: profile.before,
         spell=_colons if profile.colons else _decimal,
         position=_position,
         others=lambda event: _truncated(event, profile),
@@ -171,13 +149,11 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
     if isinstance(event, SchemaChange) and event.action == "truncate table" and event.before is not None:
         table = event.before
         told = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
-        told = replace(told, accept=((Kind.DDL, None),), **_told(table, profile))
+        told = replace(told, accept=((Kind.DDL, None),), **_flat(profile).names(table))
         yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), told)), told
 
 
-def write(history: History, profile: OggProfile, layout: Layout) -> list[Written]:
-    """The messages of a history, one for each row and each TRUNCATE, in order."""
-    return _flat(profile).write(history, layout)
+write: Final = writer(_flat)
 
 
 KINDS: Final = (
@@ -195,9 +171,7 @@ def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     emptied = Table(database, neutral("op/truncate"), columns, ("id",))
     statement = SchemaChange(START, "truncate table", "TRUNCATE TABLE t", database, emptied.name, before=emptied)
     yield named("op/truncate", insert(emptied, row), statement)
-    keyed = Table(database, neutral("keys/two"), columns, ("a", "id"))
-    yield named("keys/two", insert(keyed, row), change(keyed, Op.DELETE, (row, None)))
-    yield named("keys/none", insert(replace(keyed, name=neutral("keys/none"), primary_key=()), row), tags={"keys:none"})
+    yield from key_scenarios(database, columns, ("a", "id"), row)
     several = Table(database, neutral("position/rows"), columns, ("id",))
     yield named("position/rows", change(several, Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
 

@@ -18,21 +18,20 @@ from __future__ import annotations
 
 import base64
 import json
-import random
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from generators.families import confluent
 from generators.families.confluent import number, sized
+from generators.families.debezium.values import two_complement
 from generators.families.ticdc import text
-from generators.families.ticdc.instants import declared_columns
-from generators.families.ticdc.scenarios import ambiguous_hours, key_updates
-from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
+from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
 from generators.model import (
@@ -41,13 +40,12 @@ from generators.model import (
     Column,
     Default,
     Deployment,
-    History,
+    Event,
     Image,
     Instant,
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -56,7 +54,6 @@ from generators.model import (
     State,
     Table,
     Value,
-    Written,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, every_type, insert, named, neutral
@@ -72,17 +69,19 @@ _NEW: Final = "new-8.5.7"
 class TicdcAvroProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. `forced`: rows of tables
-    without a key are written. `extension`: the three fields of enable-tidb-extension, `checksums` those of a row's checksum.
-    `decimal_text`, `bigint_text`: DECIMAL and BIGINT UNSIGNED are strings.
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are OPTIONS.
     """
 
+    deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
     new: bool = False
-    forced: bool = False
+    force_replicate: bool = False
     extension: bool = False
-    checksums: bool = False
-    decimal_text: bool = False
-    bigint_text: bool = False
+    checksum: bool = False
+    decimal_string: bool = False
+    bigint_string: bool = False
+
+
+RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
 
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -94,7 +93,7 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 CHOICES: Final = Choices(
     NAME,
-    ("v7.1.6", "v8.5.7", _NEW),
+    tuple(RELEASES),
     OPTIONS,
     limits=(
         Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
@@ -105,18 +104,8 @@ CHOICES: Final = Choices(
 
 def profile(release: str, *options: str) -> TicdcAvroProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    chosen = CHOICES.checked(release, options)
-    return TicdcAvroProfile(
-        release,
-        chosen,
-        Deployment("Asia/Kolkata" if "force-replicate" in chosen else "Asia/Shanghai", schemas="registry"),
-        new=release == _NEW,
-        forced="force-replicate" in chosen,
-        extension="extension" in chosen,
-        checksums="checksum" in chosen,
-        decimal_text="decimal-string" in chosen,
-        bigint_text="bigint-string" in chosen,
-    )
+    made = CHOICES.made(RELEASES, release, *options)
+    return replace(made, deployment=Deployment("Asia/Kolkata", schemas="registry")) if made.force_replicate else made
 
 
 PROFILES: Final = (
@@ -128,28 +117,15 @@ PROFILES: Final = (
 )
 
 
-def write(history: History, profile: TicdcAvroProfile, layout: Layout) -> list[Written]:
-    """Every message of the history with its expectation, in the order of publication, up to where TiCDC stops."""
-    chance = random.Random(history.seed)
-    written: list[Written] = []
-    for number_, event in enumerate(history.events):
-        if not isinstance(event, RowChange):
-            continue
+def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
+    if isinstance(event, RowChange):
         key = event.table.primary_key if profile.new else event.table.handle_key
-        sent = event.at.ms + chance.randint(5, 2_000)
-        for op, before, after in split_rows(event, split_keys=True, new=profile.new) if key or profile.forced else ():
-            row = after or before or {}
-            place = partition_of("table", event.table, row, event.at.tso, layout.partitions, new=profile.new)
-            try:
-                shown, value, told = _row(event.table, key, op, row, event.at, layout.topic, profile)
-            except _Stopped:
-                return written
-            written.append(Written(Message(layout.topic, place, shown, value, (), sent, number_), (told,)))
-    return written
+        rows = placed_rows(event, profile.options, layout.partitions, profile.new) if key or profile.force_replicate else ()
+        for place, op, before, after in rows:
+            yield (place,), *_row(event, key, op, after or before or {}, layout.topic, profile)
 
 
-class _Stopped(Exception):
-    """TiCDC's encoder refuses a row."""
+write: Final = writer(_messages, RowChange)
 
 
 def adjusted(name: str) -> str:
@@ -157,58 +133,47 @@ def adjusted(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
 
 
-def _row(
-    table: Table, key: Sequence[str], op: Op, row: Row, at: Instant, topic: str, profile: TicdcAvroProfile
-) -> tuple[bytes | None, bytes | None, Change]:
-    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, topic, "key", profile, b"", {})
-    value = after = None
-    if not key and op is Op.DELETE:
+def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, profile: TicdcAvroProfile) -> Sent:
+    table, at, deleted = event.table, event.at, op is Op.DELETE
+    if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    if op is not Op.DELETE:
-        more, fields = _extension(table, op, row, at, profile)
+    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile)
+    value = after = None
+    if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
-        value, after = _record(table, columns, row, topic, "value", profile, more, fields)
-    told = profile.extension and op is not Op.DELETE
-    renamed = any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns)))
-    return (
-        keys if key else None,
-        value,
-        Change(
-            0,
-            Kind.ROW,
-            op if told or op is Op.DELETE else Op.INSERT,
-            database=adjusted(table.database),
-            table=adjusted(table.name),
-            keys=tuple(held) if key else None,
-            position=str(at.tso) if told else None,
-            commit_time_us=at.ms * 1000 if told else None,
-            before=_image(table, held, adjusted) if op is Op.DELETE else None,
-            after=after and _image(table, after, adjusted),
-            full_before=_image(table, held, str) if renamed and op is Op.DELETE else None,
-            full_after=after and _image(table, after, str) if renamed else None,
-            tables=(table.name,) if renamed else (),
-            types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
-            accept=() if told or op is Op.DELETE else ((Kind.ROW, Op.UPDATE),),
-        ),
+        value, after = _record(table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile))
+    told = profile.extension and not deleted
+    change = committed(
+        Kind.ROW,
+        at,
+        adjusted(table.database),
+        adjusted(table.name),
+        op=op if told or deleted else Op.INSERT,
+        keys=tuple(held) if key else None,
+        before=_image(table, held, adjusted) if deleted else None,
+        after=after and _image(table, after, adjusted),
+        types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
+        accept=() if told or deleted else ((Kind.ROW, Op.UPDATE),),
     )
+    if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
+        before, whole = _image(table, held, str) if deleted else None, after and _image(table, after, str)
+        change = replace(change, full_before=before, full_after=whole, tables=(table.name,))
+    return keys if key else None, value, change if told else replace(change, position=None, commit_time_us=None)
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
     return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
 
 
+Extension: TypeAlias = tuple[bytes, Mapping[str, Any]]
+"""What stands behind the columns: its data, and the type and default of each field."""
+
+
 def _record(
-    table: Table,
-    columns: tuple[Column, ...],
-    row: Row,
-    topic: str,
-    side: str,
-    profile: TicdcAvroProfile,
-    more: bytes,
-    fields: Mapping[str, Any],
+    table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Extension = (b"", {})
 ) -> tuple[bytes, dict[str, Cell]]:
     """A framed record of the columns, and of what follows them."""
-    schema, nulls = _schema(table, columns, tuple(fields.items()), profile)
+    schema, nulls = _schema(table, columns, tuple(more[1].items()), profile)
     cells, datum = {}, b""
     for column, (null, some) in zip(columns, nulls, strict=True):
         stored = None if column.generated == "virtual" else row[column.name]
@@ -217,7 +182,7 @@ def _record(
         else:
             found, cells[adjusted(column.name)] = _cell(column.type, stored, profile)
             datum += some + found
-    return confluent.named(confluent.STRATEGIES[""](topic, "", side), schema) + datum + more, cells
+    return confluent.named(subject, schema) + datum + more[0], cells
 
 
 _ADDED: Final = {"_tidb_op": ("string", ""), "_tidb_commit_ts": ("long", 0), "_tidb_commit_physical_time": ("long", 0)}
@@ -229,12 +194,11 @@ _CHECKED: Final = {
 }
 
 
-def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> tuple[bytes, Mapping[str, Any]]:
-    """What stands behind the columns: its data, and the type and default of each field."""
+def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> Extension:
     if not profile.extension:
         return b"", {}
     told = sized(b"c" if op is Op.INSERT else b"u") + number(at.tso) + number(at.ms)
-    if not profile.checksums:
+    if not profile.checksum:
         return told, _ADDED
     columns = [c for c in table.columns if c.generated != "virtual"]
     stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
@@ -262,7 +226,7 @@ def _schema(
             branches.append((b"", b""))
         fields.append(field)
     if len({field["name"] for field in fields}) < len(fields):
-        raise _Stopped
+        raise Stopped
     fields += [{"default": default, "name": name, "type": type} for name, (type, default) in more]
     found = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")), tuple(branches)
@@ -288,8 +252,8 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     """The schema of a column's values."""
     kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
-        kind = "string" if profile.bigint_text and type.name == "bigint" and type.unsigned else "long"
-    if type.logical is Logical.DECIMAL and not profile.decimal_text:
+        kind = "string" if profile.bigint_string and type.name == "bigint" and type.unsigned else "long"
+    if type.logical is Logical.DECIMAL and not profile.decimal_string:
         kind, more = "bytes", {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
     if type.logical is Logical.BIT:
         parameters["length"] = str(type.length)
@@ -302,7 +266,7 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
     """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64 (ticdc-avro#nullable)."""
     type, default = column.type, column.default
-    if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_text):
+    if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
         return None
     if default.value is None:
         return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
@@ -311,37 +275,35 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
 
 
 def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[bytes, Cell]:
-    """A value's datum, and what a perfect decoder recovers of it. Raises _Stopped on what the encoder refuses."""
+    """A value's datum, and what a perfect decoder recovers of it. Raises Stopped on what the encoder refuses."""
     value = text.canonical(type, stored)
     found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
-        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_text and _is_unsigned_bigint(type)):
+        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and _is_unsigned_bigint(type)):
             value -= 1 << 64 if value >> 63 > 0 else 0
             return number(value), replace(found, text=str(value), json=True)
         case Logical.FLOAT, float():
             return struct.pack("<f", value), replace(found, text=text.json_number(value, single=True), json=True)
         case Logical.DOUBLE, float():
             return struct.pack("<d", value), replace(found, text=text.json_number(value), json=True)
-        case Logical.DECIMAL, Decimal() if not profile.decimal_text:
+        case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
             unscaled = int(shown.replace(".", ""))
-            return sized(_signed(unscaled)), replace(found, text=shown)
+            return sized(two_complement(unscaled)), replace(found, text=shown)
         case Logical.BIT, int():
             width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
             return _bytes(value.to_bytes(width), found)
         case Logical.BINARY, bytes():
             return _bytes(value, found)
         case Logical.ENUM, 0:
-            raise _Stopped
+            raise Stopped
         case Logical.ENUM, int():
             shown = type.members[value - 1]
         case Logical.SET, int():
             shown = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
         case Logical.TIMESTAMP, int():
-            shown, instants = text.timestamp_text(value, type.fsp, profile.deployment.time_zone)
-            if len(instants) > 1:
-                why = f"{shown} occurs twice in {profile.deployment.time_zone}"
-                found = replace(found, state=State.ONE_OF, options=instants, reason=why)
+            found = text.zoned(found, value, profile.deployment.time_zone)
+            shown = found.text or ""
         case _:
             shown = text.value_text(type, value)
     return sized(shown.encode("utf-8", "replace")), replace(found, text=shown)
@@ -349,11 +311,6 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
 
 def _is_unsigned_bigint(type: SourceType) -> bool:
     return type.name == "bigint" and type.unsigned
-
-
-def _signed(value: int) -> bytes:
-    """Two's complement of the fewest bytes."""
-    return value.to_bytes(((value if value >= 0 else ~value).bit_length() >> 3) + 1, signed=True)
 
 
 def _bytes(raw: bytes, found: Cell) -> tuple[bytes, Cell]:
@@ -381,13 +338,7 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
     full: Row = {**row, **{n: value for n, (*_, value) in given.items() if n != "o"}, "t": mysql.wall("2024-01-02 03:04:05")}
     yield named(name, insert(table, row), change(table, Op.UPDATE, (row, full)), tags=("default",))
-    known = declared_columns(profile.release)
-    if profile.release == "v7.1.6":
-        known = {n: one for n, one in known.items() if n != "v"}
-    name = "values/declared"
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
-    row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
+    yield declared("values/declared", database, profile.release, "virtual")
     name = "delete/key-alone"
     columns = (Column("b", mysql.text("varchar", 16), False), Column("a", mysql.decimal(10, 2), False), Column("c", ID.type))
     table = Table(database, neutral(name), columns, ("a", "b"))
@@ -418,20 +369,18 @@ FITS: Final = {
 }
 
 
+_SOME: Final = b"\x02"
+"""The branch of a value in a union with null."""
+
+
 def unfit(profile: TicdcAvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
     """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
     for logical, way, column, value in matrix(profile.source, fits):
         type = every_type(lambda _type: True).column(column).type
         bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
-        yield CellFault(f"cell-{logical}-{way}", column, value, _filled(type, value, profile), _filled_with(sized(bad.encode())))
-
-
-def _filled(type: SourceType, value: Value, profile: TicdcAvroProfile) -> bytes:
-    return _filled_with(_cell(type, value, profile)[0])
-
-
-def _filled_with(datum: bytes) -> bytes:
-    return b"\x02" + datum
+        yield CellFault(
+            f"cell-{logical}-{way}", column, value, _SOME + _cell(type, value, profile)[0], _SOME + sized(bad.encode())
+        )
 
 
 def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
@@ -442,15 +391,16 @@ def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
         type, bad = columns[one.column], json.loads(str(one.bad))
         kind = _type(type, profile)["type"]
         if kind == "string" and type.logical is not Logical.SET:
-            found.append(replace(one, good=_filled(type, one.value, profile), bad=_filled_with(sized(bad.encode()))))
+            found.append(replace(one, good=_SOME + _cell(type, one.value, profile)[0], bad=_SOME + sized(bad.encode())))
     for name, column, value, datum in (
         ("cell-int-over", "c_unsigned_int", 1234567893, number(1 << 33)),
         ("cell-year", "c_year", 2019, number(99_999)),
         ("cell-bit", "c_bit_8", 173, sized(b"\x01\x00")),
-        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(_signed(12345678925))),
+        ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(two_complement(12345678925))),
     ):
         if column in columns and _type(columns[column], profile)["type"] != "string":
-            found.append(CellFault(name, column, value, _filled(columns[column], value, profile), _filled_with(datum)))
+            good = _SOME + _cell(columns[column], value, profile)[0]
+            found.append(CellFault(name, column, value, good, _SOME + datum))
     return tuple(found)
 
 

@@ -228,7 +228,7 @@ def avro_left(schemas: Sequence[Any]) -> Oracle:
     """The oracle of raw Avro records of any of these schemas, read by fastavro."""
     import fastavro
 
-    parsed = [fastavro.parse_schema(_physical(schema)) for schema in schemas]
+    parsed = [fastavro.parse_schema(physical(schema)) for schema in schemas]
 
     def attempt(value: bytes, schema: Any, errors: str) -> Left:
         source = io.BytesIO(value)
@@ -270,13 +270,13 @@ _TOO_LONG: Final = re.compile(rb"([\x80-\xff]{4})([\x10-\x7f])", re.DOTALL)
 _WORSE: Final = {State.READABLE: 0, State.DOUBTFUL: 1, State.UNREADABLE: 2}
 
 
-def _physical(schema: Any) -> Any:
+def physical(schema: Any) -> Any:
     """The schema without logical types: a time outside the day is well-formed data of the type below it."""
     match schema:
         case dict():
-            return {name: _physical(part) for name, part in schema.items() if name != "logicalType"}
+            return {name: physical(part) for name, part in schema.items() if name != "logicalType"}
         case list():
-            return [_physical(part) for part in schema]
+            return [physical(part) for part in schema]
     return schema
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 
@@ -32,19 +31,6 @@ def _kind(m: Column) -> Column:
     )
 
 
-def _position(m: Column) -> Column:
-    return m["id"].cast("string")
-
-
-DIALECT: Final = _canal.CanalDialect(kind=_kind, position=_position, extra=(StructField("gtid", StringType()),))
+DIALECT: Final = _canal.CanalDialect(kind=_kind, extra=(StructField("gtid", StringType()),))
 BASELINE: Final = CANAL
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Canal flat messages."""
-    return _canal.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; `before` is `old[i]` over `data[i]`."""
-    return _canal.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

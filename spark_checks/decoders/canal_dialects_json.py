@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from generators.model import Deployment, Logical, SourceType, Table
+from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 from spark_checks.decoders.families.mysql import typed as of_mysql
@@ -52,21 +52,10 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str | None:
 
 DIALECT: Final = _canal.CanalDialect(
     kind=_kind,
-    position=lambda m: m["id"].cast("string"),
-    extra=(),
     deletes_in_old=True,
     op=lambda type: F.when(type == _FULL_LOAD, "READ").otherwise(type),
     millis=lambda es: F.when(es < _SECONDS, es * 1000).otherwise(es),
     typed=_typed,
 )
 BASELINE: Final = CANAL
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return _canal.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; a partial `old` is completed from `data`."""
-    return _canal.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
@@ -26,19 +25,6 @@ def _kind(m: Column) -> Column:
     return F.when(m["isDdl"] & ~is_row, "DDL").when(~m["isDdl"] & is_row & _canal.has_rows(m["data"]), "ROW")
 
 
-def _position(m: Column) -> Column:
-    return m["id"].cast("string")
-
-
-DIALECT: Final = _canal.CanalDialect(kind=_kind, position=_position, extra=(), typed=_cloudcanal.typed)
+DIALECT: Final = _canal.CanalDialect(kind=_kind, typed=_cloudcanal.typed)
 BASELINE: Final = CANAL
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal's Canal messages."""
-    return _canal.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; a partial `old` is completed from `data`."""
-    return _canal.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

@@ -73,15 +73,13 @@ DIALECT: Final = _connect.ConnectDialect(
 BASELINE: Final = replace(ENVELOPE, schema="")
 
 
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal's Debezium messages."""
-    return _connect.decode(records, DIALECT, deployment)
+decode = DIALECT.decode
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`; `before` is the wire's."""
     if deployment and (deployment.decimal or deployment.temporal):
-        return _connect.decode_rows(records, table, DIALECT, deployment)
+        return DIALECT.decode_rows(records, table, deployment=deployment)
     texts = StructType([StructField(c.name, _STRING) for c in table.columns])
     told, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import ROWS, Baseline
 from spark_checks.decoders.families import canal as _canal
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
@@ -72,13 +71,4 @@ BASELINE: Final = Baseline(
     sql="sql",
     types="dbValType",
 )
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal messages."""
-    return _canal.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; a partial `before` is completed from `data`."""
-    return _canal.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

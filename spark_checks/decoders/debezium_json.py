@@ -14,11 +14,10 @@ from __future__ import annotations
 import base64
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families.connect import rows as _connect
 
@@ -126,13 +125,4 @@ DIALECT: Final = _connect.ConnectDialect(
     unsent=_UNSENT,
 )
 BASELINE: Final = ENVELOPE
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Debezium messages."""
-    return _connect.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; `before` is the wire's."""
-    return _connect.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

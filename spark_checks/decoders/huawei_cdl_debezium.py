@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cdl as _cdl
 from spark_checks.decoders.families.connect import rows as _connect
@@ -52,13 +51,4 @@ DIALECT: Final = _connect.ConnectDialect(
     form=lambda type, _deployment: _cdl.form(type, stamp="text", time="us"),
 )
 BASELINE: Final = ENVELOPE
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CDL's Debezium messages."""
-    return _connect.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; `before` is the wire's."""
-    return _connect.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

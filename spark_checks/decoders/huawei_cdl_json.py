@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families import cdl as _cdl
 from spark_checks.decoders.families.connect import rows as _connect
@@ -65,13 +64,4 @@ BASELINE: Final = Baseline(
     after="payload.data",
     committed="payload.TIMESTAMP",
 )
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CDL JSON messages."""
-    return _connect.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`, told by its schema and name; `before` is the wire's."""
-    return _connect.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

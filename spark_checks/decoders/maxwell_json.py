@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, DecimalType, LongType, StringType, VariantType
+from pyspark.sql.types import ArrayType, DataType, LongType, StringType, VariantType
 
-from generators.model import Deployment, Logical, SourceType, Table
+from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric
-from spark_checks.decoders.families.flat import Flat
-from spark_checks.decoders.families.framing import instant, instant_of_seconds
+from spark_checks.decoders.families.flat import Flat, decimal_again
+from spark_checks.decoders.families.framing import instant, instant_of_seconds, named
 from spark_checks.decoders.families.mysql import index, mask_of
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
@@ -31,15 +31,14 @@ _TIME: Final = r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.0*-?\d{1,6})?$"
 
 
 def _op(m: Column) -> Column:
-    named = m["database"].isNotNull() & m["table"].isNotNull() & m["ts"].isNotNull() & m["data"].isNotNull()
-    known = F.create_map(*(F.lit(text) for pair in _OPS.items() for text in pair))
-    return F.when(named, F.try_element_at(known, m["type"]))
+    there = m["database"].isNotNull() & m["table"].isNotNull() & m["ts"].isNotNull() & m["data"].isNotNull()
+    return F.when(there, named(m["type"], _OPS))
 
 
 def _other(m: Column) -> Column:
-    named = m["database"].isNotNull() & m["ts"].isNotNull()
+    there = m["database"].isNotNull() & m["ts"].isNotNull()
     bound = m["type"].isin(*_BOUNDS) & m["table"].isNotNull()
-    return F.when(named & bound, "CONTROL").when(named & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL")
+    return F.when(there & bound, "CONTROL").when(there & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL")
 
 
 def _told(m: Column) -> dict[str, Column]:
@@ -72,24 +71,12 @@ def _typed(text: str, type: SourceType, deployment: Deployment) -> str:
 
 
 def _exact(type: SourceType) -> tuple[DataType, str] | None:
-    """A decimal with all digits before the point that the type has, so that one with more is refused, and as many behind it as
-    there is room for."""
-    precision, scale = type.precision or 0, type.scale or 0
-    if type.logical is Logical.DECIMAL and precision <= 38:
-        return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
-    return (VariantType(), "nullif(to_json({}), 'null')") if type.logical is Logical.JSON else None
+    return (VariantType(), "nullif(to_json({}), 'null')") if type.logical is Logical.JSON else decimal_again(type)
 
 
+_TEXTS: Final = ("type", "database", "table", "position", "sql")
 FLAT: Final = Flat(
-    members={
-        "type": StringType(),
-        "database": StringType(),
-        "table": StringType(),
-        "ts": LongType(),
-        "position": StringType(),
-        "primary_key_columns": ArrayType(StringType()),
-        "sql": StringType(),
-    },
+    members={**dict.fromkeys(_TEXTS, StringType()), "ts": LongType(), "primary_key_columns": ArrayType(StringType())},
     op=_op,
     told=_told,
     row="data",
@@ -110,13 +97,4 @@ BASELINE: Final = Baseline(
     sql="sql",
     ops=_OPS,
 )
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return FLAT.decode(records, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`."""
-    return FLAT.decode_rows(records, table, deployment)
+decode, decode_rows = FLAT.decode, FLAT.decode_rows

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, DecimalType, StringType
+from pyspark.sql.types import ArrayType, StringType
 
-from generators.model import Deployment, Logical, SourceType, Table
+from generators.model import Deployment, Logical, SourceType
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.connect.decimals import base64_bytes, from_numeric, from_text
-from spark_checks.decoders.families.flat import Flat
+from spark_checks.decoders.families.flat import Flat, decimal_again
+from spark_checks.decoders.families.framing import named
 from spark_checks.decoders.families.mysql import typed as of_mysql
 
 _OPS: Final = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE"}
@@ -27,11 +28,10 @@ _OP_TS: Final = r"^\d{4}-\d\d-\d\d[ :T]\d\d:\d\d:\d\d(\.\d{1,9})?$"
 
 
 def _op(m: Column) -> Column:
-    known = F.create_map(*(F.lit(text) for pair in _OPS.items() for text in pair))
-    op = F.try_element_at(known, m["op_type"])
+    op = named(m["op_type"], _OPS)
     needed = F.when(op.isin("INSERT", "UPDATE"), m["after"].isNotNull()).when(op == "DELETE", m["before"].isNotNull())
-    named = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
-    return F.when(named & F.coalesce(needed, F.lit(True)), op)
+    there = m["table"].rlike(_QUALIFIED) & _instant(m).isNotNull()
+    return F.when(there & F.coalesce(needed, F.lit(True)), op)
 
 
 def _instant(m: Column) -> Column:
@@ -65,13 +65,6 @@ def _text(text: str, type: SourceType) -> str:
     return f"overlay({text} PLACING ' ' FROM 11)" if type.logical in (Logical.DATETIME, Logical.TIMESTAMP) else text
 
 
-def _exact(type: SourceType) -> tuple[DataType, str] | None:
-    precision, scale = type.precision or 0, type.scale or 0
-    if type.logical is not Logical.DECIMAL or precision > 38:
-        return None
-    return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
-
-
 _TEXTS: Final = ("op_type", "table", "op_ts", "pos")
 FLAT: Final = Flat(
     members={**dict.fromkeys(_TEXTS, StringType()), "primary_keys": ArrayType(StringType())},
@@ -82,18 +75,9 @@ FLAT: Final = Flat(
     deleted="before",
     typed=_typed,
     text=_text,
-    exact=_exact,
+    exact=decimal_again,
 )
 BASELINE: Final = Baseline(
     op="op_type", database="", table="table", before="before", after="after", keys="primary_keys", ops=_OPS
 )
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return FLAT.decode(records, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`."""
-    return FLAT.decode_rows(records, table, deployment)
+decode, decode_rows = FLAT.decode, FLAT.decode_rows

@@ -56,8 +56,7 @@ def _envelope(payload: MapType | StructType) -> StructType:
 def _op(m: Column) -> Column:
     """The operation; NULL of one that TiCDC does not write."""
     told = m["payload"]["_tidb_op"]
-    known = F.create_map(*(F.lit(one) for pair in _OPS.items() for one in pair))
-    return F.when(F.col("gone"), "DELETE").when(told.isNull(), "INSERT").otherwise(F.try_element_at(known, told))
+    return F.when(F.col("gone"), "DELETE").when(told.isNull(), "INSERT").otherwise(framing.named(told, _OPS))
 
 
 def _named(m: Column, place: int) -> Column:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType, StructField, StructType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import CANAL
 from spark_checks.decoders.families import canal as _canal
 
@@ -42,13 +41,4 @@ DIALECT: Final = _canal.CanalDialect(
     binary_codes=True,
 )
 BASELINE: Final = CANAL
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of TiCDC Canal-JSON messages."""
-    return _canal.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; a partial `old` is completed from `data`."""
-    return _canal.decode_rows(records, table, DIALECT, deployment)
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

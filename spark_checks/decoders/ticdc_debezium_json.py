@@ -15,20 +15,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families.connect import rows as _connect
 
-_LONG: Final = LongType()
-_STRING: Final = StringType()
-_SOURCE: Final = (("ts_ms", _LONG), ("db", _STRING), ("table", _STRING), ("commit_ts", _LONG))
+_SOURCE: Final = (("ts_ms", LongType()), ("db", StringType()), ("table", StringType()), ("commit_ts", LongType()))
 MEMBERS: Final = (
     StructField("source", StructType([StructField(name, kind) for name, kind in _SOURCE])),
-    StructField("ddl", _STRING),
+    StructField("ddl", StringType()),
 )
 """The members of every kind of payload, beside the images and `op`."""
 
@@ -52,16 +49,7 @@ DIALECT: Final = _connect.ConnectDialect(
     commit_ms=lambda p: p["source"]["ts_ms"],
     sql=lambda p: p["ddl"],
     keys=lambda _p: F.expr("json_object_keys(get_json_object(CAST(key AS string), '$.payload'))"),
+    fixed={"decimal": "double", "temporal": "adaptive_time_microseconds", "binary": "base64", "bigint_unsigned": "long"},
 )
 BASELINE: Final = replace(ENVELOPE, schema="")
-_OPTIONS: Final = {"decimal": "double", "temporal": "adaptive_time_microseconds", "binary": "base64", "bigint_unsigned": "long"}
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of TiCDC's Debezium messages."""
-    return _connect.decode(records, DIALECT, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`; `before` is the wire's."""
-    return _connect.decode_rows(records, table, DIALECT, replace(deployment or Deployment(), **_OPTIONS))
+decode, decode_rows = DIALECT.decode, DIALECT.decode_rows

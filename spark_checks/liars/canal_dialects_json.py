@@ -9,11 +9,9 @@ from spark_checks.decoders import canal_dialects_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Decode, Liar
 
-_FORMAT: Final = "canal-dialects-json"
-
 
 def _alibaba(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
-    return Liar(f"alibaba-{name}", _FORMAT, level, f"{_FORMAT}/{convicts}", f"A decoder of Alibaba's flat message: {why}", decode)
+    return Liar(f"alibaba-{name}", level, convicts, f"A decoder of Alibaba's flat message: {why}", decode)
 
 
 LIARS: Final[tuple[Liar, ...]] = (
@@ -22,5 +20,5 @@ LIARS: Final[tuple[Liar, ...]] = (
     _alibaba("on-deletes", 1, "rows/deleted-in-old", "it looks for a deleted row in data, which is null.", alibaba.decode),
     _alibaba("on-seconds", 1, "envelope/seconds", "es is milliseconds to it: changes are of January 1970.", alibaba.decode),
     _alibaba("on-hex", 2, "value/binary-hex", "hex digits are ISO-8859-1 to it.", alibaba.decode_rows),
-    *law(_FORMAT, reference.decode, "nowhere"),
+    *law(reference.decode, "nowhere"),
 )

@@ -7,14 +7,11 @@ from typing import Final
 from spark_checks.decoders import cloudcanal_canal_json as reference
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "cloudcanal-canal-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "old-null-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/rows/old-null",
+        "rows/old-null",
         "old is a List in the page's table: null in its place is an error (Flink does that on old null).",
         on_input(reference.decode, "CASE WHEN t RLIKE r'\"old\": ?null' THEN NULL ELSE t END"),
     ),

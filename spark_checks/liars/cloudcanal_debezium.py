@@ -7,14 +7,11 @@ from typing import Final
 from spark_checks.decoders import cloudcanal_debezium as reference
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "cloudcanal-debezium"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "ddl-without-op-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/ddl/op",
+        "ddl/op",
         "op is required, as in Debezium: the example's DDL, which has none, is an error.",
         on_input(reference.decode, """CASE WHEN t LIKE '%"ddl":%' AND t NOT LIKE '%"op":%' THEN '' ELSE t END"""),
     ),

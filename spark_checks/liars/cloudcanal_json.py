@@ -8,16 +8,13 @@ from spark_checks.decoders import cloudcanal_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "cloudcanal-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "older-key-ignored",
-        _FORMAT,
         1,
-        f"{_FORMAT}/ddl/older-key",
+        "ddl/older-key",
         "Only isDdl is read: under the older edition's ddl a statement is a row change of an unknown action.",
         on_input(reference.decode, "regexp_replace(t, r'\"ddl\": ?true', '\"ddl\":false')"),
     ),
-    *law(_FORMAT, reference.decode, "session-zone"),
+    *law(reference.decode, "session-zone"),
 )

@@ -8,17 +8,14 @@ from spark_checks.decoders import debezium_avro as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, latest_schema, on_bytes
 
-_FORMAT: Final = "debezium-avro"
-
 LIARS: Final[tuple[Liar, ...]] = (
-    latest_schema(_FORMAT, reference.decode),
+    latest_schema(reference.decode),
     Liar(
         "magic-passed-over",
-        _FORMAT,
         1,
-        f"{_FORMAT}/framing/magic",
+        "framing/magic",
         "The first byte is skipped, as a recipe of substring(value, 6) does, whatever it is.",
         on_bytes(reference.decode, "CASE WHEN value IS NULL THEN NULL ELSE concat(X'00', substring(value, 2)) END"),
     ),
-    *law(_FORMAT, reference.decode, "offset-as-int"),
+    *law(reference.decode, "offset-as-int"),
 )

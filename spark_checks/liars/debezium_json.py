@@ -8,24 +8,20 @@ from spark_checks.decoders import debezium_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "debezium-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "schemaless-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/rows/schemaless",
+        "rows/schemaless",
         "JsonConverter with schemas.enable, as a reader: a value without schema and payload is an error.",
         on_input(reference.decode, """CASE WHEN t IS NULL OR t LIKE '{"schema":%' THEN t ELSE '' END"""),
     ),
     Liar(
         "time-millis-as-micros",
-        _FORMAT,
         2,
-        f"{_FORMAT}/value/time-millis",
+        "value/time-millis",
         "A time is taken for microseconds, whatever its schema and the connector's mode (debezium#time-adaptive).",
         on_input(reference.decode_rows, """replace(t, '"io.debezium.time.Time"', '"io.debezium.time.MicroTime"')"""),
     ),
-    *law(_FORMAT, reference.decode, "phantom-places", "offset-as-int"),
+    *law(reference.decode, "phantom-places", "offset-as-int"),
 )

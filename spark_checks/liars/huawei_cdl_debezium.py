@@ -8,22 +8,18 @@ from generators.model import Logical
 from spark_checks.decoders import huawei_cdl_debezium as reference
 from spark_checks.liars.liar import Liar, on_cells, on_input
 
-_FORMAT: Final = "huawei-cdl-debezium"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "other-source-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/rows/other-source",
+        "rows/other-source",
         "PostgreSQL is the only source that the examples show, and any other is refused.",
         on_input(reference.decode, "CASE WHEN lower(t) LIKE '%opengauss%' THEN '' ELSE t END"),
     ),
     Liar(
         "zone-as-session",
-        _FORMAT,
         2,
-        f"{_FORMAT}/law/environment-independence",
+        "law/environment-independence",
         "The Z of a ZonedTimestamp is cut off and the rest read in the session's zone: right only where that is UTC.",
         on_cells(
             reference.decode_rows,

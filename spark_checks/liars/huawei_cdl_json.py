@@ -8,16 +8,13 @@ from spark_checks.decoders import huawei_cdl_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "huawei-cdl-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "message-type-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/rows/readable",
+        "rows/readable",
         "message_type 0 is not in the table of fields, hence no type of message that is known.",
         on_input(reference.decode, "CASE WHEN t LIKE '%\"message_type\":\"0\"%' THEN '' ELSE t END"),
     ),
-    *law(_FORMAT, reference.decode, "nowhere"),
+    *law(reference.decode, "nowhere"),
 )

@@ -26,8 +26,8 @@ def _one_of_an_offset(decode: Decode) -> Decode:
     return lie
 
 
-def laws(fmt: str, decode: Decode) -> Iterator[Liar]:
-    """The liars of a format."""
+def laws(decode: Decode) -> Iterator[Liar]:
+    """The liars of a format's decoder."""
     raised = "IF(kind = 'CORRUPT', CAST(raise_error(concat('malformed record at offset ', offset)) AS string), kind)"
     for name, rule, why, lie in (
         (
@@ -73,9 +73,9 @@ def laws(fmt: str, decode: Decode) -> Iterator[Liar]:
             on_columns(decode, commit_time="to_utc_timestamp(commit_time, current_timezone())"),
         ),
     ):
-        yield Liar(name, fmt, 1, f"{fmt}/law/{rule}", why, lie)
+        yield Liar(name, 1, f"law/{rule}", why, lie)
 
 
-def law(fmt: str, decode: Decode, *names: str) -> tuple[Liar, ...]:
+def law(decode: Decode, *names: str) -> tuple[Liar, ...]:
     """Those of these names."""
-    return tuple(liar for liar in laws(fmt, decode) if liar.name in names)
+    return tuple(liar for liar in laws(decode) if liar.name in names)

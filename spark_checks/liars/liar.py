@@ -20,13 +20,12 @@ IMAGES: Final = ("before", "after")
 class Liar:
     """A decoder that is wrong on purpose in one way.
 
-    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the id of the rule
+    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the rule of its format
     that must catch it, `why` the decoder or the mistake of the real world that it stands for. The self test tries it on cases in
     which that rule owns something, or on those of `scenario`, a glob.
     """
 
     name: str
-    format: str
     level: int
     convicts: str
     why: str
@@ -48,14 +47,13 @@ def on_bytes(decode: Decode, sql: str) -> Decode:
     return lie
 
 
-def latest_schema(fmt: str, decode: Decode) -> Liar:
+def latest_schema(decode: Decode) -> Liar:
     """The decoder that reads every message of a batch by one schema, the last one's: what Spark's own `from_avro` asks for."""
     last = "max_by(substring(value, 2, 4), struct(partition, offset)) OVER (PARTITION BY topic)"
     return Liar(
         "latest-schema",
-        fmt,
         1,
-        f"{fmt}/schema/evolved",
+        "schema/evolved",
         "from_avro takes one schema for a column: five bytes are cut off, and all messages read by the latest schema.",
         on_bytes(decode, f"CASE WHEN value IS NOT NULL THEN concat(X'00', {last}, substring(value, 6)) END"),
     )

@@ -6,24 +6,17 @@ from typing import Final
 
 from spark_checks.decoders import ogg_json as reference
 from spark_checks.liars.laws import law
-from spark_checks.liars.liar import Decode, Liar, on_columns, on_input
-
-_FORMAT: Final = "ogg-json"
-
-
-def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
-    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
-
+from spark_checks.liars.liar import Liar, on_input
 
 LIARS: Final[tuple[Liar, ...]] = (
-    _liar(
+    Liar(
         "truncate-refused",
         1,
         "rows/truncate",
         "Flink's ogg-json knows I, U and D alone (ogg#truncate).",
         on_input(reference.decode, "CASE WHEN contains(t, '\"op_type\":\"T\"') THEN '' ELSE t END"),
     ),
-    _liar(
+    Liar(
         "update-without-before-refused",
         1,
         "rows/without-before",
@@ -33,12 +26,5 @@ LIARS: Final[tuple[Liar, ...]] = (
             "CASE WHEN contains(t, '\"op_type\":\"U\"') AND NOT contains(t, '\"before\":') THEN '' ELSE t END",
         ),
     ),
-    _liar(
-        "zeros-of-the-position-lost",
-        1,
-        "envelope/position",
-        "pos is read as a number: its leading zeros are gone.",
-        on_columns(reference.decode, position="CAST(try_cast(position AS decimal(38,0)) AS string)"),
-    ),
-    *law(_FORMAT, reference.decode, "nowhere", "one-of-an-offset"),
+    *law(reference.decode, "nowhere", "one-of-an-offset"),
 )

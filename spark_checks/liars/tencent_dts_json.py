@@ -8,24 +8,20 @@ from spark_checks.decoders import tencent_dts_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "tencent-dts-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "absent-fields-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/rows/absent-fields",
+        "rows/absent-fields",
         "A strict schema wants every field that the page lists, null or not.",
         on_input(reference.decode, """CASE WHEN contains(t, '"sql":') THEN t END"""),
     ),
     Liar(
         "milliseconds-as-seconds",
-        _FORMAT,
         2,
-        f"{_FORMAT}/value/timestamp-epoch",
+        "value/timestamp-epoch",
         "The older edition's TIMESTAMP is read with the unit of the record's own timestamp, off by a thousand.",
         on_input(reference.decode_rows, r"""regexp_replace(t, r'(?<=[\[,]"|[\[,])(\d{10})\d{3}(?="?[,\]])', '$1')"""),
     ),
-    *law(_FORMAT, reference.decode, "batch-dependent"),
+    *law(reference.decode, "batch-dependent"),
 )

@@ -8,17 +8,14 @@ from spark_checks.decoders import ticdc_avro as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, deployed, latest_schema
 
-_FORMAT: Final = "ticdc-avro"
-
 LIARS: Final[tuple[Liar, ...]] = (
-    latest_schema(_FORMAT, reference.decode),
+    latest_schema(reference.decode),
     Liar(
         "zone-of-the-host",
-        _FORMAT,
         2,
-        f"{_FORMAT}/value/timestamp",
+        "value/timestamp",
         "A TIMESTAMP is taken for UTC, since no message tells the zone of the TiCDC server.",
         deployed(reference.decode_rows, time_zone="UTC"),
     ),
-    *law(_FORMAT, reference.decode, "offset-as-int"),
+    *law(reference.decode, "offset-as-int"),
 )

@@ -8,22 +8,18 @@ from spark_checks.decoders import ticdc_canal_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "ticdc-canal-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "carriage-return-refused",
-        _FORMAT,
         1,
-        f"{_FORMAT}/framing/crlf",
+        "framing/crlf",
         "A strict parser chokes on the CRLF behind a row change (pingcap/tiflow#11707).",
         on_input(reference.decode, "CASE WHEN endswith(t, concat(chr(13), chr(10))) THEN NULL ELSE t END"),
     ),
     Liar(
         "truncated-as-nulls",
-        _FORMAT,
         1,
-        f"{_FORMAT}/fault/unreadable",
+        "fault/unreadable",
         "from_json in PERMISSIVE mode without a corrupt-record column: a truncated message is a row of NULLs.",
         on_input(
             reference.decode,
@@ -31,5 +27,5 @@ LIARS: Final[tuple[Liar, ...]] = (
             """THEN '{"database":"","table":"","isDdl":false,"type":"INSERT","sql":"","data":[{}],"old":null}' ELSE t END""",
         ),
     ),
-    *law(_FORMAT, reference.decode, "batch-dependent"),
+    *law(reference.decode, "batch-dependent"),
 )

@@ -8,23 +8,19 @@ from spark_checks.decoders import debezium_json
 from spark_checks.decoders import ticdc_debezium_json as reference
 from spark_checks.liars.liar import Liar, on_input
 
-_FORMAT: Final = "ticdc-debezium-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "as-debezium",
-        _FORMAT,
         1,
-        f"{_FORMAT}/envelope/position",
+        "envelope/position",
         "The decoder of Debezium's own messages: the position of every change is that of an empty file.",
         debezium_json.decode,
         "shape/insert",
     ),
     Liar(
         "schema-required",
-        _FORMAT,
         2,
-        f"{_FORMAT}/rows/schemaless",
+        "rows/schemaless",
         "JsonConverter with schemas.enable, as a reader: a value of payload alone is an error.",
         on_input(reference.decode_rows, """CASE WHEN t LIKE '%"schema":{"type"%' THEN t ELSE '' END"""),
     ),

@@ -10,7 +10,6 @@ from generators.model import Deployment
 from spark_checks.decoders import ticdc_open_protocol as reference
 from spark_checks.liars.liar import Liar, on_cells
 
-_FORMAT: Final = "ticdc-open-protocol"
 _TEXTS: Final = ("tinytext", "text", "mediumtext", "longtext")
 
 
@@ -21,17 +20,15 @@ def _first(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "first-event-only",
-        _FORMAT,
         1,
-        f"{_FORMAT}/batch/every-row",
+        "batch/every-row",
         "One event is cut out of a record, which holds one wherever rows are rare: the others of a batch are lost.",
         _first,
     ),
     Liar(
         "base64-kept",
-        _FORMAT,
         2,
-        f"{_FORMAT}/value/text-base64",
+        "value/text-base64",
         "A TEXT is passed on as it stands, as a VARCHAR is.",
         on_cells(reference.decode_rows, lambda type: type.name in _TEXTS, lambda x, _: f"base64(CAST({x} AS binary))"),
     ),

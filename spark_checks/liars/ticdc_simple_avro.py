@@ -8,24 +8,20 @@ from spark_checks.decoders import ticdc_simple_avro as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, deployed, on_bytes
 
-_FORMAT: Final = "ticdc-simple-avro"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "compression-unknown",
-        _FORMAT,
         1,
-        f"{_FORMAT}/framing/compression",
+        "framing/compression",
         "Nothing in a message says that it is compressed, and nobody told the reader.",
         deployed(reference.decode, compression="none"),
     ),
     Liar(
         "message-without-its-branch",
-        _FORMAT,
         1,
-        f"{_FORMAT}/framing/union-index",
+        "framing/union-index",
         "Message is read from the first byte on, as if the schema were that record: nothing is readable.",
         on_bytes(reference.decode, "concat(X'16', value)"),
     ),
-    *law(_FORMAT, reference.decode, "offset-as-int"),
+    *law(reference.decode, "offset-as-int"),
 )

@@ -8,24 +8,20 @@ from spark_checks.decoders import ticdc_simple_json as reference
 from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, deployed, on_input
 
-_FORMAT: Final = "ticdc-simple-json"
-
 LIARS: Final[tuple[Liar, ...]] = (
     Liar(
         "compression-unknown",
-        _FORMAT,
         1,
-        f"{_FORMAT}/framing/compression",
+        "framing/compression",
         "Nothing in a message says that it is compressed, and nobody told the reader.",
         deployed(reference.decode, compression="none"),
     ),
     Liar(
         "pre-table-schema-ignored",
-        _FORMAT,
         1,
-        f"{_FORMAT}/schema/pre-table-schema",
+        "schema/pre-table-schema",
         "Only tableSchema goes into the cache: rows of the version that a DDL ends have no types.",
         on_input(reference.decode, """replace(t, '"preTableSchema":', '"before":')"""),
     ),
-    *law(_FORMAT, reference.decode, "failfast"),
+    *law(reference.decode, "failfast"),
 )

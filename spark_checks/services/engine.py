@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -141,9 +141,9 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
 
 
 def liars(name: str) -> tuple[Liar, ...]:
-    """A format's liars in Spark."""
-    own: tuple[Liar, ...] = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS
-    return own
+    """A format's liars in Spark, with the ids of the rules that must catch them."""
+    own = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS
+    return tuple(replace(liar, convicts=f"{name}/{liar.convicts}") for liar in own)
 
 
 def _liar(spec: str) -> Liar:

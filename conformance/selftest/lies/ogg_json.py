@@ -10,7 +10,7 @@ from conformance.selftest.lies.lie import Lie
 _ALL: Final = "19.1+primary-keys+tokens+null-images+colons"
 
 LIES: Final = (
-    Lie("keys untold", _ALL, "envelope/keys", "shape/insert", "keys", False),
+    Lie("keys untold", _ALL, "envelope/keys", "shape/insert", "primary_keys", False),
     Lie("tokens untold", _ALL, None, "shape/insert", "tokens", False),
     Lie("null images", "19.1", None, "shape/delete", "null_images", True),
     Lie("numbers as texts", "19.1", None, "int/max", "strings", True),

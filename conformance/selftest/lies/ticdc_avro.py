@@ -13,9 +13,9 @@ _TEXTS: Final = "v8.5.7+extension+checksum+decimal-string+bigint-string"
 LIES: Final = (
     Lie("bits of the column's width", _NEW, "value/bit", "bit-63/one", "new", True),
     Lie("no extension", _NEW, "envelope/position", "shape/insert", "extension", False),
-    Lie("no checksum", _TEXTS, None, "shape/insert", "checksums", False),
-    Lie("decimals as bytes", _TEXTS, None, "decimal-10-2/max", "decimal_text", False),
-    Lie("longs that wrap", _TEXTS, "value/unsigned-bigint", "unsigned-bigint/max", "bigint_text", False),
+    Lie("no checksum", _TEXTS, None, "shape/insert", "checksum", False),
+    Lie("decimals as bytes", _TEXTS, None, "decimal-10-2/max", "decimal_string", False),
+    Lie("longs that wrap", _TEXTS, "value/unsigned-bigint", "unsigned-bigint/max", "bigint_string", False),
     Lie(
         "another magic byte",
         _NEW,

@@ -15,8 +15,8 @@ LIES: Final = (
     Lie("years-as-they-are", "v8.5.7", "value/two-digit-year", "values/two-digit-year", "years", False),
     Lie("virtual-column-once", _NEW, None, "values/declared", "statements", False),
     Lie("types-of-tidb-left-out", _NEW, None, "values/*", "extension", False),
-    Lie("schema-left-out", "v8.5.7", None, "*", "schemas", False),
-    Lie("before-left-out", "v8.5.7", "image/sides", "shape/update-one-column", "old", False),
+    Lie("schema-left-out", "v8.5.7", None, "*", "schemaless", True),
+    Lie("before-left-out", "v8.5.7", "image/sides", "shape/update-one-column", "before", False),
     Lie("schema-before-payload", "v8.5.7", None, alter=in_json(backwards())),
     Lie("another-version", "v8.5.7", None, alter=in_json(put("3.0.0.Final", "payload", "source", "version"))),
 )

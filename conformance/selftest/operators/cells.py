@@ -139,7 +139,6 @@ def _scaled(places: int) -> Callable[[SourceType, Any], Any]:
     return cut
 
 
-_FRACTION: Final = re.compile(r"\.\d+$")
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
 
 

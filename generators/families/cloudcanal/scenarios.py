@@ -23,6 +23,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
+from generators.sources.ddl import ddl_event, ddl_name, of_statement
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -67,24 +68,11 @@ def _ddl(database: str) -> Iterator[Scenario]:
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
             continue
-        name = f"ddl/{action.replace(' ', '-')}"
-        table = _table(database, name, *_AFTER.get(action, _ABC), key=() if action == "drop primary key" else ("id",))
-        other = f"{table.name}_b"
-        sql = mysql.DDL_ACTIONS[action].sql.format(
-            db=mysql.quote(database), table=mysql.quote(table.name), other=mysql.quote(other)
-        )
-        before = replace(table, columns=_ABC, name=other if action == "rename table" else table.name)
-        event = SchemaChange(
-            START,
-            action,
-            sql,
-            database,
-            table.name,
-            before,
-            None if action == "drop table" else table,
-            other if action == "rename table" else None,
-        )
-        yield named(name, event, tags={f"ddl:{action}"} | (set() if kind == "ALTER" else {"ddl:unlisted"}))
+        event, key = ddl_event(action, database), () if action == "drop primary key" else ("id",)
+        table = _table(database, ddl_name(action), *_AFTER.get(action, _ABC), key=key)
+        before = replace(table, columns=_ABC, name=event.old_name or table.name)
+        event = replace(event, before=before, after=None if action == "drop table" else table)
+        yield of_statement(event, *(() if kind == "ALTER" else ("ddl:unlisted",)))
     name = "ddl/document"
     columns = tuple(Column(c, _STRING, nullable=c != "col_pk") for c in ("col1", "col2", "col_pk"))
     table = _table(database, name, *columns, key=("col_pk",))

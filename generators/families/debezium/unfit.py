@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from generators.families.debezium.values import DebeziumCell, two_complement
+from generators.families.debezium.values import Wire, two_complement
 from generators.garbage.faults import CellFault
-from generators.model import SourceType, Value
+from generators.model import Value
 from generators.sources import mysql
 from generators.sources.boundaries import slug
 from generators.sources.registry import source
@@ -89,7 +89,7 @@ _UNFIT: Final = (
 )
 
 
-def cell_faults(wire: Callable[[SourceType, Value], DebeziumCell], of: str) -> tuple[CellFault, ...]:
+def cell_faults(wire: Wire, of: str) -> tuple[CellFault, ...]:
     """The unfit cells of a source's types as `wire` writes them; the column's name makes each fragment unique."""
     faults = []
     for unfit in _UNFIT:

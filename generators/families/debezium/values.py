@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from generators.families.connect import Raw, Schema, payload_text
 from generators.families.java_text import double_text
@@ -87,6 +87,20 @@ class DebeziumCell:
     json: str
     cell: Cell
     corrupt: bool = False
+
+
+Wire: TypeAlias = Callable[[SourceType, Value], DebeziumCell]
+"""A value of a column of that type on the wire."""
+
+
+def left_of(wire: Wire) -> Callable[[SourceType, Value], Value]:
+    """What the wire holds of a value."""
+
+    def left(type: SourceType, value: Value) -> Value:
+        cell = wire(type, value).cell
+        return cell.options[0] if cell.state is State.ONE_OF else cell.value
+
+    return left
 
 
 def wired(schema: Schema, type: SourceType, cls: str, found: Meaning) -> DebeziumCell:

@@ -9,15 +9,15 @@ from typing import Final
 from generators.model import Column, Instant, Value
 from generators.sources import mysql
 
-MORE_DDL: Final[Mapping[str, str]] = {
-    "create tables": "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))",
-    "recover table": "RECOVER TABLE {table}",
-    "drop partition": "ALTER TABLE {table} DROP PARTITION `p1`",
-    "truncate partition": "ALTER TABLE {table} TRUNCATE PARTITION `p1`",
-    "drop foreign key": "ALTER TABLE {table} DROP FOREIGN KEY `f`",
-    "multi schema change": "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`",
-    "change column": "ALTER TABLE {table} CHANGE COLUMN `c` `d` bigint",
-    "rebase auto id": "ALTER TABLE {table} AUTO_INCREMENT = 1000",
+MORE_DDL: Final[Mapping[str, mysql.DdlAction]] = {
+    "create tables": mysql.DdlAction("CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"),
+    "recover table": mysql.DdlAction("RECOVER TABLE {table}"),
+    "drop partition": mysql.DdlAction("ALTER TABLE {table} DROP PARTITION `p1`"),
+    "truncate partition": mysql.DdlAction("ALTER TABLE {table} TRUNCATE PARTITION `p1`"),
+    "drop foreign key": mysql.DdlAction("ALTER TABLE {table} DROP FOREIGN KEY `f`"),
+    "multi schema change": mysql.DdlAction("ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`"),
+    "change column": mysql.DdlAction("ALTER TABLE {table} CHANGE COLUMN `c` `d` bigint"),
+    "rebase auto id": mysql.DdlAction("ALTER TABLE {table} AUTO_INCREMENT = 1000"),
 }
 """Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
 
@@ -43,7 +43,7 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 
 def declared_columns(release: str) -> Mapping[str, tuple[Column, Value]]:
     """The columns that a release can have: TiDB has vectors since v8.4."""
-    return {name: one for name, one in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7"))}
+    return {name: one for name, one in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))}
 
 
 def at(tso: int) -> Instant:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from generators.families.ticdc.instants import MORE_DDL, RESTORED, noise
-from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table
+from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
+from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
+from generators.sources.ddl import ddl_event, of_statement
 from generators.wire_format import Profile
 
 AMBIGUOUS: Final[Mapping[str, int]] = {
@@ -20,16 +21,9 @@ AMBIGUOUS: Final[Mapping[str, int]] = {
 
 def statements(database: str, profile: Profile, actions: Collection[str] = ()) -> Iterator[Scenario]:
     """A statement of each action, of those named if some are; several tables in one, awkward text, one that TiDB restores."""
-    more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
-    for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
-        if actions and action not in actions:
-            continue
-        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
-        own = ddl.level == "database"
-        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
-        sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
-        event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
-        yield named(name, event, tags=(f"ddl:{action}",))
+    for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
+        if not actions or action in actions:
+            yield of_statement(ddl_event(action, database, ddl, name=f"ddl/{action}"))
     name = "ddl/rename-two-tables"
     renamed = ((f"{neutral(name)}_{i}", f"{neutral(name)}_{i}b") for i in (1, 2))
     sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
@@ -82,6 +76,19 @@ def selected(database: str, profile: Profile) -> Iterator[Scenario]:
         table = Table(database, neutral(name), columns, ("id",))
         events = (Bootstrap(START, table), change(table, op, (before, after)))
         yield named(name, *events, tags=("selected",))
+
+
+def watermark(tso: int) -> Scenario:
+    """A watermark alone."""
+    return named("control/watermark", Watermark(at(tso)), tags=("control",))
+
+
+def declared(name: str, database: str, release: str, *tags: str) -> Scenario:
+    """A row of columns with precision and scale, a vector, other character sets, and a virtual one."""
+    known = declared_columns(release)
+    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
+    return named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=tags)
 
 
 def minus_zero(database: str) -> Scenario:

@@ -6,20 +6,39 @@ Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import random
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored, told
-from generators.model import Column, Logical, Op, Row, RowChange, SchemaChange, SourceType, Table, Value
-from generators.wire_format import Limit, Profile
+from generators.model import (
+    Change,
+    Column,
+    Event,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Written,
+)
+from generators.wire_format import Limit, P, Profile, Writer
 
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
@@ -29,6 +48,12 @@ REDUCED: Final = {
     "claim-check": "A message above the size limit holds the handle key and the place in storage where the whole one lies.",
 }
 """What the options mean that take columns out of large messages."""
+
+
+def reduction(options: Sequence[str]) -> str:
+    """The one of REDUCED among the options of a profile, "" without."""
+    return next((option for option in options if option in REDUCED), "")
+
 
 COMPRESSION: Final = {
     "snappy": "Values are compressed with snappy as a whole; the deployment says so.",
@@ -45,6 +70,10 @@ DISPATCHERS: Final = {
     "columns": "A row's partition is that of the value of its table's last column (dispatcher columns, a rule for each table).",
 }
 """What the options mean that choose the partitions of rows."""
+
+
+Sent: TypeAlias = tuple[Any, ...]
+"""A message: the partitions that it goes to, its key, its value, its changes."""
 
 
 def dispatched(options: Sequence[str]) -> str:
@@ -93,15 +122,11 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
-SELECTED: Final = {
+TABLES: Final = {
     "selected": "column-selectors of every table leave out the columns whose names begin with hidden_ (*, !hidden_*).",
-}
-"""The option that leaves columns out of rows, and what it means."""
-
-ROUTED: Final = {
     "routed": "Tables are routed (target-schema, a rule for each database): they come from another database than messages name.",
 }
-"""The option that gives tables other names than the source's, and what it means."""
+"""The options that leave columns out of rows, and give tables other names than the source's, and what they mean."""
 NEWEST: Final = "new-8.5.7"
 """The release that routes tables, and has TiDB's stored SELECT in the statement of a view."""
 
@@ -125,6 +150,51 @@ def statement(event: SchemaChange, profile: Profile, placement: bool = False, tt
     if profile.release == NEWEST and told(event.sql).resolved:
         raise Refused(f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}")
     return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
+
+
+class Stopped(Exception):
+    """TiCDC's encoder refuses a row, which stops the changefeed."""
+
+
+def sent(
+    history: History, layout: Layout, chance: random.Random, messages: Callable[[Event, int], Iterable[Sent]], *of: type
+) -> list[Written]:
+    """Every message of the history's events, or of those of some kinds, in the order of publication up to where TiCDC stops;
+    `messages` gives those of an event, which is sent at that millisecond: their partitions, key, value and changes."""
+    written: list[Written] = []
+    with contextlib.suppress(Stopped):
+        for number, event in enumerate(history.events):
+            if of and not isinstance(event, of):
+                continue
+            ms = event.at.ms + chance.randint(5, 2_000)
+            for places, key, value, *changes in messages(event, ms):
+                for place in places:
+                    written.append(Written(Message(layout.topic, place, key, value, (), ms, number), tuple(changes)))
+    return written
+
+
+def writer(messages: Callable[[Event, P, Layout, int, random.Random], Iterable[Sent]], *of: type) -> Writer[P]:
+    """The writer of a protocol of which each event's messages follow from the event alone."""
+
+    def write(history: History, profile: P, layout: Layout) -> list[Written]:
+        chance = random.Random(history.seed)
+        return sent(history, layout, chance, lambda event, ms: messages(event, profile, layout, ms, chance), *of)
+
+    return write
+
+
+def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **told: Any) -> Change:
+    """A change whose position is the commit's TSO, and its time the milliseconds of that."""
+    return Change(0, kind, database=database, table=table, position=str(at.tso), commit_time_us=at.ms * 1000, **told)
+
+
+def placed_rows(
+    event: RowChange, options: Sequence[str], partitions: int, new: bool = False
+) -> Iterator[tuple[int, Op, Row | None, Row | None]]:
+    """The rows of a statement as (partition, op, before, after), by the dispatcher `table`, UPDATEs of keys split."""
+    source = source_of(event.table, options)
+    for op, before, after in split_rows(event, split_keys=True, new=new):
+        yield partition_of("table", source, after or before or {}, event.at.tso, partitions), op, before, after
 
 
 Moves: TypeAlias = Callable[[Row, Row], bool]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from generators.errors import Refused
-from generators.model import Json, Logical, SourceType, Value, ZeroDate
+from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
 _GO: Final[dict[int, str]] = {
@@ -148,6 +149,14 @@ def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[in
     offsets = sorted({local.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)}, reverse=True)
     instants = tuple(wall - offset // dt.timedelta(microseconds=1) for offset in offsets)
     return mysql.datetime_text(wall, fsp), instants
+
+
+def zoned(found: Cell, micros: int, time_zone: str) -> Cell:
+    """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock shows it twice."""
+    shown, instants = timestamp_text(micros, found.type.fsp, time_zone)
+    if len(instants) > 1:
+        found = replace(found, state=State.ONE_OF, options=instants, reason=f"{shown} occurs twice in {time_zone}")
+    return replace(found, text=shown)
 
 
 Doubles = Literal["go", "mysql"]

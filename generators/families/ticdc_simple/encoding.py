@@ -122,7 +122,7 @@ def _expected(encoding: Encoding, record: DmlRecord, image: RowImage | None, hid
         return None
     found = {name: encoding.expected(*cell) for name, cell in image.items()}
     absent = {name: Cell(State.ABSENT, _TEXT) for name in hidden}
-    return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns} | absent
+    return {**record.source.image(found), **absent}
 
 
 def _micros(commit_ts: int) -> int:

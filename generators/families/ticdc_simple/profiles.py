@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTED, ROUTES, SELECTED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, dispatched, reduction
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
@@ -42,7 +42,7 @@ class SimpleProfile(Profile):
     auto_bootstrap: bool = False
     bootstrap_to_all: bool = True
     max_message_bytes: int = 10 * 1024 * 1024
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    reduce: str = ""
     dispatcher: str = "table"
     raw_change: bool = False
     json_doubles: Doubles = "go"
@@ -75,8 +75,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     **COMPRESSION,
     **DISPATCHERS,
     **RAW,
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -106,27 +105,18 @@ def profile(release: str, *options: str) -> SimpleProfile:
 
     Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
     """
-    chosen = CHOICES.checked(release, options)
-    base = RELEASES[release]
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
-    if "handle-key-only" in options:
-        reduce = "handle-key-only"
-    if "claim-check" in options:
-        reduce = "claim-check"
+    made = CHOICES.made(RELEASES, release, *options)
+    reduce = reduction(options)
     deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
-        base,
-        options=chosen,
+        made,
         deployment=deployment,
         location=SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else "",
-        checksum="checksum" in options,
-        auto_bootstrap="auto-bootstrap" in options,
         bootstrap_to_all="one-partition" not in options,
         reduce=reduce,
-        max_message_bytes=limit if reduce else base.max_message_bytes,
+        max_message_bytes=limit if reduce else made.max_message_bytes,
         dispatcher=dispatched(options),
-        raw_change="raw-change" in options,
     )
 
 

@@ -35,6 +35,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, scenario
+from generators.sources.ddl import ddl_event, of_statement
 
 DOCUMENT_WATERMARK: Final = 447984124732375041
 """The watermark's commitTs in the documentation's sample."""
@@ -84,25 +85,20 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _ddl(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    texts = {action: (ddl.sql, ddl.level, ddl.renames) for action, ddl in mysql.DDL_ACTIONS.items()}
-    for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in MORE_DDL.items()}).items():
-        name, short = f"ddl/{action.replace(' ', '-')}", neutral(f"ddl/{action}")
-        own = level == "database"
-        schema, table, other = (f"{database}_{short}", "", "") if own else (database, short, f"{short}_b")
-        shown = sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
-        event = SchemaChange(START, action, shown, schema, table, old_name=other if renames else None)
-        if not own:
+    for action, ddl in {**mysql.DDL_ACTIONS, **MORE_DDL}.items():
+        event = ddl_event(action, database, ddl, name=f"ddl/{action}")
+        if table := event.table:
             first, last = (
-                columns if columns is None else Table(schema, table, columns, ("id",) if ID in columns else ())
+                columns if columns is None else Table(database, table, columns, ("id",) if ID in columns else ())
                 for columns in _TABLES.get(action, ((ID, _C), (ID, _C)))
             )
             if action in ("add primary key", "drop primary key"):
-                bare = Table(schema, table, (ID, _C))
+                bare = Table(database, table, (ID, _C))
                 first, last = (bare, last) if action == "add primary key" else (first, bare)
-            if first and (renames or action == "exchange partition"):
-                first = replace(first, name=other)
+            if first and (ddl.renames or action == "exchange partition"):
+                first = replace(first, name=f"{table}_b")
             event = replace(event, before=first, after=last)
-        yield named(name, event, tags=(f"ddl:{action}",))
+        yield of_statement(event)
     name = "ddl/awkward-text"
     awkward = Table(database, 'awk`ward <"t">&汉', (ID, _C), ("id",))
     sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"

@@ -397,7 +397,7 @@ def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool
 
 
 def _image(table: Table, row: Wires) -> Image:
-    return {c.name: row[c.name].cell if c.name in row else Cell(State.ABSENT, c.type) for c in table.columns}
+    return table.image({name: wire.cell for name, wire in row.items()})
 
 
 def _overlaid(table: Table, row: _RowImage) -> Image:

@@ -27,6 +27,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, insert, named, neutral, one_column
+from generators.sources.ddl import ddl_event, ddl_name, of_statement
 
 _STRING: Final = mysql.text("varchar", 64)
 _SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
@@ -100,23 +101,10 @@ def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("
 
 
 def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
-    for action, ddl in mysql.DDL_ACTIONS.items():
-        if ddl_type(action, profile.release) is None:
-            continue
-        name = f"ddl/{action.replace(' ', '-')}"
-        table = neutral(name)
-        where = f"{database}_{table}" if ddl.level == "database" else database
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
-        event = SchemaChange(
-            START,
-            action,
-            sql,
-            where,
-            "" if ddl.level == "database" else table,
-            before=Table(where, table, _ABC, ("id",)),
-            old_name=f"{table}_b" if ddl.renames else None,
-        )
-        yield named(name, event, tags={f"ddl:{action}"})
+    for action in mysql.DDL_ACTIONS:
+        if ddl_type(action, profile.release) is not None:
+            event = ddl_event(action, database)
+            yield of_statement(replace(event, before=Table(event.database, neutral(ddl_name(action)), _ABC, ("id",))))
     for name, action, table, sql in (
         ("ddl/drop-two-tables", "drop table", "t1", "DROP TABLE `t1`,`t2`"),
         ("ddl/rename-two-tables", "rename table", "t3", "RENAME TABLE t4 TO t3, t5 TO t6"),

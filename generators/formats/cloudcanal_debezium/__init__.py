@@ -90,19 +90,14 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("sample", "typed"),))
 def profile(*options: str) -> EnvelopeProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one or two that exclude each
     other."""
-    chosen = CHOICES.checked(RELEASE, options)
-    typed = "typed" in options
-    return EnvelopeProfile(
-        RELEASE,
-        chosen,
-        replace(MODES.deployment if typed else _TEXTS, schemas="none" if "schemaless" in options else "message"),
-        ASSUMED,
-        sample="sample" in options,
-        typed=typed,
+    made = CHOICES.made({RELEASE: EnvelopeProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
+    told = MODES.deployment if made.typed else _TEXTS
+    return replace(
+        made,
+        deployment=replace(told, schemas="none" if "schemaless" in options else "message"),
         schemas="schemaless" not in options,
         empty_images=not {"sample", "null-images"} & set(options),
         ddl_op="op-a" in options,
-        ddl_topic="ddl-topic" in options,
     )
 
 

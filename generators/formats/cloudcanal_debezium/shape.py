@@ -18,6 +18,7 @@ from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, named, neutral
+from generators.sources.ddl import ddl_event, ddl_name, of_statement
 from generators.wire_format import Profile
 
 _TEXT: Final = Schema("string")
@@ -154,17 +155,10 @@ def _documents(database: str) -> Iterator[Scenario]:
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
-    for action, ddl in mysql.DDL_ACTIONS.items():
-        if ddl.level == "database":
-            continue
-        name = f"ddl/{action.replace(' ', '-')}"
-        table = _table(database, name)
-        other = f"{table.name}_b"
-        sql = ddl.sql.format(db=mysql.quote(database), table=mysql.quote(table.name), other=mysql.quote(other))
-        before = replace(table, name=other) if ddl.renames else table
-        after = None if action == "drop table" else table
-        event = SchemaChange(START, action, sql, database, table.name, before, after, other if ddl.renames else None)
-        yield named(name, event, tags={f"ddl:{action}"})
+    for event in (ddl_event(action, database) for action, ddl in mysql.DDL_ACTIONS.items() if ddl.level == "table"):
+        table = _table(database, ddl_name(event.action))
+        before = replace(table, name=event.old_name or table.name)
+        yield of_statement(replace(event, before=before, after=None if event.action == "drop table" else table))
 
 
 TYPED_FAULTS: Final = (

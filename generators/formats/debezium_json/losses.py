@@ -6,14 +6,15 @@ Source: the facts that each loss cites.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium import unfit
-from generators.families.debezium.values import DebeziumCell
+from generators.families.debezium.values import DebeziumCell, left_of
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.garbage.faults import CellFault
-from generators.model import Logical, SourceType, State, Value
+from generators.model import Logical, SourceType, Value
 from generators.wire_format import Loss
 
 
@@ -29,10 +30,7 @@ def losses(profile: DebeziumProfile) -> tuple[Loss, ...]:
 
 
 def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
-    def left(type: SourceType, value: Value) -> Value:
-        cell = wire_of(profile, type, value).cell
-        return cell.options[0] if cell.state is State.ONE_OF else cell.value
-
+    left = left_of(partial(wire_of, profile))
     if profile.image == "minimal":
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
         yield Loss((), statement, "debezium#minimal-image", None)
@@ -55,4 +53,4 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
 
 def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """The unfit cells of the profile's database, in the profile's forms."""
-    return unfit.cell_faults(lambda type, value: wire_of(profile, type, value), profile.source)
+    return unfit.cell_faults(partial(wire_of, profile), profile.source)

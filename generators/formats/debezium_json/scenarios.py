@@ -35,6 +35,7 @@ from generators.model import (
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, neutral, one_column, slug
+from generators.sources.ddl import ddl_event, of_statement
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
@@ -409,19 +410,10 @@ class _Cases:
 
     def ddl(self) -> Iterator[Scenario]:
         """Each statement on the schema-change topic."""
-        for action, ddl in mysql.DDL_ACTIONS.items():
-            if action in SILENT:
-                continue
-            name = f"ddl/{action.replace(' ', '-')}"
-            table = neutral(name)
-            where = f"{self.database}_{table}" if ddl.level == "database" else self.database
-            sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
-            columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
-            known = None if ddl.level == "database" else Table(where, table, columns, ("id",))
-            old = f"{table}_b" if ddl.renames else None
-            shown = "" if ddl.level == "database" else table
-            event = SchemaChange(START, action, sql, where, shown, known, None if action == "drop table" else known, old)
-            yield named(name, event, tags={f"ddl:{action}"})
+        columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
+        for event in (ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT):
+            known = Table(event.database, event.table, columns, ("id",)) if event.table else None
+            yield of_statement(replace(event, before=known, after=None if event.action == "drop table" else known))
         name = "ddl/comment-and-lines"
         text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
         yield named(name, SchemaChange(START, "add column", text, self.database, "t1"), tags={"ddl:add column"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
@@ -75,19 +75,13 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
 
 def profile(*options: str) -> TencentProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    chosen = CHOICES.checked(RELEASE, options)
+    made = CHOICES.made({RELEASE: TencentProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
     sparse, older = "sparse" in options, "older-edition" in options
-    return TencentProfile(
-        RELEASE,
-        chosen,
-        _NEW_YORK if sparse else _KOLKATA if "own-digits" in options else _SHANGHAI,
-        ASSUMED,
+    return replace(
+        made,
+        deployment=_NEW_YORK if sparse else _KOLKATA if made.own_digits else _SHANGHAI,
         absent=sparse,
         short_lists=sparse,
-        upper_hex="upper-hex" in options,
-        padded_time="padded-time" in options,
-        pk_hash="pk-hash" in options,
-        own_digits="own-digits" in options,
         epoch_ms=older,
         index_is_total=older,
         binlog_codes=not sparse,

@@ -25,6 +25,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
+from generators.sources.ddl import ddl_event, of_statement
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -47,15 +48,8 @@ def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
-    for action, ddl in mysql.DDL_ACTIONS.items():
-        if "sequence" in action:
-            continue  # MySQL has none
-        name = f"ddl/{action.replace(' ', '-')}"
-        table = neutral(name)
-        where = f"{database}_{table}" if ddl.level == "database" else database
-        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_b"))
-        event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
-        yield named(name, event, tags={f"ddl:{action}"})
+    # MySQL has no sequences.
+    yield from (of_statement(ddl_event(action, database)) for action in mysql.DDL_ACTIONS if "sequence" not in action)
     sql = "/* from a tool */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int"
     yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "t1"), tags={"ddl:add column"})
 

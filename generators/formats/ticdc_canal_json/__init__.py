@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import Refused
@@ -24,11 +24,14 @@ from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import (
     RECORD_OVERHEAD,
+    Sent,
     claim_check_location,
     columns_of_rows,
+    committed,
     moved,
     pack,
     partition_of,
+    sent,
     source_of,
     split_rows,
     statement,
@@ -40,13 +43,13 @@ from generators.model import (
     Cell,
     Change,
     Column,
+    Event,
     History,
     Image,
     Instant,
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
@@ -79,38 +82,27 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     transaction marks have no message here.
     """
     chance = random.Random(history.seed)
-    written: list[Written] = []
     places: dict[tuple[str, str], Place] = {}
-    for number, event in enumerate(history.events):
-        stamp = _Stamp.of(event.at, profile, chance)
+
+    def messages(event: Event, ms: int) -> Iterator[Sent]:
+        stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
+                source, zone = source_of(event.table, profile.options), profile.deployment.time_zone
                 for op, before, after in _split(event, profile, places.get((event.table.database, event.table.name), nowhere)):
-                    partition = partition_of(
-                        profile.dispatcher,
-                        source_of(event.table, profile.options),
-                        after or before or {},
-                        stamp.tso,
-                        layout.partitions,
-                        profile.deployment.time_zone,
-                        new=profile.new,
-                    )
-                    value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
-                    written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
+                    row = after or before or {}
+                    place = partition_of(profile.dispatcher, source, row, stamp.at.tso, layout.partitions, zone, new=profile.new)
+                    yield (place,), b"", *_row_message(profile, event.table, op, before, after, stamp, chance)
             case SchemaChange():
-                value, change = _ddl_message(profile, event, stamp)
+                message = _ddl_message(profile, event, stamp)
                 name = (event.database, event.table)
                 made = event.after if event.action == "create table" else None
                 places[name] = placing(made, told(event.sql)) if made else unplaced(event, places.get(name, nowhere))
-                for partition in range(layout.partitions) if profile.ddl_broadcast else (0,):
-                    written.append(Written(Message(layout.topic, partition, None, value, (), stamp.encoded, number), (change,)))
+                yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
             case Watermark() if profile.extension:
-                value, change = _watermark_message(profile, stamp)
-                for partition in range(layout.partitions):
-                    written.append(Written(Message(layout.topic, partition, None, value, (), stamp.encoded, number), (change,)))
-            case _:
-                pass
-    return written
+                yield range(layout.partitions), None, *_watermark_message(profile, stamp)
+
+    return sent(history, layout, chance, messages)
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[Op, Row | None, Row | None]]:
@@ -122,15 +114,8 @@ def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    tso: int
-    es: int
+    at: Instant
     ts: int
-    encoded: int
-
-    @classmethod
-    def of(cls, at: Instant, profile: TicdcProfile, chance: random.Random) -> _Stamp:
-        encoded = at.ms + chance.randint(5, 2_000)
-        return cls(at.tso, at.tso >> 18, encoded if profile.ts_filled else 0, encoded)
 
 
 def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
@@ -251,35 +236,34 @@ class _Images:
             sql_type=_object(codes) if codes else "null",
             mysql_type="null" if profile.new and not self.types else mysql_types,
             last=",".join(f'"{key}":{last[key]}' for key in profile.dml_key_order),
-            extension=f'"commitTs":{stamp.tso}{flag}',
+            extension=f'"commitTs":{stamp.at.tso}{flag}',
         )
 
     def change(self, stamp: _Stamp) -> Change:
-        whole = {c.name: self.data[c.name][1] if c.name in self.data else Cell(State.ABSENT, c.type) for c in self.table.columns}
+        whole = self.table.image({name: cell for name, (_, cell) in self.data.items()})
         before: Image | None = None
         full: Image | None = None
         if self.old is not None:
             old = {name: cell for name, (_, cell) in self.old.items()}
-            before = {c.name: old.get(c.name, Cell(State.ABSENT, c.type)) for c in self.table.columns}
+            before = self.table.image(old)
             full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
         lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
         keys = frozenset(self.table.primary_key)
-        return Change(
-            0,
+        change = committed(
             Kind.ROW,
-            self.op,
-            database=self.table.database,
-            table=self.table.name,
+            stamp.at,
+            self.table.database,
+            self.table.name,
+            op=self.op,
             keys=tuple(c.name for c in self.table.columns if c.name in keys),
             key_sets=(keys,),
-            position=str(stamp.tso) if self.profile.extension else None,
-            commit_time_us=stamp.es * 1000,
             before=whole if self.op is Op.DELETE else before,
             after=None if self.op is Op.DELETE else whole,
             full_before=full,
             types=self.types if self.types or not self.profile.new else None,
             accept=((Kind.CORRUPT, None),) if lossy else (),
         )
+        return change if self.profile.extension else replace(change, position=None)
 
 
 def _beyond_latin1(cell: Cell) -> bool:
@@ -292,11 +276,8 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
-        shown, instants = text.timestamp_text(value, type.fsp, profile.deployment.time_zone)
-        if len(instants) > 1:
-            why = f"{shown} occurs twice in {profile.deployment.time_zone}"
-            return text.escape(shown), Cell(State.ONE_OF, type, value, shown, cls, options=instants, reason=why)
-        return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
+        found = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone)
+        return text.escape(found.text or ""), found
     if profile.binary_lossy and type.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
         raw = text.go_utf8(value)
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
@@ -327,7 +308,7 @@ def _envelope(
     tidb = f',"_tidb":{{{extension}}}' if profile.extension else ""
     return (
         f'{{"id":0,"database":{text.escape(database)},"table":{text.escape(table)},"pkNames":{keys},'
-        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.es},"ts":{stamp.ts},"sql":{text.escape(sql)},'
+        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.at.ms},"ts":{stamp.ts},"sql":{text.escape(sql)},'
         f'"sqlType":{sql_type},"mysqlType":{mysql_type},{last}{tidb}}}'
     )
 
@@ -342,24 +323,15 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> t
         ddl=True,
         type_=text.ddl_type(event.action, new=profile.new),
         sql=sql,
-        extension=f'"commitTs":{stamp.tso}',
+        extension=f'"commitTs":{stamp.at.tso}',
     )
-    change = Change(
-        0,
-        Kind.DDL,
-        database=event.database,
-        table=event.table,
-        position=str(stamp.tso) if profile.extension else None,
-        commit_time_us=stamp.es * 1000,
-        sql=sql,
-    )
-    return _pack(profile, body), change
+    change = committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
+    return _pack(profile, body), change if profile.extension else replace(change, position=None)
 
 
 def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Change]:
-    body = _envelope(profile, stamp, type_="TIDB_WATERMARK", extension=f'"watermarkTs":{stamp.tso}')
-    change = Change(0, Kind.WATERMARK, database="", table="", position=str(stamp.tso), commit_time_us=stamp.es * 1000)
-    return _pack(profile, body), change
+    body = _envelope(profile, stamp, type_="TIDB_WATERMARK", extension=f'"watermarkTs":{stamp.at.tso}')
+    return _pack(profile, body), committed(Kind.WATERMARK, stamp.at, "", "")
 
 
 __all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "write"]

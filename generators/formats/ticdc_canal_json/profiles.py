@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTED, SELECTED, dispatched
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, dispatched, reduction
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
@@ -54,7 +54,7 @@ class TicdcProfile(Profile):
     json_doubles: Doubles = "go"
     ddl_broadcast: bool = False
     max_message_bytes: int = 10 * 1024 * 1024
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    reduce: str = ""
     delete_handle_key: bool = False
     row_key: bool = False
     dispatcher: str = "table"
@@ -98,8 +98,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
     **DISPATCHERS,
     **RAW,
-    **SELECTED,
-    **ROUTED,
+    **TABLES,
 }
 """What each option means, in the order of a profile's name."""
 _DISPATCHERS: Final = ("index-value", "ts")
@@ -162,29 +161,19 @@ def profile(release: str, *options: str) -> TicdcProfile:
     Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
     exclude each other, and for one that needs the extension.
     """
-    chosen = CHOICES.checked(release, options)
+    made = CHOICES.made({name: base for name, (base, _) in RELEASES.items()}, release, *options)
     compatible = "content-compatible" in options
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
-    if "handle-key-only" in options:
-        reduce = "handle-key-only"
-    if "claim-check" in options:
-        reduce = "claim-check"
+    reduce = reduction(options)
     deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
-    base, _ = RELEASES[release]
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
-        base,
-        options=chosen,
+        made,
         deployment=deployment,
-        extension="extension" in options,
         params_in_mysql_type=compatible,
         old_updated_only=compatible or "only-updated" in options,
         reduce=reduce,
-        max_message_bytes=limit if reduce else base.max_message_bytes,
+        max_message_bytes=limit if reduce else made.max_message_bytes,
         dispatcher=dispatched(options),
-        delete_handle_key="delete-handle-key" in options,
-        row_key="row-key" in options,
-        raw_change="raw-change" in options,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from generators.families.ticdc.instants import at, declared_columns, noise
+from generators.families.ticdc.instants import at, noise
 from generators.families.ticdc.scenarios import (
     ambiguous_hours,
+    declared,
     doubles,
     key_updates,
     minus_zero,
@@ -85,19 +86,15 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     up, down = change(table, Op.UPDATE, (half, over)), change(table, Op.UPDATE, (over, half))
     yield scenario(name, up, down, change(table, Op.DELETE, (over, None)))
     name = "unsigned/parameters"
-    declared: dict[str, tuple[SourceType, Value]] = {
+    typed: dict[str, tuple[SourceType, Value]] = {
         "float unsigned": (mysql.real("float", unsigned=True), 1.5),
         "decimal unsigned": (mysql.decimal(5, 2, unsigned=True), mysql.boundary_values("unsigned-decimal-5-2")["max"]),
         "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
         "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
     }
-    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, (type, _) in declared.items())), ("id",))
-    yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in declared.items()}}))
-    name = "types/declared"
-    known = declared_columns(profile.release)
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
-    row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield scenario(name, insert(Table(database, neutral(name), columns, ("id",)), row))
+    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, (type, _) in typed.items())), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in typed.items()}}))
+    yield declared("types/declared", database, profile.release)
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})

@@ -22,32 +22,10 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
-from generators.families.ticdc.instants import at, declared_columns
-from generators.families.ticdc.scenarios import (
-    ambiguous_hours,
-    key_updates,
-    minus_zero,
-    reduced,
-    reduced_rows,
-    selected,
-    statements,
-)
-from generators.families.ticdc.sink import (
-    NEWEST,
-    RECORD_OVERHEAD,
-    REDUCED,
-    ROUTED,
-    ROUTES,
-    SELECTED,
-    claim_check_location,
-    columns_of_rows,
-    partition_of,
-    source_of,
-    split_rows,
-    statement,
-)
+from generators.families.ticdc import scenarios as shared
+from generators.families.ticdc import sink
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
 from generators.formats.ticdc_open_protocol.faults import CELL_FAULTS, FAULTS, left
 from generators.model import (
@@ -55,23 +33,18 @@ from generators.model import (
     Change,
     Column,
     Deployment,
-    History,
-    Image,
+    Event,
     Instant,
     Kind,
     Layout,
     Logical,
-    Message,
     Op,
     Row,
     RowChange,
     Scenario,
     SchemaChange,
-    State,
     Table,
-    Value,
     Watermark,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -88,7 +61,7 @@ _FRAME: Final = 24
 _REDUCED_LIMIT: Final = 9_000
 _OLD: Final = "v7.1.6"
 _NEW: Final = "new-8.5.6"
-_LATER: Final = ("v8.5.7", _NEW, NEWEST)
+_LATER: Final = ("v8.5.7", _NEW, sink.NEWEST)
 _STORAGE: Final = "s3://claim-check/open-protocol"
 
 
@@ -97,16 +70,16 @@ class OpenProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
     `new`: the new architecture, whose JSON is in the table's order and without HTML escapes, with empty names instead of none.
-    `short_escapes`: \\b and \\f of Go 1.22. `old`: an UPDATE has `p`; `partial`: `p` has the changed columns only.
+    `short_escapes`: \\b and \\f of Go 1.22. `before`: an UPDATE has `p`; `only_updated`: `p` has the changed columns only.
     `reduce` says what becomes of an event larger than `max_message_bytes`; `delete_handle_key`: a DELETE has the handle key only.
     """
 
     new: bool = False
     short_escapes: bool = True
-    old: bool = True
-    partial: bool = False
+    before: bool = True
+    only_updated: bool = False
     batch: int = BATCH
-    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    reduce: str = ""
     max_message_bytes: int = 10 * 1024 * 1024
     delete_handle_key: bool = False
 
@@ -115,16 +88,15 @@ RELEASES: Final[Mapping[str, OpenProfile]] = {
     _OLD: OpenProfile(_OLD, short_escapes=False),
     "v8.5.7": OpenProfile("v8.5.7"),
     _NEW: OpenProfile(_NEW, new=True),
-    NEWEST: OpenProfile(NEWEST, new=True),
+    sink.NEWEST: OpenProfile(sink.NEWEST, new=True),
 }
 OPTIONS: Final[Mapping[str, str]] = {
     "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
     "without-before": "output-old-value=false: an UPDATE has no `p`, so that it is written as an INSERT is.",
     "one-row": "max-batch-size=1: a record has one event.",
     "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
-    **REDUCED,
-    **SELECTED,
-    **ROUTED,
+    **sink.REDUCED,
+    **sink.TABLES,
 }
 CHOICES: Final = Choices(
     NAME,
@@ -136,29 +108,17 @@ CHOICES: Final = Choices(
             Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
             for one in ("without-before", "claim-check", "selected")
         ),
-        ROUTES,
+        sink.ROUTES,
     ),
 )
 
 
 def profile(release: str, *options: str) -> OpenProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    chosen = CHOICES.checked(release, options)
-    reduce: Literal["", "handle-key-only", "claim-check"] = "handle-key-only" if "handle-key-only" in options else ""
-    if "claim-check" in options:
-        reduce = "claim-check"
-    base = RELEASES[release]
-    return replace(
-        base,
-        options=chosen,
-        deployment=Deployment("Asia/Kolkata" if "without-before" in options else "Asia/Shanghai"),
-        old="without-before" not in options,
-        partial="only-updated" in options,
-        batch=1 if "one-row" in options else BATCH,
-        reduce=reduce,
-        max_message_bytes=_REDUCED_LIMIT if reduce else base.max_message_bytes,
-        delete_handle_key="delete-handle-key" in options,
-    )
+    made, reduce = CHOICES.made(RELEASES, release, *options), sink.reduction(options)
+    zone, batch = "Asia/Shanghai" if made.before else "Asia/Kolkata", 1 if "one-row" in options else BATCH
+    limit = _REDUCED_LIMIT if reduce else made.max_message_bytes
+    return replace(made, deployment=Deployment(zone), batch=batch, reduce=reduce, max_message_bytes=limit)
 
 
 PROFILES: Final = (
@@ -211,43 +171,30 @@ _CODES: Final[Mapping[str, int]] = {
 """TiDB's code of a DDL action (ticdc-open#ddl)."""
 
 
-def write(history: History, profile: OpenProfile, layout: Layout) -> list[Written]:
-    """Every record of the history with its expectations, in the order of publication; other events have none."""
-    chance = random.Random(history.seed)
-    written: list[Written] = []
-    for number, event in enumerate(history.events):
-        sent = event.at.ms + chance.randint(5, 2_000)
+def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chance: random.Random) -> Iterator[sink.Sent]:
+    everywhere = range(layout.partitions)
+    match event:
+        case RowChange():
+            waiting: dict[int, list[tuple[str, str, Change]]] = {}
+            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
+                found = _Row(profile, event.table, op, before, after, event.at).event(chance)
+                waiting.setdefault(place, []).append(found)
+            for place, rows in waiting.items():
+                for start in range(0, len(rows), profile.batch):
+                    keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
+                    yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
+        case SchemaChange():
+            sql = sink.statement(event, profile)
+            key = _key(profile, event.at, event.database, event.table, kind=2)
+            value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
+            table = event.table or (event.table if profile.new else None)
+            yield everywhere, key_of([key]), framed([value]), sink.committed(Kind.DDL, event.at, event.database, table, sql=sql)
+        case Watermark():
+            key = f'{{"ts":{event.at.tso},"t":3}}'
+            yield everywhere, key_of([key]), framed([""]), sink.committed(Kind.WATERMARK, event.at)
 
-        def put(partition: int, keys: list[str], values: list[str], told: tuple[Change, ...]) -> None:
-            key, value = key_of(one.encode() for one in keys), framed(one.encode() for one in values)
-            found = Message(layout.topic, partition, key, value, (), sent, number)  # noqa: B023
-            written.append(Written(found, told))
 
-        match event:
-            case RowChange():
-                source = source_of(event.table, profile.options)
-                waiting: dict[int, list[tuple[str, str, Change]]] = {}
-                for op, before, after in split_rows(event, split_keys=True):
-                    row = after or before or {}
-                    place = partition_of("table", source, row, event.at.tso, layout.partitions, new=profile.new)
-                    waiting.setdefault(place, []).append(_Row(profile, event.table, op, before, after, event.at).event(chance))
-                for place, found in waiting.items():
-                    for start in range(0, len(found), profile.batch):
-                        keys, values, told = zip(*found[start : start + profile.batch], strict=True)
-                        put(place, list(keys), list(values), tuple(replace(one, row=i) for i, one in enumerate(told)))
-            case SchemaChange():
-                sql = statement(event, profile)
-                key = _key(profile, event.at, event.database, event.table, kind=2)
-                value = f'{{"q":{_string(profile, sql)},"t":{_CODES[event.action]}}}'
-                names = {"database": event.database, "table": event.table or (event.table if profile.new else None)}
-                for place in range(layout.partitions):
-                    put(place, [key], [value], (_told(Kind.DDL, event.at, sql=sql, **names),))
-            case Watermark():
-                for place in range(layout.partitions):
-                    put(place, [f'{{"ts":{event.at.tso},"t":3}}'], [""], (_told(Kind.WATERMARK, event.at),))
-            case _:
-                pass
-    return written
+write: Final = sink.writer(_records)
 
 
 def _string(profile: OpenProfile, value: str) -> str:
@@ -260,11 +207,6 @@ def _key(profile: OpenProfile, instant: Instant, database: str, table: str, *, k
     shown = "".join(f',"{name}":{_string(profile, one)}' for name, one in names.items() if one or profile.new)
     number = f',"rid":{row}' if row and not profile.new else ""
     return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
-
-
-def _told(kind: Kind, instant: Instant, database: str | None = None, table: str | None = None, sql: str | None = None) -> Change:
-    micros = instant.ms * 1000
-    return Change(0, kind, database=database, table=table, position=str(instant.tso), commit_time_us=micros, sql=sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,44 +225,41 @@ class _Row:
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
         key, value, told = self._written(handle if cut else None, "")
-        size = len(key.encode()) + len(value.encode()) + RECORD_OVERHEAD + _FRAME
+        size = len(key.encode()) + len(value.encode()) + sink.RECORD_OVERHEAD + _FRAME
         if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
             return key, value, told
         more = ',"ohk":true'
         if self.profile.reduce == "claim-check":
-            place = f',"ccl":{_string(self.profile, claim_check_location(_STORAGE, chance))}'
+            place = f',"ccl":{_string(self.profile, sink.claim_check_location(_STORAGE, chance))}'
             more = f',"ohk":false{place}' if self.profile.new else place
         return self._written(handle, more)
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
         old, new = (self._cells(row, keep) for row in (self.before, self.after))
-        shown = {name: one for name, one in old.items() if not self.profile.partial or one[0] != new.get(name, one)[0]}
+        shown = {name: one for name, one in old.items() if not self.profile.only_updated or one[0] != new.get(name, one)[0]}
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
-        elif not self.profile.old or not (shown or self.profile.new):
+        elif not self.profile.before or not (shown or self.profile.new):
             members = {"u": new}
         else:
             members = {"u": new, "p": shown}
         key = _key(self.profile, self.at, self.table.database, self.table.name, kind=1, row=self._number(), more=more)
         value = "{" + ",".join(f'"{name}":{self._object(cells)}' for name, cells in members.items()) + "}"
         op = self.op if self.op is not Op.UPDATE or "p" in members else Op.INSERT
-        full = None
-        if "p" in members and len(shown) < len(old):
-            full = self._image({**new, **shown})
-        found = Change(
-            0,
+        images = {"before": old} if op is Op.DELETE else {"after": new}
+        if "p" in members:
+            images |= {"before": shown} | ({"full_before": {**new, **shown}} if len(shown) < len(old) else {})
+        handle = self.table.handle_key
+        found = sink.committed(
             Kind.ROW,
-            op,
-            database=self.table.database,
-            table=self.table.name,
-            keys=tuple(name for name in self._ordered(new or old) if name in self.table.handle_key),
-            key_sets=(frozenset(self.table.handle_key),),
-            position=str(self.at.tso),
-            commit_time_us=self.at.ms * 1000,
-            before=self._image(old) if op is Op.DELETE else self._image(shown) if op is Op.UPDATE else None,
-            after=None if op is Op.DELETE else self._image(new),
-            full_before=full,
+            self.at,
+            self.table.database,
+            self.table.name,
+            op=op,
+            keys=tuple(name for name in self._ordered(new or old) if name in handle),
+            key_sets=(frozenset(handle),),
             accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
+            **{side: self.table.image({n: one for n, (_, one) in cells.items()}) for side, cells in images.items()},
         )
         return key, value, found
 
@@ -336,7 +275,7 @@ class _Row:
 
     def _cells(self, row: Row | None, keep: tuple[str, ...] | None) -> dict[str, tuple[str, Cell]]:
         zone, html, short = self.profile.deployment.time_zone, not self.profile.new, self.profile.short_escapes
-        columns = (c for c in columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
+        columns = (c for c in sink.columns_of_rows(self.table, self.profile.options) if keep is None or c.name in keep)
         return {c.name: cell(c.type, row[c.name], zone, html=html, short=short) for c in columns} if row else {}
 
     def _ordered(self, names: Mapping[str, object]) -> list[str]:
@@ -346,18 +285,15 @@ class _Row:
         columns = ((name, self.table.column(name), cells[name][0]) for name in self._ordered(cells))
         return "{" + ",".join(f"{_string(self.profile, n)}:{column_json(self.table, c, v)}" for n, c, v in columns) + "}"
 
-    def _image(self, cells: Mapping[str, tuple[str, Cell]]) -> Image:
-        return {c.name: cells[c.name][1] if c.name in cells else Cell(State.ABSENT, c.type) for c in self.table.columns}
-
 
 def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: batches, statements, watermarks, keys, what looks like an escape or base64, large rows."""
-    yield from statements(database, profile)
-    yield named("control/watermark", Watermark(at(415508856908021766)), tags=("control",))
-    yield from key_updates(database)
-    yield from selected(database, profile)
-    yield from ambiguous_hours(profile.deployment.time_zone)
-    yield minus_zero(database)
+    yield from shared.statements(database, profile)
+    yield shared.watermark(415508856908021766)
+    yield from shared.key_updates(database)
+    yield from shared.selected(database, profile)
+    yield from shared.ambiguous_hours(profile.deployment.time_zone)
+    yield shared.minus_zero(database)
     bare: Row = {"a": 1, "b": "x", "c": None}
     for label, count in (("full", BATCH), ("beyond", 2 * BATCH + 3)):
         rows = [(None, {**bare, "a": i}) for i in range(count)]
@@ -383,17 +319,13 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     ):
         name = f"quoted/{label}"
         yield named(name, insert(one_column(database, name, quoted), {"id": 1, "c": raw}), tags=("quoted",))
-    known = declared_columns(profile.release)
-    name = "values/declared"
-    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
-    row: dict[str, Value] = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    yield named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=("virtual",))
+    yield shared.declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
     zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
     if profile.reduce:
-        yield from reduced(profile.max_message_bytes, database)
-        yield from reduced_rows(profile.max_message_bytes)
+        yield from shared.reduced(profile.max_message_bytes, database)
+        yield from shared.reduced_rows(profile.max_message_bytes)
 
 
 KINDS: Final = (

@@ -44,25 +44,16 @@ _CODES: Final[Mapping[str, int]] = {
         for kind in ("text", "blob")
     },
 }
-_ESCAPED: Final = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
+_ESCAPED: Final = dict(zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True))
 
 
-def framed(parts: Iterable[bytes]) -> bytes:
+def framed(parts: Iterable[bytes | str]) -> bytes:
     """Each part behind its length."""
-    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    raw = (part.encode() if isinstance(part, str) else part for part in parts)
+    return b"".join(len(part).to_bytes(8, "big") + part for part in raw)
 
 
-def key_of(parts: Iterable[bytes]) -> bytes:
+def key_of(parts: Iterable[str]) -> bytes:
     """A record's key: the version and the events' keys."""
     return _VERSION + framed(parts)
 
@@ -120,10 +111,8 @@ def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: 
     cls = text.value_class(type, value)
     match type.logical, value:
         case Logical.TIMESTAMP, int():
-            shown, instants = text.timestamp_text(value, type.fsp, time_zone)
-            if len(instants) > 1:
-                why = f"{shown} occurs twice in {time_zone}"
-                return f'"{shown}"', Cell(State.ONE_OF, type, value, shown, cls, options=instants, reason=why)
+            found = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
+            return f'"{found.text}"', found
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             shown = text.json_number(value, single=type.logical is Logical.FLOAT)
             return shown, Cell(State.VALUE, type, value, shown, cls, json=True)

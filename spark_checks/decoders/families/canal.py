@@ -58,21 +58,29 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class CanalDialect:
-    """How the formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
-    `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written;
-    `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `op` is the operation of a row by its type,
-    `millis` the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's value from the SQL of
-    its text where the deployment has it differ from `mysql.typed`, else None."""
+    """How the formats differ. `kind` is the kind of a whole message, given `m`; `extra` are fields of the envelope beside the
+    common ones; `position` is its ordering value as text, the batch by default; `binary_codes`: sqlType tells how a binary is
+    written; `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `op` is the operation of a row by its
+    type, `millis` the commit time in milliseconds by the member that has it; `typed` gives the SQL of a cell's value from the SQL
+    of its text where the deployment has it differ from `mysql.typed`, else None."""
 
     kind: Callable[[Column], Column]
-    position: Callable[[Column], Column]
-    extra: tuple[StructField, ...]
+    extra: tuple[StructField, ...] = ()
+    position: Callable[[Column], Column] = lambda m: m["id"].cast("string")
     names: Names = Names()
     binary_codes: bool = False
     deletes_in_old: bool = False
     op: Callable[[Column], Column] = lambda wire: wire
     millis: Callable[[Column], Column] = lambda wire: wire
     typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: None
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level one."""
+        return decode(records, self, deployment)
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level two; a partial `old` is completed from `data`."""
+        return decode_rows(records, table, self, deployment)
 
 
 def decode(records: DataFrame, dialect: CanalDialect, deployment: Deployment | None = None) -> DataFrame:

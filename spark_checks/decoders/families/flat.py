@@ -11,10 +11,10 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, DecimalType, MapType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
-from generators.model import Deployment, SourceType, Table
+from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.mysql import typed
 from spark_checks.decoders.families.sql import given, literal, name
@@ -50,7 +50,7 @@ class Flat:
     text: Callable[[str, SourceType], str] = lambda text, _type: text
     exact: Callable[[SourceType], tuple[DataType, str] | None] = lambda _type: None
 
-    def decode(self, records: DataFrame, deployment: Deployment | None = None) -> DataFrame:
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
 
         def change(m: Column, kind: Column, op: Column) -> Column:
@@ -61,7 +61,7 @@ class Flat:
 
         return framing.changes(records, F.array(self._message(change)), deployment)
 
-    def decode_rows(self, records: DataFrame, table: Table, deployment: Deployment | None = None) -> DataFrame:
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         own = {"database": table.database, "schema": table.schema, "table": table.name}
         exact = {c.name: found for c in table.columns if (found := self.exact(c.type))}
@@ -110,6 +110,15 @@ class Flat:
             return given(kind, lambda kind: given(F.when(kind == "ROW", self.op(m)), lambda op: told(m, kind, op)))
 
         return framing.message_of(envelope, judged)
+
+
+def decimal_again(type: SourceType) -> tuple[DataType, str] | None:
+    """How a number is parsed `exact`: with all digits before the point that the type has, so that one with more is refused, and
+    as many behind it as there is room for. None for another type."""
+    precision, scale = type.precision or 0, type.scale or 0
+    if type.logical is not Logical.DECIMAL or precision > 38:
+        return None
+    return DecimalType(38, 38 - precision + scale), "CAST({} AS string)"
 
 
 def _struct(table: Table, cell: Callable[[ColumnOf], str]) -> str:

@@ -16,7 +16,7 @@ what the JVM compiles.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import cramjam
@@ -88,6 +88,11 @@ def changes(records: DataFrame, found: Column, deployment: Deployment | None = N
 def kind(whole: Column, told: Column) -> Column:
     """The kind of a message that is whole; CORRUPT without one."""
     return F.when(whole, F.coalesce(told, F.lit("CORRUPT"))).otherwise("CORRUPT")
+
+
+def named(wire: Column, names: Mapping[str, str]) -> Column:
+    """The name of what stands on the wire; NULL of what has none."""
+    return F.try_element_at(F.create_map(*(F.lit(text) for pair in names.items() for text in pair)), wire)
 
 
 def instant(millis: Column) -> Column:

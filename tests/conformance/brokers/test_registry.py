@@ -8,6 +8,7 @@ import threading
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
@@ -15,25 +16,28 @@ from click.testing import CliRunner
 from conformance.brokers import registry
 from conformance.brokers.asked import Asked
 from conformance.brokers.registry import ADDRESS, CA, USER, Remote, reached, served
+from conformance.cases.catalogue import named_cases
 from conformance.commands.cli import cli
+from conformance.engines.engine import lay_out
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
+from generators.model import Message
+from generators.wire_format import get
 
 FORMATS = ("debezium-avro",)
 
 
 @pytest.fixture
 def named(monkeypatch):
-    """Schemas that the writers named: two of one subject, one of a subject that must be quoted, one of two subjects."""
+    """Messages of a writer: of two schemas of one subject, of a subject that must be quoted, of a schema of two subjects."""
     monkeypatch.setattr(confluent, "SCHEMAS", {})
-    for subject, text in (
-        ("a-value", '"string"'),
-        ("a-value", '["null","long"]'),
-        ("b/ü.C", '{"type":"fixed","name":"F","size":2}'),
-        ("c", '"string"'),
-    ):
-        confluent.named(subject, text)
-    return confluent.SCHEMAS
+    given = (("a", '"string"'), ("a", '["null","long"]'), ("b/ü", '{"type":"fixed","name":"F","size":2}'), ("c", '"string"'))
+    return [message(*one) for one in given]
+
+
+def message(topic, text):
+    """A message whose value names a schema."""
+    return Message(topic, 0, None, confluent.named(f"{topic}-value", text) + b"\0")
 
 
 def told(url, number):
@@ -50,16 +54,16 @@ def test_apicurio_and_the_small_registry_answer_alike(named):
     before, notes = os.environ.get(ADDRESS), []
     with reached(FORMATS, Asked("embedded"), notes.append):
         url = os.environ[ADDRESS]
-        registry.hold()
-        later = int.from_bytes(confluent.named("a-value", '"bytes"')[1:])
-        assert told(url, later) == (404, 40403)
-        confluent.named("d", '"string"')
-        registry.hold()
-        for number in (*named, 77):
-            assert told(url, number) == told(served(), number), number
-        assert told(url, later) == (200, '"bytes"')
+        registry.hold(named)
+        later = message("a", '"bytes"')
+        number = int.from_bytes(later.value[1:5])
+        assert told(url, number) == (404, 40403)
+        registry.hold([later, message("d", '"string"')])
+        for known in (*confluent.SCHEMAS, 77):
+            assert told(url, known) == told(served(), known), known
+        assert told(url, number) == (200, '"bytes"')
         with urllib.request.urlopen(f"{url}/subjects", timeout=20) as answer:
-            assert set(json.loads(answer.read())) == {"a-value", "b/ü.C", "c", "d"}
+            assert set(json.loads(answer.read())) == {"a-value", "b/ü-value", "c-value", "d-value"}
         with urllib.request.urlopen(f"{url}/subjects/a-value/versions", timeout=20) as answer:
             assert json.loads(answer.read()) == [1, 2, 3]
         assert url in notes[-1]
@@ -139,28 +143,43 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     notes = []
     with reached(FORMATS, Asked("none", registry=url), notes.append):
         assert os.environ[ADDRESS] == url
-        registry.hold()
-        registry.hold()
+        registry.hold(named)
+        registry.hold(named)
     assert notes == ["removing what the run put into the registry: 2 of 3 subjects"]
     # A connection to put in, and another to remove.
     assert sum(method == "CONNECT" for method, _ in asked) == 2
     modes = {path for method, path in asked if method == "PUT"}
-    assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC.C", "/mode/c"}
+    assert modes == {"/mode/a-value", "/mode/b%2F%C3%BC-value", "/mode/c-value"}
     assert asked["PUT", "/mode/a-value"] == {"mode": "IMPORT"}
-    number = list(named)[2]
-    assert asked["POST", "/subjects/b%2F%C3%BC.C/versions"] == {"schema": named[number][1], "id": number}
+    number = list(confluent.SCHEMAS)[2]
+    assert asked["POST", "/subjects/b%2F%C3%BC-value/versions"] == {"schema": confluent.SCHEMAS[number][1], "id": number}
     assert {path for method, path in asked if method == "DELETE"} >= {"/subjects/a-value", "/subjects/a-value?permanent=true"}
-    assert asked["POST", "/subjects/c/versions"] == {"schema": '"string"', "id": next(iter(named))}
+    assert asked["POST", "/subjects/c-value/versions"] == {"schema": '"string"', "id": next(iter(confluent.SCHEMAS))}
+
+
+def test_a_run_of_one_case_registers_its_subjects_alone(own, certificates, monkeypatch, tmp_path):
+    """What the profile's other cases name, of which all are read, no decoder of this run asks for."""
+    url, asked = own
+    monkeypatch.setenv(USER, "alice:s3cret!")
+    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
+    fmt = get("debezium-avro")
+    profile = fmt.profile("3.5.0.Final")
+    case = next(case for case in named_cases(fmt, (profile,)) if case.id.endswith("/shape/insert"))
+    with reached(FORMATS, Asked("none", registry=url), lambda _text: None):
+        lay_out(tmp_path, "one", [one.message for one in case.written])
+    subjects = {path.split("/")[2] for method, path in asked if method == "POST"}
+    assert subjects == {quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")}
+    assert len([path for method, path in asked if method == "POST"]) == 2 < len(confluent.SCHEMAS)
 
 
 def test_a_refusal_names_no_password(own, named, certificates):
     url, _ = own
     remote = Remote(url, "alice:wr0ng!", str(certificates / "ca.pem"))
     with pytest.raises(HarnessError, match="answers PUT /mode/a-value with 401") as told:
-        remote.hold()
+        remote.hold(named)
     assert "wr0ng" not in str(told.value)
     with pytest.raises(HarnessError, match=r"does not answer: .*certificate"):
-        Remote(url).hold()
+        Remote(url).hold(named)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +192,7 @@ def test_a_refusal_names_no_password(own, named, certificates):
 )
 def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named):
     with pytest.raises((UsageError, HarnessError), match=says) as told:
-        Remote(url).hold()
+        Remote(url).hold(named)
     assert "s3cret" not in str(told.value)
 
 

@@ -101,6 +101,17 @@ def test_members_stand_in_the_encoder_s_order() -> None:
     ]
 
 
+def test_no_blank_stands_between_members() -> None:
+    """json-iterator's stream has none, in the parameters of a column either (codec.go, writer.WriteObjectField)."""
+    columns = (*TINY.columns, Column("e", mysql.enum_of("a", "b")), Column("t", mysql.bit(10)))
+    event = insert(Table("test", "table1", columns, ("tiny",)), {"tiny": 1, "e": 1, "t": 5})
+    (one,) = FORMAT.write(History((event,)), FORMAT.profile("v8.5.7"), Layout())
+    value = (one.message.value or b"").decode()
+    assert '"name":"io.debezium.data.Enum","version":1,"parameters":{"allowed":"a,b"},"field":"e"}' in value
+    assert '"name":"io.debezium.data.Bits","version":1,"parameters":{"length":"10"},"field":"t"}' in value
+    assert " " not in value
+
+
 def test_the_document_s_watermark() -> None:
     name = "test_cluster.watermark.Key"
     key = {"payload": {}, "schema": {"fields": [], "optional": False, "name": name, "type": "struct"}}

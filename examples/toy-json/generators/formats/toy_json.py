@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from generators.families.flat import OLD, ROW, Flat
@@ -29,12 +30,7 @@ class ToyProfile(Profile):
 CHOICES: Final = Choices("toy-json", ("1.0",), {"whole-old": "old.columns=all: `old` holds the whole row, not what changed."})
 
 
-def profile(release: str, *options: str) -> ToyProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    return ToyProfile(release, chosen, whole_old="whole-old" in chosen)
-
-
+profile: Final = partial(CHOICES.made, {"1.0": ToyProfile("1.0")})
 PROFILES: Final = (profile("1.0"), profile("1.0", "whole-old"))
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})

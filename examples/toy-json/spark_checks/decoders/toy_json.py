@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.flat import Flat
 from spark_checks.decoders.families.framing import instant
@@ -42,13 +41,4 @@ BASELINE: Final = Baseline(
     ops={"insert": "INSERT", "update": "UPDATE", "delete": "DELETE"},
 )
 """Where the same things stand, for a decoder that checks nothing."""
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return FLAT.decode(records, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`."""
-    return FLAT.decode_rows(records, table, deployment)
+decode, decode_rows = FLAT.decode, FLAT.decode_rows

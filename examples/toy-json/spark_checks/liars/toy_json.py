@@ -6,19 +6,14 @@ from typing import Final
 
 from generators.model import Logical
 from spark_checks.decoders import toy_json as reference
-from spark_checks.liars.liar import Decode, Liar, on_cells, on_columns, on_input
+from spark_checks.liars.liar import Liar, on_cells, on_columns, on_input
 
-_FORMAT: Final = "toy-json"
 _EMPTY: Final = '{"op":"insert","ts":0,"table":"","row":{}}'
 _UNCHANGED: Final = "map_filter(after, (k, v) -> NOT map_contains_key(before, k))"
 
 
-def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
-    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
-
-
 LIARS: Final[tuple[Liar, ...]] = (
-    _liar(
+    Liar(
         "truncated-as-row",
         1,
         "fault/must-reject",
@@ -27,21 +22,21 @@ LIARS: Final[tuple[Liar, ...]] = (
             reference.decode, """CASE WHEN right(t, 1) = '}' THEN t ELSE '{"op":"insert","ts":0,"table":"","row":{}}' END"""
         ),
     ),
-    _liar(
+    Liar(
         "delete-as-insert",
         1,
         "rows/delete",
         "A message with row and without old is taken for an insert.",
         on_columns(reference.decode, op="CASE WHEN op = 'DELETE' THEN 'INSERT' ELSE op END"),
     ),
-    _liar(
+    Liar(
         "deleted-row-after",
         1,
         "image/deleted-row",
         "row is the after image, whatever op says.",
         on_columns(reference.decode, after="CASE WHEN op = 'DELETE' THEN before ELSE after END"),
     ),
-    _liar(
+    Liar(
         "old-completed",
         1,
         "image/old-columns",
@@ -51,21 +46,21 @@ LIARS: Final[tuple[Liar, ...]] = (
             before=f"CASE WHEN op = 'UPDATE' THEN map_concat({_UNCHANGED}, before) ELSE before END",
         ),
     ),
-    _liar(
+    Liar(
         "null-in-old-as-unchanged",
         2,
         "value/null-in-old",
         "coalesce(old.c, row.c): a NULL before the change becomes the value after it.",
         on_cells(reference.decode_rows, lambda _: True, lambda x, _: f"coalesce({x}, after.{x.partition('.')[2]})"),
     ),
-    _liar(
+    Liar(
         "commit-in-microseconds",
         1,
         "envelope/commit-time",
         "ts is read in microseconds: every change is of January 1970.",
         on_columns(reference.decode, commit_time="timestamp_micros(unix_millis(commit_time))"),
     ),
-    _liar(
+    Liar(
         "integers-through-double",
         2,
         "value/integer-64",

@@ -1,6 +1,6 @@
 """Kafka Connect JSON with a change envelope: what Debezium and the formats made after it share.
 
-How to make a decoder of it: describe the payload in a `ConnectDialect`, and pass it to `decode` and `decode_rows`.
+How to make a decoder of it: describe the payload in a `ConnectDialect`, whose `decode` and `decode_rows` are it.
 
 A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by itself. It is parsed once, inside
 a wrapping that only one whole object leaves intact (`canal`). No value at all is a TOMBSTONE, so is the null that Connect
@@ -21,7 +21,7 @@ passes the size up to which the JVM compiles a method.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -93,7 +93,7 @@ class ConnectDialect:
     `bare`: the operation on the wire of a payload that is the row itself, NULL of any other; `added` are the payload's members
     that are no columns then, and `header` is a header that tells such a member. None where every row has an envelope.
     `unsent`: what cells of texts, bytes and documents hold of PostgreSQL in place of a value that was not sent, as text: NULL at
-    level two.
+    level two. `fixed`: options of the deployment that the format leaves no choice of.
     """
 
     kind: Told
@@ -114,11 +114,19 @@ class ConnectDialect:
     added: tuple[str, ...] = ()
     header: str = ""
     unsent: tuple[str, ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level one."""
+        return decode(records, self)
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Level two; `before` is the wire's."""
+        return decode_rows(records, table, self, replace(deployment or Deployment(), **self.fixed))
 
     def operation(self, payload: Column) -> Column:
         """The operation as the column `op` has it, NULL for one that the format lacks."""
-        known = F.create_map(*(F.lit(text) for pair in self.ops.items() for text in pair))
-        return F.try_element_at(known, F.lower(payload[self.op]))
+        return framing.named(F.lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
         """Whether the payload is a row change with the images that it needs: the row after, of all but DELETE and TRUNCATE."""
@@ -136,7 +144,7 @@ class Message:
     op: Column
 
 
-def decode(records: DataFrame, dialect: ConnectDialect, deployment: Deployment | None = None) -> DataFrame:
+def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
     """Level one."""
     none = F.lit(None).cast("string")
 
@@ -165,14 +173,9 @@ def decode(records: DataFrame, dialect: ConnectDialect, deployment: Deployment |
     return framing.changes(records, F.array(message_of(dialect, StructType([]), _TEXTS, change)))
 
 
-def decode_rows(
-    records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment | None = None, *, done: str = ""
-) -> DataFrame:
-    """Level two: typed rows of `table`, and CORRUPT rows.
-
-    `done` names a column of rows that have been read, structs of `op`, `before` and `after`; NULL where the record is to be
-    read."""
-    sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
+def decode_rows(records: DataFrame, table: Table, dialect: ConnectDialect, deployment: Deployment) -> DataFrame:
+    """Level two: typed rows of `table`, and CORRUPT rows."""
+    sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
     def told(m: Message) -> Column:
         mine = m.kind == "ROW"
@@ -190,14 +193,8 @@ def decode_rows(
             F.when(mine, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
         )
 
-    found, rows = message_of(dialect, _SCHEMA, sql.wire, told), F.expr(sql.result)
-    if done:
-        own = F.col(done)
-        members = {"row": F.lit(0), "kind": F.lit("ROW"), **{name: own[name] for name in ("op", "before", "after")}}
-        row = F.struct(*(value.alias(name) for name, value in members.items()), F.lit(None).alias("error"))
-        found, rows = F.when(own.isNull(), found), F.when(own.isNotNull(), F.array(row)).otherwise(rows)
-    named = records.select(*COORDINATES, *([done] if done else []), found.alias("told"))
-    return named.select(*COORDINATES, F.inline_outer(rows)).where(F.col("kind").isNotNull())
+    named = records.select(*COORDINATES, message_of(dialect, _SCHEMA, sql.wire, told).alias("told"))
+    return named.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(F.col("kind").isNotNull())
 
 
 def _images(m: Message, dialect: ConnectDialect) -> list[Column]:

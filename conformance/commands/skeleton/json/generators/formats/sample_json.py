@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from generators.errors import UsageError
@@ -26,11 +27,7 @@ CHOICES: Final = Choices("sample-json", ("1.0",))
 """Releases, and what each option means."""
 
 
-def profile(release: str, *options: str) -> SampleProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
-    return SampleProfile(release, CHOICES.checked(release, options))
-
-
+profile: Final = partial(CHOICES.made, {"1.0": SampleProfile("1.0")})
 PROFILES: Final = (profile("1.0"),)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from generators.model import Deployment, Table
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families.flat import Flat
 
@@ -24,13 +23,4 @@ FLAT: Final = Flat(members={}, op=_op, told=lambda m: {}, row="row", old="old")
 """To write: the members that are read, what they tell (the columns of docs/writing-a-decoder.md), and where rows stand."""
 BASELINE: Final = Baseline(op="op", database="", table="table", before="before", after="after")
 """To write: where the same things stand, for a decoder that checks nothing."""
-
-
-def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of messages."""
-    return FLAT.decode(records, deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`."""
-    return FLAT.decode_rows(records, table, deployment)
+decode, decode_rows = FLAT.decode, FLAT.decode_rows

@@ -1,0 +1,367 @@
+"""TiCDC Debezium JSON: what PingCAP TiCDC writes to Kafka with `protocol=debezium`.
+
+Releases: v8.1.2 and v8.5.7 of the classic architecture (pingcap/tiflow), new-8.5.6 and new-8.5.7 of the new one (pingcap/ticdc).
+Source of truth: PingCAP's TiCDC Debezium Protocol, corrected by TiCDC's source (the facts ticdc-debezium#...).
+
+The envelope is that of Debezium's MySQL connector 2.4, and it is not: the payload stands before its schema, and alone in an
+object where the schema is left out; `source` has `commit_ts` and `cluster_id`, and file, pos and row are always empty; no
+tombstone follows a DELETE; rows of a table go to one partition, chosen as for ticdc-canal-json, whatever their key; DECIMAL is
+always a double and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows alone; the new architecture also writes DDL (to
+every partition) and, with the extension, watermarks of op `m`. A statement of a kind that the encoder does not know is left out.
+
+Not written: large-message-handle-compression, which packs the key too; a server zone with hours that occur twice, in which the
+classic architecture may move a TIMESTAMP by an hour; the duplicate member that the classic architecture writes for NULL of a
+binary column with a default; most of a column in `tableChanges`, and `start_ts` of later releases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache, partial
+from typing import Any, Final
+
+from generators.families.connect import Raw, Schema
+from generators.families.debezium import mysql as debezium_mysql
+from generators.families.debezium.unfit import cell_faults
+from generators.families.debezium.values import DebeziumCell, Meaning, Modes, Wire, double_of, left_of, wired
+from generators.families.flat import json_text
+from generators.families.ticdc import sink, text
+from generators.families.ticdc.scenarios import declared, key_updates, selected, statements, watermark
+from generators.formats import debezium_json as debezium
+from generators.formats.debezium_json.envelope import envelope_schema, schema_change_schemas
+from generators.model import (
+    Column,
+    Default,
+    Event,
+    Json,
+    Kind,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import ID, change, insert, named, neutral, one_column
+from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
+
+NAME: Final = "ticdc-debezium-json"
+CLUSTER: Final = "default"
+_OLD: Final = "v8.1.2"
+_NEW: Final = "new-8.5.6"
+
+
+@dataclass(frozen=True, slots=True)
+class TicdcDebeziumProfile(Profile):
+    """A TiCDC release and its options as facts about the bytes.
+
+    `keyed`: records have the row's key. `filled`: a column's default stands for NULL, and the epoch for a zero TIMESTAMP.
+    `years`: years 1 to 99 are moved to 1970 to 2069. `statements`: DDL is written, and watermarks where `extension` says so.
+    `schemaless` leaves the schema block out, `before` the before image of an UPDATE.
+    """
+
+    keyed: bool = True
+    filled: bool = True
+    years: bool = True
+    statements: bool = False
+    extension: bool = False
+    schemaless: bool = False
+    before: bool = True
+
+
+RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
+    _OLD: TicdcDebeziumProfile(_OLD, keyed=False, filled=False, years=False),
+    "v8.5.7": TicdcDebeziumProfile("v8.5.7"),
+    _NEW: TicdcDebeziumProfile(_NEW, statements=True),
+    sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
+}
+OPTIONS: Final[Mapping[str, str]] = {
+    "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
+    "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
+    "extension": "enable-tidb-extension: watermark messages, of op `m`.",
+    **sink.TABLES,
+}
+_LATER: Final = (_NEW, sink.NEWEST)
+CHOICES: Final = Choices(
+    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES)
+)
+
+
+def modes(*, adjusts_years: bool) -> Modes:
+    """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
+    return Modes((2, 4), decimal="double", binary="base64", escapes_labels=False, year_zero=0, adjusts_years=adjusts_years)
+
+
+def profile(release: str, *options: str) -> TicdcDebeziumProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
+    made = CHOICES.made(RELEASES, release, *options)
+    schemas = "none" if made.schemaless else "message" if made.keyed else "value"
+    return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
+
+
+PROFILES: Final = (
+    profile(_NEW, "extension"),
+    profile(_OLD),
+    profile("v8.5.7"),
+    profile("v8.5.7", "schemaless", "without-before"),
+    profile(_NEW, "schemaless", "extension"),
+)
+
+_OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
+_ACTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("create database", "create table", "create tables", "create view"), "CREATE"),
+    **dict.fromkeys(("drop database", "drop table", "drop index", "drop view", "truncate table"), "DROP"),
+    **dict.fromkeys(("add column", "drop column", "modify column", "change column", "multi schema change"), "ALTER"),
+    **dict.fromkeys(("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"),
+    **dict.fromkeys(("alter partitioning", "remove partitioning", "exchange partition", "rebase auto id"), "ALTER"),
+    **dict.fromkeys(("set default", "table comment", "table charset", "alter database", "create index"), "ALTER"),
+    **dict.fromkeys(("index visibility", "rename index", "rename table", "add primary key", "drop primary key"), "ALTER"),
+}
+"""The type of a table's change by the action of the statement (ticdc-debezium#ddl-kinds)."""
+
+
+# Cells: Debezium's types, in Go's and TiDB's spelling, with TiCDC's own choices (ticdc#json-text)
+
+
+def schema(type: SourceType, nullable: bool) -> Schema:
+    """A column's schema."""
+    if type.logical is Logical.FLOAT and type.precision is not None:
+        return Schema("double", nullable)
+    if type.name == "vector":
+        return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
+    found = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
+    if type.logical is Logical.ENUM:
+        return replace(found, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),))
+    return replace(found, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else found
+
+
+def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCell:
+    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved."""
+    type, nullable, meant = column.type, column.nullable, None
+    if stored is None and new and (default := column.default) is not None:
+        # Of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there.
+        known = 0 if default.value is None and type.logical is Logical.DATETIME else default.value
+        shown = cell(replace(column, default=None), known, new=True, years=years)
+        reason = "a column's default stands in place of NULL: the two cannot be told apart"
+        return replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
+    value = None if stored is None else text.canonical(type, stored)
+    match type.logical, value:
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            meant = Meaning(Raw(text.json_number(value, single=type.logical is Logical.FLOAT)), value)
+        case Logical.DECIMAL, Decimal():
+            meant = double_of(value, type.precision or 0, type.scale or 0, repr)
+            meant = replace(meant, value=Raw(text.json_number(meant.value)))
+        case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
+            meant = Meaning(None, None, "a zero TIMESTAMP is null")
+        case Logical.TIMESTAMP, ZeroDate():
+            reason = "a zero TIMESTAMP is written as the epoch, which no other TIMESTAMP is"
+            meant = Meaning("1970-01-01T00:00:00Z", 0, reason, options=(0, value))
+        case Logical.YEAR, int():
+            meant = Meaning(value, value)
+        case Logical.JSON, Json():
+            meant = Meaning(text.json_text(value.value), value)
+    shape, own = schema(type, nullable), debezium_mysql.wire(type, value, modes(adjusts_years=years), nullable=nullable)
+    found = wired(shape, type, text.value_class(type, value), meant) if meant else replace(own, schema=shape)
+    return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
+
+
+# Messages
+
+
+def _messages(event: Event, profile: TicdcDebeziumProfile, layout: Layout, ms: int, _chance: object) -> Iterator[sink.Sent]:
+    match event:
+        case RowChange():
+            for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
+                yield (place,), *_row(event, op, before, after, profile, ms)
+        case SchemaChange() if profile.statements and event.action in _ACTIONS:
+            yield range(layout.partitions), *_statement(event, profile, ms)
+        case Watermark() if profile.statements and profile.extension:
+            yield range(layout.partitions), *_watermark(event, profile, ms)
+
+
+write: Final = sink.writer(_messages)
+_json: Final = partial(json_text, spell=text.iterator_string)
+_OWN: Final = debezium.profile("2.5.4.Final")
+"""The release whose structs are those of 2.4, which TiCDC writes."""
+
+
+def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: Schema) -> bytes:
+    return _json({"payload": payload} | ({} if profile.schemaless else {"schema": Raw(_text_of(schema))})).encode()
+
+
+@lru_cache(maxsize=4096)
+def _text_of(schema: Schema, field: str = "") -> str:
+    """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
+    members = {"tidb_type": schema.doc, "type": schema.type, "optional": schema.optional, "name": schema.name}
+    members |= {"version": schema.version, "parameters": dict(schema.parameters)}
+    last = {"field": field, "default": Raw(schema.default) if schema.default else ""}
+    members |= dict(reversed(last.items())) if field == "snapshot" else last
+    told = {name: value for name, value in members.items() if value or value is False}
+    told |= {"fields": [Raw(_text_of(inner, name)) for name, inner in schema.fields]} if schema.type == "struct" else {}
+    return _json(told)
+
+
+def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
+    kind, found = column.type, schema(column.type, column.nullable)
+    if profile.filled and column.default is not None:
+        found = replace(found, default=cell(column, None, new=True, years=profile.years).json)
+    unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
+    tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
+    return column.name, replace(found, doc=tidb)
+
+
+def _named(*parts: str) -> str:
+    """The name of a schema: what Avro's names do not have is an underscore (ticdc-debezium#schema-names)."""
+    return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in (CLUSTER, *parts))
+
+
+def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
+    told: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": event.at.ms}
+    told |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
+    return told | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
+
+
+def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+    table = event.table
+    columns = sink.columns_of_rows(table, profile.options)
+
+    def wires(row: Row) -> Mapping[str, DebeziumCell]:
+        return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
+
+    sides = {side: row and wires(row) for side, row in (("before", before), ("after", after))}
+    if op is Op.DELETE:
+        sides = {"after": None, "before": sides["before"]}
+    elif op is Op.UPDATE and not profile.before:
+        del sides["before"]
+    images = {side: row and {name: Raw(one.json) for name, one in row.items()} for side, row in sides.items()}
+    source = _source(event, table.database, table.name)
+    # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
+    virtual = [c for c in table.columns if c.generated == "virtual"]
+    listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
+    name = _named(table.database, table.name)
+    shape = Schema("struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed))
+    payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
+    value = _message(profile, payload, envelope_schema(_OWN, name, shape))
+    keys = [c for c in table.columns if c.name in table.handle_key]
+    told = images["before" if op is Op.DELETE else "after"] or {}
+    shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
+    key = _message(profile, {c.name: told[c.name] for c in keys}, shape) if profile.keyed else b""
+    lossy = any(one.corrupt for row in sides.values() for one in (row or {}).values())
+    cells = {side: row and table.image({name: one.cell for name, one in row.items()}) for side, row in sides.items()}
+    names = tuple(c.name for c in keys) if profile.keyed else None
+    accept = ((Kind.CORRUPT, None),) if lossy else ()
+    return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
+
+
+def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+    """A DDL; `tableChanges` has the columns where the history knows the table."""
+    sql = sink.statement(event, profile)
+    changed: list[dict[str, Any]] = []
+    if event.table and event.action != "truncate table":
+        one = ".".join(f'"{part}"' for part in (event.database, event.table))
+        renamed = f'"{event.database}"."{event.old_name}",{one}' if event.old_name else one
+        shape = None if event.action == "drop table" else _shape(event.after)
+        changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
+    source = _source(event, event.database, event.table)
+    payload = {"source": source, "ts_ms": ms, "databaseName": event.database, "schemaName": None, "ddl": sql}
+    key, value = schema_change_schemas(_OWN)
+    shown = _message(profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1]))
+    told = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
+    return _message(profile, {"databaseName": event.database}, key), shown, told
+
+
+def _shape(table: Table | None) -> dict[str, Any]:
+    columns = [
+        {"name": c.name, "jdbcType": text.sql_type(c.type, None), "typeName": c.type.name.upper()}
+        | {"position": i, "optional": c.nullable}
+        for i, c in enumerate(table.columns if table else (), 1)
+    ]
+    keys = list(table.primary_key) if table else []
+    return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": keys, "columns": columns, "comment": None}
+
+
+def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
+    payload = {"source": _source(event, "", ""), "ts_ms": ms, "transaction": None, "op": "m"}
+    whole = envelope_schema(_OWN, f"{CLUSTER}.watermark", Schema("struct"))
+    shape = replace(whole, fields=whole.fields[2:])
+    key = _message(profile, {}, Schema("struct", name=f"{CLUSTER}.watermark.Key"))
+    return key, _message(profile, payload, shape), sink.committed(Kind.WATERMARK, event.at, "", "")
+
+
+def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
+    if profile.statements:
+        yield from statements(database, profile, _ACTIONS)
+    if profile.extension:
+        yield watermark(429918007904436226)
+    yield from key_updates(database)
+    yield from selected(database, profile)
+    string_, whole = mysql.text("varchar", 64), mysql.integer("int")
+    name = "values/default-for-null"
+    columns = (ID, Column("a", string_, default=Default("'d'", "d")), Column("n", whole, default=Default("5", 5)))
+    row: Row = {"id": 1, "a": None, "n": None}
+    table = Table(database, neutral(name), columns, ("id",))
+    yield named(name, insert(table, row), change(table, Op.UPDATE, (row, {**row, "a": "x"})), tags=("default-for-null",))
+    yield declared("values/declared", database, profile.release)
+    name = "values/zero-not-null"
+    types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
+    table = Table(database, neutral(name), (ID, *(Column(neutral(n), type, False) for n, type in types.items())), ("id",))
+    zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
+    yield named(name, insert(table, zeros), tags=("zero-not-null",))
+    name = "values/two-digit-year"
+    table = one_column(database, name, mysql.temporal("datetime"))
+    rows = ((None, {"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")}) for i, year in enumerate((18, 99)))
+    yield named(name, change(table, Op.INSERT, *rows), tags=("two-digit-year",))
+    name = "key/named-schema-and-payload"
+    columns = (Column("schema", whole, False), Column("payload", string_, False), Column("a", string_))
+    odd = Table(database, neutral(name), columns, ("schema", "payload"))
+    row = {"schema": 1, "payload": "{}", "a": "x"}
+    yield named(name, insert(odd, row), change(odd, Op.DELETE, (row, None)), tags=("key-look-alike",))
+
+
+def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:
+    """What the messages do not hold of a row."""
+    left = left_of(_wires(profile))
+    dates = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+    return (
+        Loss((Logical.DECIMAL,), "DECIMAL is a double, which keeps some 17 digits", "ticdc-debezium#decimal-double", left),
+        Loss(dates, "zero dates are NULL or the epoch, and years 1 to 99 may move", "ticdc-debezium#zero-dates", left),
+    )
+
+
+def _wires(profile: TicdcDebeziumProfile) -> Wire:
+    return lambda type, value: cell(Column("c", type), value, new=profile.filled, years=profile.years)
+
+
+KINDS: Final = (
+    KindRow("payload.op c", "ROW", "INSERT"),
+    KindRow("payload.op u", "ROW", "UPDATE", "both images whole; no before with output-old-value=false"),
+    KindRow("payload.op d", "ROW", "DELETE", "the row stands in before; no tombstone follows"),
+    KindRow("payload.op m", "WATERMARK", note="new architecture with the extension; Debezium's m is a logical message"),
+    KindRow("payload.ddl, no op", "DDL", note="new architecture"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="TiCDC Debezium JSON",
+    source="TiDB, TiCDC Debezium Protocol",
+    profiles=PROFILES,
+    choices=CHOICES,
+    build=profile,
+    write=write,
+    kinds=KINDS,
+    position="`source.commit_ts` as decimal text",
+    scenarios=scenarios,
+    losses=losses,
+    cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),
+)
