@@ -38,6 +38,10 @@ ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {
 """Accepted families of Spark types, by logical type. Further limits: DECIMAL as string only above 38 digits of
 precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
 
+_QUARTER: Final = 900 * mysql.MICROS
+_QUARTERS_SINCE: Final = (10 * 365 + 4) * 86_400 * mysql.MICROS
+_ZONES_APART: Final = 32 * 3600 * mysql.MICROS
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -89,9 +93,21 @@ def same_value(cell: Cell, actual: Typed) -> bool:
     """Level two: whether a typed value, not NULL, equals an expected value."""
     if actual.family not in ACCEPTED[cell.type.logical]:
         return False
-    options = cell.options if cell.state is State.ONE_OF else (cell.value,)
     compare = _COMPARE[cell.type.logical]
-    return any(compare(cell.type, expected, actual) for expected in options)
+    return any(compare(cell.type, expected, actual) for expected in _options(cell))
+
+
+def same_digits(cell: Cell, actual: Typed) -> bool:
+    """Level two: whether a typed value, not NULL, differs from an expected moment by its zone at most; zero dates are none."""
+    moments = [one for one in _options(cell) if isinstance(one, int)]
+    fits = actual.family in ("timestamp", "timestamp_ntz")
+    return not moments or (fits and any(only_zones_apart(one, actual.value) for one in moments))
+
+
+def only_zones_apart(expected: int, actual: int) -> bool:
+    """Whether one clock reads these microseconds in two zones: `standards#zone-offsets`."""
+    apart = abs(expected - actual)
+    return apart <= _ZONES_APART and apart % (_QUARTER if min(expected, actual) > _QUARTERS_SINCE else mysql.MICROS) == 0
 
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
@@ -104,8 +120,11 @@ def is_impossible(cell: Cell, actual: Typed) -> bool:
 
 def null_is_fine(cell: Cell) -> bool:
     """Whether NULL may replace the value: zero dates, which no Spark type holds."""
-    options = cell.options if cell.state is State.ONE_OF else (cell.value,)
-    return any(isinstance(value, ZeroDate) for value in options)
+    return any(isinstance(value, ZeroDate) for value in _options(cell))
+
+
+def _options(cell: Cell) -> tuple[Value, ...]:
+    return cell.options if cell.state is State.ONE_OF else (cell.value,)
 
 
 def _real(type: SourceType, expected: Value, actual: Typed) -> bool:

@@ -18,8 +18,8 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
-_ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?$|\.0+$|(?<=\.\d)0+$")
-"""Midnight, and zeros that end a fraction."""
+_ZEROS: Final = re.compile(r"[ T]00:00:00(\.0+)?Z?$|\.0+Z?$|(?<=\.\d)0+Z?$|Z$|(?<=\d)[ T](?=\d)")
+"""Midnight, zeros that end a fraction, and what stands between a date and a clock and behind both."""
 _CLIPPED: Final = re.compile(r"(.*)\.\.\. \((\d+) characters\)", re.DOTALL)
 DIFFERS: Final = "differs by"
 SIGN: Final = "equal but for the sign"

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
-from conformance.judging.compare import is_impossible, null_is_fine, same_text, same_value
+from conformance.judging.compare import is_impossible, null_is_fine, only_zones_apart, same_digits, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
 from generators.errors import UsageError
-from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
+from generators.model import Case, Cell, Change, Image, Kind, Logical, Op, Origin, State
 
 
 class Verdict(enum.StrEnum):
@@ -153,7 +153,7 @@ class Site:
 
 NO_OUTPUT: Final = "no output row"
 """The actual rows of a message that vanished."""
-CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
+CELL: Final = (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
 """Compared aspects of an image's column."""
 View: TypeAlias = tuple[str, frozenset[str]]
 """A profile and tags, reduced to what the rules' selectors distinguish."""
@@ -183,7 +183,7 @@ class Judge:
     seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
-    _owners: dict[Subject, Rule] = field(default_factory=dict)
+    _owners: dict[Subject, Rule | None] = field(default_factory=dict)
     _about: dict[tuple[str, Aspect, int], tuple[Rule, ...]] = field(default_factory=dict)
     _laws: dict[str, Rule | None] = field(default_factory=dict)
     _views: dict[View, View] = field(default_factory=dict)
@@ -192,16 +192,18 @@ class Judge:
 
     def own(self, subject: Subject) -> Rule:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
-        rule = self._owners.get(subject)
-        if rule is None:
+        if rule := self.find(subject):
+            return rule
+        raise HarnessFault(f"no rule owns {subject}")
+
+    def find(self, subject: Subject) -> Rule | None:
+        """The rule that owns a comparison: None where digits are no comparison of their own."""
+        if subject not in self._owners:
             about = subject.field, subject.aspect, subject.level
             if about not in self._about:
                 self._about[about] = tuple(rule for rule in self.rules if rule.selector.concerns(*about))
-            rule = owner(self._about[about], subject)
-            if rule is None:
-                raise HarnessFault(f"no rule owns {subject}")
-            self._owners[subject] = rule
-        return rule
+            self._owners[subject] = owner(self._about[about], subject)
+        return self._owners[subject]
 
     def empty(self) -> Judge:
         """A judge with the same rules that has counted nothing; both share what they look up."""
@@ -340,7 +342,12 @@ class _Reader:
         key = (change.kind, change.op, field_, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans[key] = (self.judge.own(self.subject(change, field_, aspect, side=side)),)
+            found = (self.judge.find if aspect is Aspect.DIGITS else self.judge.own)(
+                self.subject(change, field_, aspect, side=side)
+            )
+            plan = self._plans[key] = (found,) if found else ()
+        if not plan:
+            return True
         name = path if field_ in ("image", "change") else field_
         return self.settle(fine, plan[0], aspect, at, path, expected, actual, name, side)
 
@@ -358,6 +365,8 @@ class _Reader:
     ) -> bool:
         self.count(rule, aspect, at, name, side)
         if not fine:
+            if aspect is Aspect.DIGITS:
+                aspect = Aspect.VALUE if side else Aspect.FIELD
             self.judge.broken[rule.id] += 1
             column = name if aspect in CELL else None
             shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
@@ -523,13 +532,13 @@ class _Reader:
                 fine = (want or "") == (got or "")
             else:
                 fine = want == got
-            if fine:
-                self.check(True, change, name, Aspect.FIELD, at, name, "", "")
-            elif name == "commit_time" and isinstance(want, int) and isinstance(got, int):
-                told = f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}"
-                self.check(False, change, name, Aspect.FIELD, at, name, instant(want), told)
-            else:
-                self.check(False, change, name, Aspect.FIELD, at, name, value(want), value(got))
+            kept, shown = fine, ("", "") if fine else (value(want), value(got))
+            if not fine and name == "commit_time" and isinstance(want, int) and isinstance(got, int):
+                kept = only_zones_apart(want, got)
+                shown = instant(want), f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}"
+            if name == "commit_time":
+                fine |= not self.check(kept, change, name, Aspect.DIGITS, at, name, *shown)
+            self.check(fine, change, name, Aspect.FIELD, at, name, *shown)
 
     def _image(
         self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
@@ -567,7 +576,7 @@ class _Reader:
         plan = self._plan(change, side, cell)
         path = f"{side}[{column!r}]"
         there = column in actual
-        presence, null, valued = plan
+        presence, null, valued, *digits = plan
         if level == 1 or not there:
             want = "absent" if state is State.ABSENT else "present"
             fine = there == (state is not State.ABSENT)
@@ -593,11 +602,11 @@ class _Reader:
         self.count(null, Aspect.NULL, at, column, side)
         if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
-        if same_text(cell, got) if level == 1 else same_value(cell, got):
-            self.count(valued, Aspect.VALUE, at, column, side)
-        else:
-            told = typed(got) + shift(cell, got, self.case.deployment.time_zone)
-            self.settle(False, valued, Aspect.VALUE, at, path, cell_text(cell, level), told, column, side)
+        fine = same_text(cell, got) if level == 1 else same_value(cell, got)
+        shown = ("", "") if fine else (cell_text(cell, level), typed(got) + shift(cell, got, self.case.deployment.time_zone))
+        for rule in digits:  # What these break breaks no second rule.
+            fine |= not self.settle(fine or same_digits(cell, got), rule, Aspect.DIGITS, at, path, *shown, column, side)
+        self.settle(fine, valued, Aspect.VALUE, at, path, *shown, column, side)
 
     def _absent(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, got: Any) -> None:
         """Judges a typed cell whose column the message does not hold. A value is made up, unless it is the bytes' or the after
@@ -625,11 +634,10 @@ class _Reader:
                 "cls": cell.cls,
                 "state": cell.state.value,
             }
-            owners = tuple(
-                self.judge.own(self.subject(change, "cell", aspect, **more))
-                for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
-            )
-            self._plans[key] = owners
+            three = (self.judge.own(self.subject(change, "cell", aspect, **more)) for aspect in CELL)
+            typed_moment = self.case.level == 2 and cell.type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
+            digits = self.judge.find(self.subject(change, "cell", Aspect.DIGITS, **more)) if typed_moment else None
+            owners = self._plans[key] = (*three, *filter(None, [digits]))
         return owners
 
 

@@ -71,6 +71,7 @@ class Aspect(enum.StrEnum):
     PRESENCE = "presence"  # a column is in the image, or is absent
     NULL = "null"  # a column's value is NULL, or is not
     VALUE = "value"
+    DIGITS = "digits"  # of a moment, what no zone changes: a rule owns it that names it, else it is part of value or field
 
 
 FIELDS: Final = (
@@ -126,7 +127,7 @@ class Selector:
         """Whether subjects of this field, aspect and level may be this selector's."""
         return (
             (not self.fields or field in self.fields)
-            and (not self.aspects or aspect in self.aspects)
+            and ((not self.aspects and aspect is not Aspect.DIGITS) or aspect in self.aspects)
             and (not self.levels or level in self.levels)
         )
 

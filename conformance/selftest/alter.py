@@ -17,6 +17,9 @@ from conformance.rules.rules import Aspect
 _FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
 """Replacements for NULL in envelope fields that are no text."""
 
+_DAY: Final = 86_400_000_000
+"""What moves a time and leaves its digits below an hour as they are, which may be another rule's."""
+
 
 def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
     """The message's rows with only the site's aspect broken."""
@@ -39,9 +42,12 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             return replace(row, kind="HEARTBEAT" if row.kind != "HEARTBEAT" else "BOOTSTRAP")
         case Aspect.OP:
             return replace(row, op="TRUNCATE" if row.op != "TRUNCATE" else "READ")
-        case Aspect.FIELD:
+        case Aspect.FIELD | Aspect.DIGITS if not site.side:
             held = row.fields[site.name]
-            other = _FILLED.get(site.name, "altered") if held is None else _other(held)
+            moved = (
+                held + _DAY if site.name == "commit_time" and site.aspect is Aspect.FIELD and held is not None else _other(held)
+            )
+            other = _FILLED.get(site.name, "altered") if held is None else moved
             return replace(row, fields={**row.fields, site.name: other})
     image: Mapping[str, Any] | None = row.before if site.side == "before" else row.after
     if site.aspect is Aspect.IMAGE:
@@ -58,6 +64,8 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             changed[site.name] = (
                 None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
             )
+        case Aspect.DIGITS:
+            changed[site.name] = replace(changed[site.name], value=changed[site.name].value + 1)
         case Aspect.VALUE:
             held = changed[site.name]
             # A zero date may be NULL at level two; a value of a foreign family is wrong for every type.
@@ -74,6 +82,8 @@ def _other(value: Any) -> Any:
     match value:
         case None:
             return "altered"
+        case Typed(family="timestamp" | "timestamp_ntz" as family, value=int(micros)):
+            return Typed(family, micros + _DAY)
         case Typed(family=family, value=inner):
             return Typed(family, _other_float(inner, family) if isinstance(inner, float) else _other(inner))
         case bool():

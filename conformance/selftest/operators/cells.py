@@ -20,7 +20,9 @@ from generators.model import Logical, SourceType
 _INT, _DECIMAL, _FLOAT, _DOUBLE, _BIT = Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT
 _TEXT, _BINARY, _JSON, _ENUM, _SET = Logical.TEXT, Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET
 _DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME, Logical.YEAR
-_ANYTHING: Final = ("value/wire", "value/other", "cell/value", "cell/presence", "value/iso", "value/connect", "value/null*")
+_ANYTHING: Final = (
+    *("value/wire", "value/other", "cell/value", "cell/presence", "value/iso", "value/connect", "value/null*", "fault/cell-text"),
+)
 """Rules on any value: they name a fault in a value, not its type."""
 _NUMBER: Final = ("value/integer*", "value/unsigned*", "value/decimal*", "value/boolean*", "value/money", "value/bit*")
 _REAL: Final = ("value/float*", "value/double*", "value/special-numeric", "value/not-finite")

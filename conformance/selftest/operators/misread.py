@@ -246,7 +246,7 @@ def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
 _ROWS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]] = {
     "zero-date-as-epoch": (("value/*",), _zero_date_as_epoch),
     "null-before-as-after": (
-        ("value/null*", "old/*", "cell/*"),
+        ("value/null*", "value/old-null", "old/*", "cell/*"),
         _of_update(lambda old, new: {name: new.get(name) if value is None else value for name, value in old.items()}),
     ),
     "before-of-changed-columns": (

@@ -49,7 +49,7 @@ _COLUMNS: Final = (
     "rows/column-names",
 )
 _OTHER_VALUES: Final = ("rows/*", "value/*", "cell/*", "image/*", "old/*", "before/*", "charset/*", "lists/*", "reduced/*")
-_COMMITTED: Final = ("*/commit-time", "*/position", "control/time", "control/fields", "tombstone/fields")
+_COMMITTED: Final = ("*/commit-time*", "*/position", "control/time", "control/fields", "tombstone/fields")
 _POSITION: Final = ("*/position*", "control/fields", "tombstone/fields")
 _TYPES: Final = ("*/types*", "types/*", "schema/*")
 _SQL: Final = ("ddl/*", "envelope/sql*")
@@ -340,12 +340,12 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "update-as-two": (_OF_ROWS, _split_update),
     "update-lost": (_OF_ROWS, _of(_UPDATE, _lost)),
     "update-of-nothing-lost": (_OF_ROWS, _when(lambda r: r.op == _UPDATE and not _only_changed(r).after, _lost)),
-    "delete-lost": (_OF_ROWS, _of(_DELETE, _lost)),
-    "delete-as-update": (_OF_ROWS, _of(_DELETE, _as_op(_UPDATE))),
-    "delete-as-insert": (_OF_ROWS, _of(_DELETE, lambda r: replace(r, op=_INSERT, before=None, after=r.before))),
-    "delete-in-after": (_IMAGE, _of(_DELETE, lambda r: replace(r, before=None, after=r.before))),
-    "delete-in-both": (_IMAGE, _of(_DELETE, lambda r: replace(r, after=r.before))),
-    "delete-without-image": (_IMAGE, _of(_DELETE, lambda r: replace(r, before=None, after=None))),
+    "delete-lost": (("delete/*", *_OF_ROWS), _of(_DELETE, _lost)),
+    "delete-as-update": (("delete/*", *_OF_ROWS), _of(_DELETE, _as_op(_UPDATE))),
+    "delete-as-insert": (("delete/*", *_OF_ROWS), _of(_DELETE, lambda r: replace(r, op=_INSERT, before=None, after=r.before))),
+    "delete-in-after": (("delete/*", *_IMAGE), _of(_DELETE, lambda r: replace(r, before=None, after=r.before))),
+    "delete-in-both": (("delete/*", *_IMAGE), _of(_DELETE, lambda r: replace(r, after=r.before))),
+    "delete-without-image": (("delete/*", *_IMAGE), _of(_DELETE, lambda r: replace(r, before=None, after=None))),
     "delete-with-key-alone": (("value/*", *_IMAGE), on_rows(_keys_only)),
     "truncate-lost": (_OF_ROWS, _when(lambda r: r.op == _TRUNCATE, _lost)),
     "truncate-as-delete": (_OF_ROWS, _when(lambda r: r.op == _TRUNCATE, _as_op(_DELETE))),

@@ -7,7 +7,17 @@ from decimal import Decimal
 import pytest
 from grouped import cells
 
-from conformance.judging.compare import ACCEPTED, Typed, exact_json, null_is_fine, same_json, same_text, same_value
+from conformance.judging.compare import (
+    ACCEPTED,
+    Typed,
+    exact_json,
+    null_is_fine,
+    only_zones_apart,
+    same_digits,
+    same_json,
+    same_text,
+    same_value,
+)
 from generators.model import Cell, Json, Logical, State, ZeroDate
 from generators.sources import mysql, postgresql
 
@@ -234,3 +244,39 @@ def test_exact_json_keeps_every_digit():
 )
 def test_same_json(expected, actual, same):
     assert same_json(expected, actual) is same
+
+
+HOUR = 3600 * SECOND
+WALL = mysql.wall
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "is_zone"),
+    [
+        *((MOMENT, MOMENT, True), (MOMENT, MOMENT + 8 * HOUR, True), (MOMENT, MOMENT - 45 * 60 * SECOND, True)),
+        *(
+            (MOMENT, MOMENT - MOMENT % SECOND, False),
+            (MOMENT, MOMENT + SECOND, False),
+            (MOMENT, MOMENT + 10 * 60 * SECOND, False),
+        ),
+        *((MOMENT, MOMENT + 32 * HOUR, True), (MOMENT, MOMENT + 33 * HOUR, False), (MOMENT, MOMENT // 1000, False)),
+        (WALL("1979-06-01 00:00:00"), WALL("1979-05-31 13:20:00"), True),
+        (WALL("1900-06-01 00:00:00.5"), WALL("1900-06-01 08:05:43.5"), True),
+        (WALL("1900-06-01 00:00:00.5"), WALL("1900-06-01 08:05:43"), False),
+    ],
+    ids=str,
+)
+def test_zones_move_a_clock_by_quarters_of_an_hour_and_before_1980_by_seconds(expected, actual, is_zone):
+    assert only_zones_apart(expected, actual) is is_zone
+
+
+def test_a_moment_keeps_its_digits_in_another_zone_and_a_zero_date_has_none():
+    timestamp = TYPES["timestamp-6"]
+
+    def of(value, *options):
+        return Cell(State.ONE_OF if options else State.VALUE, timestamp, value, "", options=options)
+
+    assert same_digits(of(MOMENT), Typed("timestamp_ntz", MOMENT + HOUR))
+    assert same_digits(of(MOMENT, MOMENT, MOMENT + 1), Typed("timestamp", MOMENT + 1 + HOUR))
+    assert same_digits(of(ZeroDate()), Typed("timestamp", 0))
+    assert not same_digits(of(MOMENT), Typed("int", MOMENT))

@@ -64,6 +64,9 @@ LOST = "equal but for lost characters"
         *(("varchar", "\n", "\n", "x", ""), ("varchar", "a\nb\nc", "a\nb\nc", "axc", "")),
         ("datetime-3", 0, "0000-00-00 00:00:00.000", "0000-00-00 00:00:00", "equal but for how it is written"),
         ("date", 0, "0000-00-00", "0000-00-00 00:00:00", "equal but for how it is written"),
+        ("timestamp-0", 0, "0000-00-00 00:00:00", "0000-00-00 00:00:00Z", "equal but for how it is written"),
+        ("datetime-3", 0, "2024-00-00 01:02:03.500", "2024-00-00T01:02:03.500", "equal but for how it is written"),
+        ("datetime-3", 0, "2024-00-00 01:02:03.500", "2024-00-00T01:02:04.500", ""),
         ("decimal-10-2", Decimal(0), "-0.00", "0.00", "equal but for the sign"),
         # The difference of such numbers is no Decimal.
         ("decimal-10-2", Decimal(1), "1E+999999", "-9E+999999", ""),

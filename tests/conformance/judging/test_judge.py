@@ -85,7 +85,8 @@ MISMATCHES = [
     ("field", "keys", [replace(INSERT, keys=("id", "a"))], [replace(GOOD, fields={"keys": ["a", "id"]})]),
     ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["id", "id"]})]),
     ("field", "position", [replace(INSERT, position="9")], [replace(GOOD, fields={"position": "10"})]),
-    ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
+    ("digits", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
+    ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5 + 3_600_000_000})]),
     ("field", "types", [replace(INSERT, types={"id": "int"})], [replace(GOOD, fields={"types": {"id": "bigint"}})]),
     ("field", "schema_version", [replace(INSERT, schema_version="2")], [replace(GOOD, fields={"schema_version": "1"})]),
     *(("image", "before", [INSERT], [replace(GOOD, before={})]), ("image", "after", [INSERT], [replace(GOOD, after=None)])),
@@ -197,6 +198,23 @@ def test_the_first_rule_that_matches_owns():
     assert convicted(tagged) == [("special", "after['id']"), ("tagged", "after['a']")]
     backwards = judge([INSERT], [wrong], rules=tuple(reversed(special)))
     assert convicted(backwards) == [("value", "after['id']"), ("value", "after['a']")]
+
+
+@pytest.mark.parametrize(
+    ("late", "names", "broken"),
+    [(8 * 3_600_000_000, True, "zone"), (1, True, "digits"), (1, False, "zone"), (0, True, None)],
+)
+def test_digits_of_a_moment_are_their_rule_s_and_of_the_value_s_where_no_rule_names_them(late, names, broken):
+    moment = Cell(State.VALUE, mysql.TYPES["timestamp-6"], mysql.wall("2024-02-29 23:59:59.123456"), "", cls="micros")
+    owed = replace(INSERT, after={"id": moment}, commit_time_us=moment.value)
+    told = OutputRow(
+        0, "ROW", "INSERT", {"commit_time": owed.commit_time_us + late}, after={"id": Typed("timestamp", moment.value + late)}
+    )
+    known = (rule("digits", aspects=(Aspect.DIGITS,)) if names else rule("none", aspects=(Aspect.EXTRA,)), rule("zone"))
+    assert {f.rule for f in judge([owed], [told], rules=known, level=2).findings} == ({f"x/{broken}"} if broken else set())
+    told = replace(told, after=GOOD.after)
+    found = judge([replace(owed, after=INSERT.after)], [told], rules=known).findings
+    assert [(f.rule, f.path) for f in found] == ([(f"x/{broken}", "commit_time")] if broken else [])
 
 
 def test_owners_are_kept_apart_by_profile_level_and_tags():

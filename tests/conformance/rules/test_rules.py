@@ -2,6 +2,7 @@
 
 import fnmatch
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -39,23 +40,23 @@ PLACES = [
 IDS = {
     "ticdc-canal-json": (101, "70d8a4b0e66a"),
     "alibaba-canal-json": (80, "df5e5ccb640f"),
-    "cloudcanal-json": (84, "f8b027740412"),
-    "cloudcanal-canal-json": (78, "9b50adffc537"),
-    "cloudcanal-debezium": (63, "caf1092ddcf7"),
+    "cloudcanal-json": (85, "a122a2a07c58"),
+    "cloudcanal-canal-json": (79, "534df3895108"),
+    "cloudcanal-debezium": (64, "b0c439c4695b"),
     "aliyun-dts-avro": (112, "eaf0f59f261b"),
     "ticdc-simple-json": (118, "f2289ad35d20"),
     "ticdc-simple-avro": (120, "4bd5a2f9bf1b"),
-    "tencent-dts-json": (88, "ef2285a118d0"),
-    "huawei-cdl-json": (55, "16cae65606be"),
-    "huawei-cdl-debezium": (57, "2bff1e8edd3d"),
-    "debezium-json": (128, "85fef977e597"),
+    "tencent-dts-json": (89, "ecf9f79fe159"),
+    "huawei-cdl-json": (56, "4ffbca991d6f"),
+    "huawei-cdl-debezium": (59, "b68cfb108da2"),
+    "debezium-json": (129, "a856f2bfe5fe"),
     "maxwell-json": (68, "cc3ba1152af4"),
-    "debezium-avro": (111, "6c29987cee12"),
-    "ogg-json": (55, "1a82eaef400e"),
-    "ticdc-avro": (66, "b9fdd59b502e"),
+    "debezium-avro": (112, "0e64be8355c8"),
+    "ogg-json": (58, "062b0b9a9e95"),
+    "ticdc-avro": (69, "49051d2057c0"),
     "canal-dialects-json": (75, "d7ef8ef9a0ff"),
-    "ticdc-debezium-json": (63, "22a43b87ced2"),
-    "ticdc-open-protocol": (87, "f7869dc29e85"),
+    "ticdc-debezium-json": (65, "4600a25b35d7"),
+    "ticdc-open-protocol": (88, "70d50a0f5d14"),
 }
 """By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
 
@@ -99,6 +100,31 @@ def test_the_closing_rules_ask_for_an_aspect_and_nothing_else(name):
                 subject = Subject("no such profile", level, kind.value, "", field, aspect, side)
                 found = owner(rules(name), subject)
                 assert found is not None and not found.law, subject
+
+
+CLOCK = Subject("p", 2, "ROW", "INSERT", "cell", Aspect.VALUE, "after", "timestamp", "timestamp", "micros", "VALUE")
+COMMITTED = Subject("p", 1, "ROW", "INSERT", "commit_time", Aspect.FIELD)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        *((f"cloudcanal-{name}", CLOCK) for name in ("json", "canal-json", "debezium")),
+        *(("tencent-dts-json", CLOCK), ("huawei-cdl-debezium", CLOCK), ("ogg-json", CLOCK), ("ogg-json", COMMITTED)),
+        ("huawei-cdl-debezium", replace(CLOCK, type="datetime", logical="datetime")),
+    ],
+)
+def test_where_no_source_tells_the_zone_what_no_zone_changes_is_owed(name, subject):
+    owners = [owner(rules(name), replace(subject, aspect=aspect)) for aspect in (Aspect.DIGITS, subject.aspect)]
+    assert [found and found.obligation for found in owners] == [Obligation.MUST, Obligation.SHOULD]
+
+
+@pytest.mark.parametrize(
+    "name", ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
+)
+def test_a_statement_s_database_stands_in_its_message_and_its_table_may_not(name):
+    owners = [owner(rules(name), Subject("p", 1, "DDL", "", field, Aspect.FIELD)) for field in ("database", "table")]
+    assert [found and found.obligation for found in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
 def test_a_list_that_is_not_closed_is_seen():
