@@ -12,6 +12,7 @@ import pytest
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 from tables import keyed
 
+from generators.drawing.cases import boundary_scenarios
 from generators.errors import UsageError
 from generators.formats.aliyun_dts_avro import FORMAT, object_name, profile, write
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
@@ -20,6 +21,7 @@ from generators.formats.aliyun_dts_avro.scenarios import operation, setting
 from generators.formats.aliyun_dts_avro.schema import (
     BRANCHES,
     FIELD,
+    OPERATIONS,
     AvroRecord,
     Framing,
     cell_bytes,
@@ -495,3 +497,24 @@ def test_branches_are_numbered_in_the_unions_order() -> None:
     """aliyun#null: the order of the union counts; that of the file's list of types differs."""
     assert [BRANCHES.index(name) for name in ("null", "Character", "Decimal", "Float", "EmptyObject")] == [0, 2, 3, 4, 12]
     assert cell_bytes(("Decimal", {"value": "", "precision": 0, "scale": 0})) == b"\x06\x00\x00\x00"
+
+
+def test_every_branch_and_every_operation_occurs_in_a_case() -> None:
+    found, operations = set(), set()
+    for p in (PLAIN, POSTGRESQL):
+        for scenario in boundary_scenarios(FORMAT, p):
+            for record in (whole(False).read(w.message.value or b"")[0] for w in write(scenario.history, p, Layout())):
+                operations.add(record["operation"])
+                for value in (v for side in ("beforeImages", "afterImages") for v in record[side] or () if record["fields"]):
+                    found.add(value[0].rpartition(".")[2] if isinstance(value, tuple) else value and "EmptyObject")
+    assert found == {None, *BRANCHES[1:]}
+    assert operations == set(OPERATIONS)
+
+
+def test_real_marks_are_shorter_than_the_demos_filler() -> None:
+    """aliyun#filler: the demo leaves out what has 48 bytes or less."""
+    for p in FORMAT.profiles:
+        for scenario in (one for one in boundary_scenarios(FORMAT, p) if "control:short" in one.tags):
+            (found,) = write(scenario.history, p, Layout())
+            assert len(found.message.value or b"") <= 48
+            assert found.changes[0].kind in (Kind.TRANSACTION, Kind.HEARTBEAT)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, rows_by_offset
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
@@ -18,27 +19,10 @@ from spark_checks.decoders import alibaba_canal_json, ticdc_canal_json
 
 TICDC, ALIBABA = ticdc_canal_json, alibaba_canal_json
 
-DOCUMENT_DDL = (
-    '{"id":0,"database":"test","table":"","pkNames":null,"isDdl":true,"type":"QUERY","es":1639633094670,"ts":1639633095489,'
-    '"sql":"drop database if exists test","sqlType":null,"mysqlType":null,"data":null,"old":null,'
-    '"_tidb":{"commitTs":163963309467037594}}'
-)
-DOCUMENT_INSERT = (
-    '{"id":0,"database":"test","table":"tp_int","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1639633141221,'
-    '"ts":1639633142960,"sql":"","sqlType":{"c_bigint":-5,"c_int":4,"c_mediumint":4,"c_smallint":5,"c_tinyint":-6,"id":4},'
-    '"mysqlType":{"c_bigint":"bigint","c_int":"int","c_mediumint":"mediumint","c_smallint":"smallint","c_tinyint":"tinyint",'
-    '"id":"int"},"data":[{"c_bigint":"9223372036854775807","c_int":"2147483647","c_mediumint":"8388607","c_smallint":"32767",'
-    '"c_tinyint":"127","id":"2"}],"old":null,"_tidb":{"commitTs":163963314122145239}}'
-)
-DOCUMENT_WATERMARK = (
-    '{"id":0,"database":"","table":"","pkNames":null,"isDdl":false,"type":"TIDB_WATERMARK","es":1640007049196,'
-    '"ts":1640007050284,"sql":"","sqlType":null,"mysqlType":null,"data":null,"old":null,'
-    '"_tidb":{"watermarkTs":429918007904436226}}'
-)
-CANAL_DDL = (
-    '{"data":null,"database":"","es":null,"gtid":"","id":-1,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-    '"sql":"create database x","sqlType":null,"table":"","ts":null,"type":"QUERY"}'
-)
+DOCUMENT_DDL = literal("ticdc-canal-ddl.json")
+DOCUMENT_INSERT = literal("ticdc-canal-insert.json")
+DOCUMENT_WATERMARK = literal("ticdc-canal-watermark.json")
+CANAL_DDL = literal("canal-empty.json")
 """An empty FlatMessage, as Canal's JSON library writes it."""
 
 UNREADABLE: tuple[bytes | str | None, ...] = (

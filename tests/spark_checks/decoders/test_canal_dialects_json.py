@@ -5,22 +5,15 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from literals import literal
 from pyspark.sql import DataFrame, SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import canal_dialects_json as reference
 
-DDL = (
-    '{"data":null,"database":"dip_test","es":1655812326,"id":0,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-    '"sql":"CREATE DATABASE `dip_test` CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci","sqlType":null,"table":"","ts":1655812326,'
-    '"type":"QUERY"}'
-)
-DELETE = (
-    '{"mysqlType":{"c2":"varbinary","c5":"timestamp","id":"int"},"id":27677,"es":1624614713000,"ts":1625058726990,'
-    '"database":"test01","table":"test ","type":"DELETE","isDdl":false,"sql":"","sqlType":{"c2":-3,"c5":93,"id":4},"data":null,'
-    '"old":[{"id":"1","c2":"[106, 103]","c5":"2021-05-17 07:22:42 +00:00"}],"pkNames":["id"]}'
-)
+DDL = literal("tencent-ckafka-ddl.json")
+DELETE = literal("huawei-drs-delete.json")
 INIT = DELETE.replace("DELETE", "INIT").replace('"data":null,"old":', '"old":null,"data":')
 COLUMNS = (Column("id", mysql.integer("int")), Column("c2", mysql.binary()), Column("c5", mysql.temporal("timestamp")))
 TABLE = Table("test01", "test ", COLUMNS, ("id",))

@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
+from literals import literal
 from pyspark.sql import DataFrame, SparkSession
 
 from generators.model import Column, Table
@@ -19,18 +20,8 @@ COLUMNS = (
     Column("PRODUCT_AMOUNT", mysql.integer("int")),
 )
 TABLE = Table("GG", "TCUSTORD", COLUMNS, ("CUST_CODE",))
-UPDATE = (
-    '{"table":"GG.TCUSTORD","op_type":"U","op_ts":"2013-06-02 22:14:41.000000","current_ts":"2015-09-18T13:39:35.748000",'
-    '"pos":"00000000000000002891","tokens":{"R":"AADPkvAAEAAEqLzAAA"},"before":{"CUST_CODE":"BILL",'
-    '"ORDER_DATE":"1995-12-31:15:00:00","PRODUCT_CODE":"CAR","ORDER_ID":"765","PRODUCT_PRICE":15000.00,"PRODUCT_AMOUNT":3,'
-    '"TRANSACTION_ID":"100"},"after":{"CUST_CODE":"BILL","ORDER_DATE":"1995-12-31:15:00:00","PRODUCT_CODE":"CAR",'
-    '"ORDER_ID":"765","PRODUCT_PRICE":14000.00,"PRODUCT_AMOUNT":3,"TRANSACTION_ID":"100"}}'
-)
-DELETE = (
-    '{"table":"OGG.TBL_TEST","pos":"00000000000000000000158","priamry_keys":["id"],"before":{"id":111,"name":"scooter",'
-    '"description":"Big 2-wheel scooter ","weight":5.170000076293945},"after":null,"op_type":"D",'
-    '"op_ts":"2020-05-13 17:32:24.455000"}'
-)
+UPDATE = literal("oracle-ogg-update.json")
+DELETE = literal("flink-ogg-delete.json")
 TRUNCATE = '{"table":"OGG.TBL_TEST","op_type":"T","op_ts":"2020-05-13 17:32:25.000000","pos":"00000000000000000000159"}'
 
 

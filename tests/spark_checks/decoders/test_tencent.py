@@ -8,18 +8,14 @@ from decimal import Decimal
 
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import tencent_dts_json as tencent
 
-UPDATE = """{"id":16,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004","position":"2196@4","safePosition":"2001@4",
- "timestamp":1729744496,"gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:9","serverId":109741,"threadId":12,"sourceType":"MySQL",
- "sourceVersion":"8.0.22","schemaName":"db","tableName":"t","objectName":"db.t",
- "columns":[{"name":"id","dataTypeNumber":3,"isKey":true,"originalType":"int(11)"},
-            {"name":"b","dataTypeNumber":252,"isKey":false,"originalType":"blob"}],
- "oldColumns":["1",null],"newColumns":["1","0x0fff"],"pkNames":["id"],"readerTimestamp":1729744496789,"total":1,"index":0}"""
+UPDATE = literal("tencent-dts-update.json")
 """An illustrative record, made from the field table of the vendor's page."""
 
 
