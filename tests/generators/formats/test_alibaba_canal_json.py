@@ -579,10 +579,7 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
         Column("c", mysql.text("text"), declared="TEXT(100)"),
     )
     event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
-    live, asked = (
-        json.loads(write(History((event,)), profile("1.1.7", *options), Layout())[0].message.value or b"")
-        for options in ((), ("tsdb-off",))
-    )
+    live, asked = (one(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
     assert (live["mysqlType"], live["data"]) == ({"id": "SERIAL", "c": "TEXT(100)"}, [{"id": "-5", "c": "Ã©"}])
     assert (asked["mysqlType"], asked["data"]) == (
         {"id": "bigint(20) unsigned", "c": "text"},
@@ -660,10 +657,8 @@ def test_mysql_8_has_no_display_widths() -> None:
 def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
     """canal#live-character-binary."""
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)")))
-    lossy, plain = (
-        write(History((insert(table, {"id": 1, "c": value}),)), profile("1.1.8"), Layout())[0] for value in (b"a\xff", b"a")
-    )
-    body, cell = json.loads(lossy.message.value or b""), (lossy.changes[0].after or {})["c"]
+    (body, lossy), (_, plain) = (one(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a"))
+    cell = (lossy.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("a\ufffd", 1, "CHAR(8)")
     assert (cell.state, lossy.changes[0].accept) == (State.ANY, ((Kind.CORRUPT, None),))
     assert plain.changes[0].accept == ()
@@ -673,11 +668,9 @@ def test_a_batch_ends_with_the_event_that_fills_it() -> None:
     """canal#batch-size."""
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"))))
     row: Row = {"id": 1, "c": "x" * 20_000}
-    sent = write(History((insert(table, row),) * 5), profile("1.1.8"), Layout())
-    first = json.loads(sent[0].message.value or b"")["id"]
-    assert [json.loads(one.message.value or b"")["id"] - first for one in sent] == [0, 0, 0, 1, 1]
-    small = write(History((insert(table, {"id": 1, "c": ""}),) * 200), profile("1.1.8"), Layout())
-    assert len({json.loads(one.message.value or b"")["id"] for one in small}) == 1
+    ids = [body["id"] for body in written.bodies(NEW, *[insert(table, row)] * 5)]
+    assert [number - ids[0] for number in ids] == [0, 0, 0, 1, 1]
+    assert len({body["id"] for body in written.bodies(NEW, *[insert(table, {"id": 1, "c": ""})] * 200)}) == 1
 
 
 def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() -> None:
@@ -685,7 +678,7 @@ def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() 
     times = [Instant(START.ms + ms) for ms in (0, 5_000, 9_000, 20_000)]
     events = [insert(TOPICS, {"id": i}, at) for i, at in enumerate(times)]
     again = SourceStatement(times[2], "canal-restart", "")
-    sent = write(History((events[0], again, *events[1:])), profile("1.1.8"), Layout())
+    sent = written(NEW, events[0], again, *events[1:])
     first, *others = [json.loads(one.message.value or b"")["id"] for one in sent]
     assert (first > 1, others) == (True, [1, 1, 2])
     assert [one.message.event for one in sent] == [0, 2, 3, 4]
@@ -695,8 +688,8 @@ def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
     """canal#batch-size."""
     spans = set()
     for seed in range(40):
-        events = tuple(insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
-        ids = [json.loads(one.message.value or b"")["id"] for one in write(History(events, seed), profile("1.1.8"), Layout())]
+        events = (insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
+        ids = [body["id"] for body in written.bodies(NEW, *events, seed=seed)]
         assert ids == sorted(ids)
         spans |= {ids.count(one) for one in ids}
     assert (min(spans), max(spans)) == (1, 6)

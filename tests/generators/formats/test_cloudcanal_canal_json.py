@@ -12,18 +12,7 @@ from literals import literal
 from writing import Writing
 
 from generators.formats.cloudcanal_canal_json import PROFILES, CanalJsonProfile, write
-from generators.model import (
-    Column,
-    History,
-    Instant,
-    Layout,
-    Op,
-    Row,
-    SchemaChange,
-    State,
-    Table,
-    TransactionMark,
-)
+from generators.model import Column, History, Instant, Layout, Op, Row, SchemaChange, State, Table, TransactionMark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 

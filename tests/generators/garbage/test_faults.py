@@ -83,22 +83,6 @@ def test_obligations() -> None:
     assert {fault.obligation for fault in FAULTS} == {"MUST", "UNSPECIFIED"}
 
 
-@pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["bare", "terminated"])
-@pytest.mark.parametrize("fault", [f for f in FAULTS if not f.accept], ids=lambda fault: fault.name)
-def test_python_json(fault: Fault, end: bytes) -> None:
-    """A strict reader of one JSON object refuses what MUST be refused; of the others it takes only the ones named here."""
-    value = faults.apply(written(PLAIN + end), fault).message.value
-    assert value is not None
-    try:
-        parsed: Any = json.loads(value.decode("utf-8"))
-    except ValueError:
-        parsed = None
-    if fault.name in ("duplicate-key", "lone-surrogate"):
-        assert isinstance(parsed, dict)
-    else:
-        assert not isinstance(parsed, dict)
-
-
 @pytest.mark.parametrize(
     ("name", "value", "spoiled"),
     [
