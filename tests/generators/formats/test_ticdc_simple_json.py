@@ -7,6 +7,7 @@ import zlib
 
 import cramjam
 import pytest
+from literals import literal
 from tables import keyed
 
 from generators.drawing.cases import boundary_scenarios
@@ -41,56 +42,8 @@ def at(tso):
     return Instant(tso >> 18, tso & 0x3FFFF)
 
 
-def document_column(name, kind, charset, collate, length, nullable="true"):
-    """A column of the documentation, printed as its samples print it, without their white space."""
-    return (
-        f'{{"name":"{name}","dataType":{{"mysqlType":"{kind}","charset":"{charset}","collate":"{collate}",'
-        f'"length":{length}}},"nullable":{nullable},"default":null}}'
-    )
-
-
-ID = document_column("id", "int", "binary", "binary", 11, "false")
-NAME = document_column("name", "varchar", "utf8mb4", "utf8mb4_bin", 255)
-AGE = document_column("age", "int", "binary", "binary", 11)
-SCORE = document_column("score", "float", "binary", "binary", 12)
-CREATE_TIME = document_column("createTime", "timestamp", "binary", "binary", 19)
-PRIMARY = '"indexes":[{"name":"primary","unique":true,"primary":true,"nullable":false,"columns":["id"]}]'
-
-
-def document_schema(table, version, *columns):
-    return f'{{"schema":"simple","table":"{table}","tableID":148,"version":{version},"columns":[{",".join(columns)}],{PRIMARY}}}'
-
-
-OLD_SCHEMA = document_schema("user", 447984074911121426, ID, NAME, AGE, SCORE)
-NEW_SCHEMA = document_schema("user", 447987408682614791, ID, NAME, AGE, SCORE, CREATE_TIME)
-
-INSERTED = (
-    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"INSERT","commitTs":447984084414103554,'
-    '"buildTs":1708923662983,"schemaVersion":447984074911121426,'
-    '"data":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}'
-)
-UPDATED = (
-    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"UPDATE","commitTs":447984099186180098,'
-    '"buildTs":1708923719184,"schemaVersion":447984074911121426,'
-    '"data":{"age":"25","id":"1","name":"John Doe","score":"95"},"old":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}'
-)
-DELETED = (
-    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"DELETE","commitTs":447984114259722243,'
-    '"buildTs":1708923776484,"schemaVersion":447984074911121426,'
-    '"old":{"age":"25","id":"1","name":"John Doe","score":"95"}}'
-)
-WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984124732375041,"buildTs":1708923816911}'
-ALTERED = (
-    '{"version":1,"type":"ALTER","sql":"ALTER TABLE `user` ADD COLUMN `createTime` TIMESTAMP",'
-    f'"commitTs":447987408682614795,"buildTs":1708936343598,"tableSchema":{NEW_SCHEMA},"preTableSchema":{OLD_SCHEMA}}}'
-)
-BOOTSTRAP = (
-    '{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":1708924603278,'
-    f'"tableSchema":{document_schema("new_user", 447984074911121426, ID, NAME, AGE, SCORE)}}}'
-)
-SAMPLES = (INSERTED, UPDATED, DELETED, WATERMARK, ALTERED, BOOTSTRAP)
-"""Document 002's samples without white space."""
-
+SAMPLES = literal("ticdc-simple-samples.jsonl").splitlines()
+"""Document 002's samples without white space: INSERT, UPDATE, DELETE, WATERMARK, ALTER, BOOTSTRAP."""
 USER = keyed(
     "simple.user",
     "id",
@@ -151,7 +104,7 @@ def test_samples_of_document_002_byte_for_byte():
     )
     found = messages("v8.5.7", CREATED, *rows, added)
     found += messages("v8.5.7", CREATED, moved, Bootstrap(at(447984140000000000), renamed))[2:]
-    assert [as_printed_there(v, s) for v, s in zip(found[1:], SAMPLES, strict=True)] == list(SAMPLES)
+    assert [as_printed_there(v, s) for v, s in zip(found[1:], SAMPLES, strict=True)] == SAMPLES
 
 
 def test_ddl_goes_to_every_partition_bootstraps_to_every_or_the_first_rows_to_their_tables():
