@@ -22,8 +22,6 @@ TICDC, ALIBABA = ticdc_canal_json, alibaba_canal_json
 DOCUMENT_DDL = literal("ticdc-canal-ddl.json")
 DOCUMENT_INSERT = literal("ticdc-canal-insert.json")
 DOCUMENT_WATERMARK = literal("ticdc-canal-watermark.json")
-CANAL_DDL = literal("canal-empty.json")
-"""An empty FlatMessage, as Canal's JSON library writes it."""
 
 UNREADABLE: tuple[bytes | str | None, ...] = (
     *(None, b"null"),
@@ -91,22 +89,6 @@ def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records: Record
         assert set(rows_by_offset(frame)) == {0}
 
 
-def test_canal_statements_are_no_rows(records: Records) -> None:
-    values = {
-        CANAL_DDL: "DDL",
-        message("ALTER", isDdl=False, sql="alter table t add c int"): "DDL",
-        message("QUERY", database="mytest", table="", sql="create database mytest"): "DDL",
-        message("QUERY", database="", sql="insert into t values (1)"): "CONTROL",
-        message("INSERT", sql="insert into t values (1)"): "CONTROL",
-        message("XACOMMIT", database="", table="", sql="XA COMMIT X'61'"): "TRANSACTION",
-        message("XAROLLBACK", database="", table="", sql="XA ROLLBACK X'61'"): "TRANSACTION",
-    }
-    out = rows_by_offset(ALIBABA.decode(records(*values)))
-    assert [[r.kind for r in rows] for rows in out.values()] == [[kind] for kind in values.values()]
-    assert all(rows[0].sql and rows[0].before is None and rows[0].after is None for rows in out.values())
-    assert out[0][0].position == "-1"
-
-
 PARTIAL = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text()), Column("b", mysql.text())))
 
 
@@ -122,25 +104,6 @@ def test_before_is_old_of_the_same_row_over_data(records: Records, module: Any) 
     assert ([tuple(r.before) for r in out[0]], [r.before for r in out[1]]) == ([(1, "x", "k"), (2, "q", None)], [None, None])
     assert [tuple(r.before) for r in out[2]] == [(None, "y", None)]
     assert [(r.op, r.before, tuple(r.after)) for r in out[3]] == [("UPDATE", None, (1, "y", "k"))]
-
-
-@pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_level_two_gives_the_tables_rows_and_nothing_else(records: Records, module: Any) -> None:
-    row = {"id": "1", "a": None, "b": "x"}
-    values = (
-        *(message("INSERT", [row]), message("INSERT", [row], table="T"), message("INSERT", [{"id": "x"}], table="other")),
-        *(message("INSERT", [row], database="DB"), message("ALTER", isDdl=True, sql="alter table t")),
-        *(message("INSERT", [row, {**row, "id": "x"}, row]), message("UPDATE", [row, row], [{}, {"id": "2147483648"}])),
-        message("UPDATE", [row], [{"id": "1.5"}]),
-    )
-    out = rows_by_offset(module.decode_rows(records(*values), PARTIAL))
-    assert {offset: [r.kind for r in rows] for offset, rows in out.items()} == {
-        0: ["ROW"],
-        5: ["CORRUPT"],
-        6: ["CORRUPT"],
-        7: ["CORRUPT"],
-    }
-    assert tuple(out[0][0].after) == (1, None, "x")
 
 
 DOCUMENT_BYTES = bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70])

@@ -195,18 +195,6 @@ def test_a_record_without_value_is_a_tombstone(records: Records, module: Any) ->
     assert module.decode_rows(records(None), SAMPLE_TABLE).collect() == []
 
 
-def test_level_two_gives_the_rows_of_the_table(records: Records) -> None:
-    """Version 1.0 names no database, so that schema and table tell; 2.0 names all three."""
-    table, row = Table("db", "t", (Column("id", PG.integer()),), ("id",), schema="public"), {"id": 1}
-    own = [{}, {"TABLE_NAME": "T"}, {"SEG_OWNER": "db"}, {"SEG_OWNER": "Public"}]
-    found = by_offset(OWN.decode_rows(records(*(message(OWN, "c", None, row, **m) for m in own)), table))
-    assert sorted(found) == [0] and found[0].after.id == 1
-    sources = [{"db": db, "schema": s, "table": t} for db, s, t in [("db", "public", "t"), ("x", "public", "t")]]
-    sources += [{"db": "db", "schema": "x", "table": "t"}, {"db": "db", "schema": "public", "table": "x"}]
-    found = by_offset(DEBEZIUM.decode_rows(records(*(message(DEBEZIUM, "c", None, row, source=s) for s in sources)), table))
-    assert sorted(found) == [0] and found[0].after.id == 1
-
-
 NAN = math.nan
 MS = connect("Timestamp")
 NOON = dt.datetime(2024, 2, 4, 12, 0, 0, 500000)
