@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastavro.schema import fingerprint, to_parsing_canonical_form
+from literals import literal
 from tables import keyed
 
 from generators.drawing.cases import boundary_scenarios
@@ -61,10 +62,7 @@ POSTGRESQL, PHYSICAL = FORMAT.profile("2020-06+postgresql"), FORMAT.profile("202
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
 ROW: Row = {"id": 1, "a": "x", "b": None}
 
-VECTOR = bytes.fromhex(
-    "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
-    "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
-)
+VECTOR = bytes.fromhex(literal("aliyun-dts-insert.hex"))
 """An INSERT in the shape of one that a consumer printed (aliyun#images), encoded by an independent Avro library."""
 
 SMALLEST = bytes.fromhex("00000000000000001e00000000000000")

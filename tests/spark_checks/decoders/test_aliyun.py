@@ -19,10 +19,7 @@ from generators.model import Column, Deployment, Table
 from generators.sources import mysql, postgresql
 from spark_checks.decoders import aliyun_dts_avro as aliyun
 
-VECTOR = (
-    "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
-    "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
-)
+VECTOR = literal("aliyun-dts-insert.hex")
 """An INSERT that an independent Avro library encoded."""
 SMALLEST = "00000000000000001e00000000000000"
 """A NOOP with everything empty (aliyun#short-records)."""

@@ -19,13 +19,8 @@ from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import ticdc_simple_avro as simple
 
-WATERMARK = bytes.fromhex("16 00 00 02 82 80 80 bb 83 cc c7 b7 0c 9e af e0 bc bc 63")
-INSERT = bytes.fromhex(
-    "16 06 06 02 0c 73 69 6d 70 6c 65 08 75 73 65 72 a8 02 00 84 80 c0 88 d7 c9 c7 b7 0c 8e ca cd bc bc 63 a4 80 e0 a1 "
-    "90 c9 c7 b7 0c 00 00 00 02 0c 04 69 64 02 02 08 6e 61 6d 65 08 10 4a 6f 68 6e 20 44 6f 65 02 75 0e 01 04 74 73 0c "
-    "1a 41 73 69 61 2f 53 68 61 6e 67 68 61 69 26 32 30 32 34 2d 30 31 2d 30 31 20 30 30 3a 30 30 3a 30 30 02 6e 00 02 "
-    "62 0a 04 00 ff 00 00 "
-)
+WATERMARK = bytes.fromhex(literal("ticdc-simple-watermark.hex"))
+INSERT = bytes.fromhex(literal("ticdc-simple-row.hex"))
 """The two known vectors."""
 
 VERSION = 447984074911121426
