@@ -70,12 +70,6 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
         fmt.profile("none")
 
 
-def test_one_case_of_each_composed_profile_is_written() -> None:
-    for fmt in formats():
-        for profile in composed(fmt)[::7]:
-            assert any(fmt.write(scenario.history, profile, LAYOUT) for scenario in boundary_scenarios(fmt, profile))
-
-
 WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
     "aliyun-dts-avro": {"2020-06": "published"},
     "cloudcanal-debezium": {"2022": "message", "2022+schemaless": "none", "2022+typed+null-images+op-a": "message"},

@@ -6,16 +6,7 @@ import json
 from typing import Any
 
 from generators.formats.debezium_json import PROFILES, DebeziumProfile, write
-from generators.model import (
-    Column,
-    Event,
-    History,
-    Layout,
-    RowChange,
-    Table,
-    Value,
-    Written,
-)
+from generators.model import Column, Event, History, Layout, RowChange, Table, Value, Written
 from generators.sources import boundaries, mysql, postgresql
 
 PLAIN = {p.name: p for p in PROFILES}

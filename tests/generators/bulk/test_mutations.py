@@ -10,7 +10,7 @@ from generators.bulk import mutations
 from generators.bulk.mutations import HUGE, HUGE_BYTES, Mutants, by_deployment, oracle
 from generators.errors import UsageError
 from generators.families.avro import Encoder
-from generators.garbage.mutating import BYTES, DEEPEST, JSON, OPAQUE, parts
+from generators.garbage.mutating import BYTES, DEEPEST, JSON, parts
 from generators.garbage.wellformed import Left, State, avro_left, json_left, packed_left
 from generators.wire_format import get
 
@@ -180,12 +180,6 @@ def test_every_way_is_gone_and_every_state_is_reached(mutants):
     assert all(states.count(state) > 300 for state in State)
     # Changed nothing or came out valid: seldom enough that most of the work is done on garbage.
     assert states.count(State.UNREADABLE) > len(found) / 3
-
-
-def test_binary_formats_have_ways_of_their_own():
-    names = [way.name for way in (*BYTES, *OPAQUE)]
-    assert len(set(names)) == len(names)
-    assert len({way.name for way in (*BYTES, *JSON)}) == len((*BYTES, *JSON))
 
 
 def test_compressed_messages_are_damaged_before_and_after_they_were_compressed():

@@ -46,34 +46,6 @@ def test_numbers_that_mysql_has_not_are_refused() -> None:
             double_text(value)
 
 
-JAVA = """
-import java.nio.charset.StandardCharsets;
-import java.util.Scanner;
-public class Texts {
-    public static void main(String[] arguments) {
-        Scanner lines = new Scanner(System.in, StandardCharsets.US_ASCII);
-        StringBuilder out = new StringBuilder();
-        out.append(System.getProperty("java.specification.version")).append('\\n');
-        while (lines.hasNextLine()) {
-            String[] line = lines.nextLine().split(" ", -1);
-            switch (line[0]) {
-                case "d": out.append(Double.longBitsToDouble(Long.parseUnsignedLong(line[1], 16))); break;
-                case "f": out.append(Float.intBitsToFloat(Integer.parseUnsignedInt(line[1], 16))); break;
-                default:
-                    StringBuilder text = new StringBuilder();
-                    for (int i = 0; i < line[1].length(); i += 4) {
-                        text.append((char) Integer.parseInt(line[1].substring(i, i + 4), 16));
-                    }
-                    out.append(text.toString().hashCode());
-            }
-            out.append('\\n');
-        }
-        System.out.print(out);
-    }
-}
-"""
-
-
 def _numbers(chance: random.Random) -> Iterator[tuple[str, int, str]]:
     """Doubles and floats of every magnitude as bits, with our text: random bits, short decimals, integers, powers of two."""
     for i in range(6000):
@@ -93,15 +65,14 @@ def _numbers(chance: random.Random) -> Iterator[tuple[str, int, str]]:
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="no java on PATH: number texts and hashes are not checked against a JVM")
-def test_number_texts_and_hashes_are_those_of_a_jvm(tmp_path: Path) -> None:
+def test_number_texts_and_hashes_are_those_of_a_jvm() -> None:
     chance = random.Random(17)
     cases = [(kind, f"{bits:x}", text) for kind, bits, text in _numbers(chance)]
     for _ in range(500):
         units = [chance.choice((chance.randrange(128), chance.randrange(0x10000))) for _ in range(chance.randrange(30))]
         text = b"".join(struct.pack("<H", unit) for unit in units).decode("utf-16-le", "surrogatepass")
         cases.append(("h", "".join(f"{unit:04x}" for unit in units), str(hash_code(text))))
-    source = tmp_path / "Texts.java"
-    source.write_text(JAVA, encoding="ascii")
+    source = Path(__file__).with_name("Texts.java")
     lines = "\n".join(f"{kind} {argument}" for kind, argument, _ in cases)
     done = subprocess.run(["java", str(source)], input=lines, capture_output=True, text=True, timeout=120, check=True)
     version, *answers = done.stdout.splitlines()

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from tables import keyed
+from writing import Writing
 
 from generators.families.canal import json_text, sql_type, wire
 from generators.formats.alibaba_canal_json import PROFILES, CanalProfile, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
     Column,
-    Event,
     History,
     Instant,
     Json,
@@ -46,14 +46,8 @@ NEW = PLAIN["1.1.8"]
 ABC = keyed("mytest.user", "id", id=mysql.integer("bigint"), a=mysql.text("varchar", 64), b=mysql.text("varchar", 64))
 
 
-def written(p: CanalProfile, *events: Event, partitions: int = 3) -> list[Written]:
-    return write(History(events), p, Layout("topic", partitions))
-
-
-def one(p: CanalProfile, *events: Event) -> tuple[dict[str, Any], Written]:
-    (found,) = written(p, *events)
-    assert found.message.value is not None
-    return json.loads(found.message.value), found
+written = Writing(write)
+one = written.one
 
 
 def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
@@ -585,10 +579,7 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
         Column("c", mysql.text("text"), declared="TEXT(100)"),
     )
     event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
-    live, asked = (
-        json.loads(write(History((event,)), profile("1.1.7", *options), Layout())[0].message.value or b"")
-        for options in ((), ("tsdb-off",))
-    )
+    live, asked = (one(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
     assert (live["mysqlType"], live["data"]) == ({"id": "SERIAL", "c": "TEXT(100)"}, [{"id": "-5", "c": "Ã©"}])
     assert (asked["mysqlType"], asked["data"]) == (
         {"id": "bigint(20) unsigned", "c": "text"},
@@ -601,18 +592,17 @@ def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_it
     shown = []
     for name in ("plain", "dot.ted"):
         event = insert(Table("d", name, columns, (), (("b",), ("a😀",))), {"a😀": 1, "b": 2})
-        (sent,) = write(History((event,)), profile("1.1.5", "tsdb-off"), Layout())
-        body = json.loads(sent.message.value or b"")
+        body, _ = one(profile("1.1.5", "tsdb-off"), event)
         assert (body["mysqlType"]["a?"], body["data"]) == ("enum('?','é')", [{"a?": "1", "b": "2"}])
         shown.append(body["pkNames"])
     assert shown == [None, ["a?"]]
 
 
 def test_a_dynamic_topic_is_of_the_table() -> None:
-    (sent,) = write(History((insert(TOPICS, {"id": 1}),)), profile("1.1.7", "dynamic-topic"), Layout())
+    (sent,) = written(profile("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
     assert sent.message.topic == "db1_t_case"
-    (sent,) = write(History((SourceStatement(START, "rows-query", "x", "Db1"),)), profile("1.1.7", "dynamic-topic"), Layout())
-    assert sent.message.topic == Layout().topic
+    (sent,) = written(profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1"))
+    assert sent.message.topic == "topic"
 
 
 def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> None:
@@ -628,13 +618,13 @@ def test_rows_of_a_minimal_event_have_the_same_columns() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("a", mysql.text()), Column("b", mysql.text())))
     one: Row = {"id": 1, "a": "x", "b": "k"}
     rows = ((one, {**one, "a": ""}), ({**one, "id": 2}, {**one, "id": 2, "b": ""}))
-    (sent,) = write(History((change(table, Op.UPDATE, *rows),)), profile("1.1.8", "minimal"), Layout())
+    (sent,) = written(profile("1.1.8", "minimal"), change(table, Op.UPDATE, *rows))
     assert json.loads(sent.message.value or b"")["data"] == [{"a": "", "b": "k"}, {"a": "x", "b": ""}]
 
 
 def test_binary_is_right_padded_or_not() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 4))))
-    (sent,) = write(History((insert(table, {"id": 1, "c": b"a"}),)), profile("1.1.8"), Layout())
+    (sent,) = written(profile("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
     cell = (sent.changes[0].after or {})["c"]
     assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "a", (b"a", b"a\0\0\0"))
 
@@ -667,10 +657,8 @@ def test_mysql_8_has_no_display_widths() -> None:
 def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
     """canal#live-character-binary."""
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)")))
-    lossy, plain = (
-        write(History((insert(table, {"id": 1, "c": value}),)), profile("1.1.8"), Layout())[0] for value in (b"a\xff", b"a")
-    )
-    body, cell = json.loads(lossy.message.value or b""), (lossy.changes[0].after or {})["c"]
+    (body, lossy), (_, plain) = (one(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a"))
+    cell = (lossy.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("a\ufffd", 1, "CHAR(8)")
     assert (cell.state, lossy.changes[0].accept) == (State.ANY, ((Kind.CORRUPT, None),))
     assert plain.changes[0].accept == ()
@@ -680,11 +668,9 @@ def test_a_batch_ends_with_the_event_that_fills_it() -> None:
     """canal#batch-size."""
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"))))
     row: Row = {"id": 1, "c": "x" * 20_000}
-    sent = write(History((insert(table, row),) * 5), profile("1.1.8"), Layout())
-    first = json.loads(sent[0].message.value or b"")["id"]
-    assert [json.loads(one.message.value or b"")["id"] - first for one in sent] == [0, 0, 0, 1, 1]
-    small = write(History((insert(table, {"id": 1, "c": ""}),) * 200), profile("1.1.8"), Layout())
-    assert len({json.loads(one.message.value or b"")["id"] for one in small}) == 1
+    ids = [body["id"] for body in written.bodies(NEW, *[insert(table, row)] * 5)]
+    assert [number - ids[0] for number in ids] == [0, 0, 0, 1, 1]
+    assert len({body["id"] for body in written.bodies(NEW, *[insert(table, {"id": 1, "c": ""})] * 200)}) == 1
 
 
 def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() -> None:
@@ -692,7 +678,7 @@ def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() 
     times = [Instant(START.ms + ms) for ms in (0, 5_000, 9_000, 20_000)]
     events = [insert(TOPICS, {"id": i}, at) for i, at in enumerate(times)]
     again = SourceStatement(times[2], "canal-restart", "")
-    sent = write(History((events[0], again, *events[1:])), profile("1.1.8"), Layout())
+    sent = written(NEW, events[0], again, *events[1:])
     first, *others = [json.loads(one.message.value or b"")["id"] for one in sent]
     assert (first > 1, others) == (True, [1, 1, 2])
     assert [one.message.event for one in sent] == [0, 2, 3, 4]
@@ -702,8 +688,8 @@ def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
     """canal#batch-size."""
     spans = set()
     for seed in range(40):
-        events = tuple(insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
-        ids = [json.loads(one.message.value or b"")["id"] for one in write(History(events, seed), profile("1.1.8"), Layout())]
+        events = (insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
+        ids = [body["id"] for body in written.bodies(NEW, *events, seed=seed)]
         assert ids == sorted(ids)
         spans |= {ids.count(one) for one in ids}
     assert (min(spans), max(spans)) == (1, 6)
@@ -714,13 +700,12 @@ def test_a_spatial_value_is_bytes_as_latin_1() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("g", mysql.spatial("geometry"), declared="POINT")))
     wkb = "0101000000000000000000f03f0000000000000040"
     event = change(table, Op.INSERT, (None, {"id": 1, "g": Json({"srid": 4326, "wkb": wkb})}))
-    (sent,) = write(History((event,)), profile("1.1.8"), Layout())
-    body = json.loads(sent.message.value or b"")
+    body, _ = one(profile("1.1.8"), event)
     assert body["data"][0]["g"] == bytes.fromhex(f"e6100000{wkb}").decode("latin-1")
     assert (body["mysqlType"]["g"], body["sqlType"]["g"]) == ("POINT", 2004)
     codes = {}
     for release in ("1.1.6", "1.1.8"):
-        (sent,) = write(History((insert(table, {"id": 1, "g": None}),)), profile(release), Layout())
+        (sent,) = written(profile(release), insert(table, {"id": 1, "g": None}))
         codes[release] = json.loads(sent.message.value or b"")["sqlType"]["g"]
     assert codes == {"1.1.6": -2, "1.1.8": 2004}
 
@@ -733,8 +718,8 @@ def test_a_replace_under_minimal_sets_its_key() -> None:
 
 def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)")))
-    (sent,) = write(History((insert(table, {"id": 1, "c": "é"}),)), profile("1.1.8"), Layout())
-    body, cell = json.loads(sent.message.value or b""), (sent.changes[0].after or {})["c"]
+    body, sent = one(profile("1.1.8"), insert(table, {"id": 1, "c": "é"}))
+    cell = (sent.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("\u00c3\u00a9", 2004, "TEXT(100)")
     assert (cell.state, cell.options) == (State.ONE_OF, ("é", "\u00c3\u00a9"))
 

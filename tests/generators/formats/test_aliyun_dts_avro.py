@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from fastavro.schema import fingerprint, to_parsing_canonical_form
+from literals import literal
 from tables import keyed
 
+from generators.drawing.cases import boundary_scenarios
 from generators.errors import UsageError
 from generators.formats.aliyun_dts_avro import FORMAT, object_name, profile, write
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
@@ -20,6 +22,7 @@ from generators.formats.aliyun_dts_avro.scenarios import operation, setting
 from generators.formats.aliyun_dts_avro.schema import (
     BRANCHES,
     FIELD,
+    OPERATIONS,
     AvroRecord,
     Framing,
     cell_bytes,
@@ -59,10 +62,7 @@ POSTGRESQL, PHYSICAL = FORMAT.profile("2020-06+postgresql"), FORMAT.profile("202
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
 ROW: Row = {"id": 1, "a": "x", "b": None}
 
-VECTOR = bytes.fromhex(
-    "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
-    "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
-)
+VECTOR = bytes.fromhex(literal("aliyun-dts-insert.hex"))
 """An INSERT in the shape of one that a consumer printed (aliyun#images), encoded by an independent Avro library."""
 
 SMALLEST = bytes.fromhex("00000000000000001e00000000000000")
@@ -495,3 +495,24 @@ def test_branches_are_numbered_in_the_unions_order() -> None:
     """aliyun#null: the order of the union counts; that of the file's list of types differs."""
     assert [BRANCHES.index(name) for name in ("null", "Character", "Decimal", "Float", "EmptyObject")] == [0, 2, 3, 4, 12]
     assert cell_bytes(("Decimal", {"value": "", "precision": 0, "scale": 0})) == b"\x06\x00\x00\x00"
+
+
+def test_every_branch_and_every_operation_occurs_in_a_case() -> None:
+    found, operations = set(), set()
+    for p in (PLAIN, POSTGRESQL):
+        for scenario in boundary_scenarios(FORMAT, p):
+            for record in (whole(False).read(w.message.value or b"")[0] for w in write(scenario.history, p, Layout())):
+                operations.add(record["operation"])
+                for value in (v for side in ("beforeImages", "afterImages") for v in record[side] or () if record["fields"]):
+                    found.add(value[0].rpartition(".")[2] if isinstance(value, tuple) else value and "EmptyObject")
+    assert found == {None, *BRANCHES[1:]}
+    assert operations == set(OPERATIONS)
+
+
+def test_real_marks_are_shorter_than_the_demos_filler() -> None:
+    """aliyun#filler: the demo leaves out what has 48 bytes or less."""
+    for p in FORMAT.profiles:
+        for scenario in (one for one in boundary_scenarios(FORMAT, p) if "control:short" in one.tags):
+            (found,) = write(scenario.history, p, Layout())
+            assert len(found.message.value or b"") <= 48
+            assert found.changes[0].kind in (Kind.TRANSACTION, Kind.HEARTBEAT)

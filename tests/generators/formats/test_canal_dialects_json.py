@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from literals import literal
+from writing import Writing
 
 from generators.errors import UsageError
 from generators.formats.canal_dialects_json import FORMAT, PROFILES, DialectProfile, profile, write
-from generators.model import Column, Event, History, Instant, Layout, Op, SchemaChange, SourceType, Table, Value
+from generators.model import Column, Instant, Op, SchemaChange, SourceType, Table, Value
 from generators.sources import boundaries, mysql
 
-CKAFKA = (
-    '{"data":null,"database":"dip_test","es":1655812326,"id":0,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-    '"sql":"CREATE DATABASE `dip_test` CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci","sqlType":null,"table":"","ts":1655812326,'
-    '"type":"QUERY"}'
-)
-
-
-def texts(of: DialectProfile, *events: Event) -> list[str]:
-    return [(one.message.value or b"").decode() for one in write(History(events), of, Layout())]
+texts = Writing(write).texts
+CKAFKA = literal("tencent-ckafka-ddl.json")
 
 
 def test_the_statement_of_ckafkas_page() -> None:

@@ -8,22 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from literals import literal
+from writing import Writing
 
 from generators.formats.cloudcanal_canal_json import PROFILES, CanalJsonProfile, write
-from generators.model import (
-    Column,
-    Event,
-    History,
-    Instant,
-    Layout,
-    Op,
-    Row,
-    SchemaChange,
-    State,
-    Table,
-    TransactionMark,
-    Written,
-)
+from generators.model import Column, History, Instant, Layout, Op, Row, SchemaChange, State, Table, TransactionMark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -33,31 +22,10 @@ DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("c
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
 TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
 
-TYPES = '"mysqlType":{"col1":"varchar(22)","col2":"varchar(22)","col_pk":"varchar(22)"}'
-CODES = '"sqlType":{"col1":12,"col2":12,"col_pk":12}'
-UPDATE = (
-    '{"data":[{"col1":"11","col2":"11","col_pk":"11"}],"database":"db_test","es":1669790847000,"id":0,"isDdl":false,'
-    f'{TYPES},"old":[{{"col1":"22","col2":"22","col_pk":"22"}}],"pkNames":["col_pk"],"sql":"",{CODES},"table":"table_test",'
-    '"ts":1669790848072,"type":"UPDATE"}'
-)
-DDL = (
-    f'{{"data":[],"database":"db_test","es":1669790951000,"id":0,"isDdl":true,{TYPES},"old":[],"pkNames":[],'
-    f'"sql":"alter table table_test add col2 varchar(22) null",{CODES},"table":"table_test",'
-    '"tableChanges":{"table":{"columns":['
-    '{"jdbcType":12,"name":"col1","position":0,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col2","position":1,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col_pk","position":2,"typeExpression":"varchar(22)","typeName":"varchar"}],'
-    '"primaryKeyColumnNames":["col_pk"]},"type":"ALTER"},"ts":1669790952584,"type":"ALTER"}'
-)
-
-
-def written(p: CanalJsonProfile, *events: Event) -> list[Written]:
-    return write(History(events), p, Layout("topic", 3))
-
-
-def one(p: CanalJsonProfile, *events: Event) -> tuple[dict[str, Any], Written]:
-    (found,) = written(p, *events)
-    return json.loads(found.message.value or b""), found
+written = Writing(write)
+one = written.one
+UPDATE = literal("cloudcanal-canal-update.json")
+DDL = literal("cloudcanal-canal-ddl.json")
 
 
 def alter() -> SchemaChange:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from literals import literal
 from tables import keyed
 
 from generators.formats.cloudcanal_debezium import FORMAT, PROFILES, EnvelopeProfile, profile
@@ -19,21 +20,8 @@ AT = Instant(1_669_796_261_933, 0)
 TABLE = keyed("db_test.table_test", "col_pk", col1=STRING, col2=STRING, col_pk=STRING)
 ROW = {"col1": "11", "col2": "11", "col_pk": "11"}
 
-DML = (
-    '{"op":"c","ts_ms":1669796261933,"after":{"col1":"11","col2":"11","col_pk":"11"},"before":{},'
-    '"source":{"ts_ms":1669796261933,"db":"db_test","table":"table_test","connector":"MySQL","gtid":null,'
-    '"file":"mysql-bin.000003","pos":%d,"server_id":223344}}'
-)
-DDL = (
-    '{"databaseName":"db_test","ddl":"alter table table_test add col2 varchar(22) null","ts_ms":1669797213247,'
-    '"source":{"ts_ms":1669796261933,"db":"db_test","table":"table_test","connector":"MySQL","gtid":null,'
-    '"file":"mysql-bin.000003","pos":%d,"server_id":223344},'
-    '"tableChanges":{"type":"ALTER","table":{"columns":['
-    '{"jdbcType":12,"name":"col1","position":0,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col2","position":1,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col_pk","position":2,"typeExpression":"varchar(22)","typeName":"varchar"}],'
-    '"primaryKeyColumnNames":["col_pk"]}}}'
-)
+DML = literal("cloudcanal-debezium-row.txt")
+DDL = literal("cloudcanal-debezium-ddl.txt")
 
 
 def written(event: Event, profile: EnvelopeProfile = PROFILES[0]) -> Written:
@@ -78,13 +66,7 @@ def test_what_the_field_table_says_instead() -> None:
     assert payload(change(TABLE, Op.DELETE, (ROW, None)))["after"] == {}
 
 
-SAMPLE = (
-    '{"payload":{"after":{"column_1":"3"},"before":null,"op":"c","source":{"connector":"MySQL","db":"kafka_test",'
-    '"file":"mysql-bin.000003","gtid":null,"pos":%d,"server_id":223344,"table":"new_table","ts_ms":1659614884026},'
-    '"ts_ms":1659614884026},"schema":{"fields":[{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,'
-    '"type":"int(11)"}],"type":"struct"},{"field":"before","fields":[{"field":"column_1","isPK":true,"jdbType":4,'
-    '"type":"int(11)"}],"type":"struct"}],"type":"struct"}}'
-)
+SAMPLE = literal("cloudcanal-debezium-sample.txt")
 
 
 def test_the_message_of_the_vendors_article() -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from literals import literal
+from writing import Writing
 
 from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
-from generators.formats.cloudcanal_json import PROFILES, JsonProfile, write
+from generators.formats.cloudcanal_json import PROFILES, write
 from generators.model import (
     Column,
-    Event,
-    History,
     Instant,
     Kind,
-    Layout,
     Op,
     Row,
     SchemaChange,
@@ -27,7 +25,6 @@ from generators.model import (
     Table,
     TransactionMark,
     Value,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -39,33 +36,13 @@ DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("c
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
 TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
 AT = Instant(1669789152000, 1)
+written = Writing(write)
+one = written.one
 
-TYPES = '"dbValType":{"col1":"varchar(22)","col2":"varchar(22)","col_pk":"varchar(22)"}'
-JDBC = '"jdbcType":{"col1":12,"col2":12,"col_pk":12}'
 NEW = '[{"col1":"11","col2":"11","col_pk":"11"}]'
 OLD = '[{"col1":"22","col2":"22","col_pk":"22"}]'
-DML = (
-    f'{{"action":"ACTION","before":BEFORE,"bid":0,"data":DATA,"db":"db_test",{TYPES},"isDdl":false,"entryType":"ROWDATA",'
-    f'"execTs":1669789152000,{JDBC},"pks":[],"schema":"db_test","sendTs":1669789153377,"sql":"","table":"table_test"}}'
-)
-DDL = (
-    f'{{"action":"ALTER","before":[],"bid":0,"data":[],"db":"db_test",{TYPES},"isDdl":true,"entryType":"ROWDATA",'
-    f'"execTs":1669789188000,{JDBC},"pks":[],"schema":"db_test","sendTs":1669789189533,'
-    '"sql":"alter table table_test add col2 varchar(22) null","table":"table_test","tableChanges":{"table":{"columns":['
-    '{"jdbcType":12,"name":"col1","position":0,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col2","position":1,"typeExpression":"varchar(22)","typeName":"varchar"},'
-    '{"jdbcType":12,"name":"col_pk","position":2,"typeExpression":"varchar(22)","typeName":"varchar"}],'
-    '"primaryKeyColumnNames":["col_pk"]},"type":"ALTER"}}'
-)
-
-
-def written(p: JsonProfile, *events: Event) -> list[Written]:
-    return write(History(events), p, Layout("topic", 3))
-
-
-def one(p: JsonProfile, *events: Event) -> tuple[dict[str, Any], Written]:
-    (found,) = written(p, *events)
-    return json.loads(found.message.value or b""), found
+DML = literal("cloudcanal-row.txt")
+DDL = literal("cloudcanal-ddl.json")
 
 
 def alter() -> SchemaChange:
@@ -128,14 +105,7 @@ def test_a_deleted_row_stands_in_data_or_by_the_other_reading_in_before() -> Non
         assert [c.before["col1"].text for c in found.changes if c.before] == ["11", "22"]
 
 
-CONSUMED = (
-    '{"action":"ALTER","before":[],"bid":0,"data":[],"db":"alltype_mysql","dbValType":{"a":"int","b":"int","c":"int"},"ddl":true,'
-    '"entryType":"ROWDATA","execTs":1669880624000,"jdbcType":{"a":4,"b":4,"c":4},"pks":[],"schema":"alltype_mysql",'
-    '"sendTs":1669880625377,"sql":"alter table aaa add c int null","table":"aaa","tableChanges":{"table":{"columns":['
-    '{"jdbcType":4,"name":"a","position":0,"typeExpression":"int","typeName":"int"},'
-    '{"jdbcType":4,"name":"b","position":1,"typeExpression":"int","typeName":"int"},'
-    '{"jdbcType":4,"name":"c","position":2,"typeExpression":"int","typeName":"int"}],"primaryKeyColumnNames":[]},"type":"ALTER"}}'
-)
+CONSUMED = literal("cloudcanal-consumed.json")
 
 
 def test_the_message_that_the_vendor_consumed() -> None:

@@ -26,6 +26,7 @@ from debezium_rows import (
     payload,
     written,
 )
+from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium import postgresql as _debezium_postgresql
@@ -33,15 +34,7 @@ from generators.families.debezium.postgresql import UNAVAILABLE
 from generators.families.debezium.values import Modes, header_text
 from generators.formats.debezium_json import DebeziumProfile, profile
 from generators.formats.debezium_json.envelope import adjusted, topic_name
-from generators.model import (
-    Column,
-    Kind,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Value,
-)
+from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -87,26 +80,7 @@ def test_a_decimal_in_a_key_is_base64() -> None:
 
 # Whole messages. Numbers of the harness's clock and log are cut out by `framed`.
 
-SCHEMA_1_4 = (
-    '{"schema":{"type":"struct","fields":['
-    '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":false,"field":"name"},'
-    '{"type":"double","optional":true,"field":"n"}],"optional":true,"name":"dbserver1.inventory.customers.Value","field":"before"},'
-    '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":false,"field":"name"},'
-    '{"type":"double","optional":true,"field":"n"}],"optional":true,"name":"dbserver1.inventory.customers.Value","field":"after"},'
-    '{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},'
-    '{"type":"string","optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},'
-    '{"type":"int64","optional":false,"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,'
-    '"parameters":{"allowed":"true,last,false"},"default":"false","field":"snapshot"},'
-    '{"type":"string","optional":false,"field":"db"},{"type":"string","optional":true,"field":"table"},'
-    '{"type":"int64","optional":false,"field":"server_id"},{"type":"string","optional":true,"field":"gtid"},'
-    '{"type":"string","optional":false,"field":"file"},{"type":"int64","optional":false,"field":"pos"},'
-    '{"type":"int32","optional":false,"field":"row"},{"type":"int64","optional":true,"field":"thread"},'
-    '{"type":"string","optional":true,"field":"query"}],"optional":false,"name":"io.debezium.connector.mysql.Source",'
-    '"field":"source"},{"type":"string","optional":false,"field":"op"},{"type":"int64","optional":true,"field":"ts_ms"},'
-    '{"type":"struct","fields":[{"type":"string","optional":false,"field":"id"},'
-    '{"type":"int64","optional":false,"field":"total_order"},{"type":"int64","optional":false,"field":"data_collection_order"}],'
-    '"optional":true,"field":"transaction"}],"optional":false,"name":"dbserver1.inventory.customers.Envelope"},"payload":'
-)
+SCHEMA_1_4 = literal("debezium-1.4-schema.txt")
 
 
 def test_a_whole_message_of_1_4_with_its_schema() -> None:

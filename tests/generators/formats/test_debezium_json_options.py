@@ -8,15 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from debezium_rows import (
-    CUSTOMERS,
-    PG,
-    PG_CUSTOMERS,
-    PG_OLD,
-    ROW,
-    payload,
-    written,
-)
+from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
 from generators.errors import UsageError
 from generators.families.debezium import postgresql as _debezium_postgresql

@@ -7,21 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from debezium_rows import (
-    BARE,
-    CUSTOMERS,
-    MIDDLE,
-    NEW,
-    OLD,
-    PG,
-    PG_CUSTOMERS,
-    PG_FULL,
-    PG_OLD,
-    PLAIN,
-    ROW,
-    payload,
-    written,
-)
+from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_FULL, PG_OLD, PLAIN, ROW, payload, written
 
 from generators.formats.debezium_json import DebeziumProfile, profile, write
 from generators.formats.debezium_json.envelope import table_changes
@@ -221,11 +207,14 @@ def test_postgresql_writes_no_schema_change() -> None:
 
 
 def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
-    """debezium#table-changes."""
+    """debezium#table-changes, debezium#table-changes-of-drop."""
     event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
     assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW]
     assert [one.changes[0].kind for one in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
     assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+    (old,), (_, middle) = written(profile("1.9.7.Final"), event), written(MIDDLE, event)
+    assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
+    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
 
 
 def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
@@ -257,15 +246,6 @@ def test_comments_are_written_as_they_are_spelt_and_from_2_6_on() -> None:
     assert new["id"] == '"inv"."q""q"'
     assert (new["table"]["comment"], new["table"]["columns"][0]["comment"]) == ("it''s", "c''c \\\\")
     assert (old["table"]["comment"], old["table"]["columns"][0]["comment"]) == (None, None)
-
-
-def test_truncations_by_release_and_database() -> None:
-    """debezium#table-changes, debezium#table-changes-of-drop."""
-    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
-    (old,) = written(profile("1.9.7.Final"), event)
-    assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
-    _, middle = written(MIDDLE, event)
-    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
 
 
 def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literals import literal
 from tables import keyed
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cdl import messages as _cdl
 from generators.formats import huawei_cdl_debezium, huawei_cdl_json
 from generators.model import Column, History, Instant, Kind, Layout, Op, RowChange, RowImages, State, Written
@@ -33,51 +33,9 @@ CT_PG2HUDI = keyed(
     decimalNum=postgresql.TYPES["numeric"],
 )
 
-DOCUMENT_1_0 = (
-    '{"schema":{"type":"struct","fields":[{"type":"string","optional":false,"field":"DATA_STORE"},{"type":"string","optional":false,'
-    '"field":"SEG_OWNER"},{"type":"string","optional":false,"field":"TABLE_NAME"},{"type":"int64","optional":false,'
-    '"name":"org.apache.kafka.connect.data.Timestamp","version":1,"field":"TIMESTAMP"},{"type":"string","optional":false,'
-    '"field":"OPERATION"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":[{"type":"array",'
-    '"items":{"type":"struct","fields":[{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false,'
-    '"field":"value"}],"optional":false},"optional":false,"field":"properties"}],"optional":false,"name":"transaction",'
-    '"field":"transaction"},{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":true,'
-    '"name":"unique","field":"unique"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
-    '"optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data.Timestamp","version":1,'
-    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
-    '"name":"data","field":"data"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
-    '"optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data.Timestamp","version":1,'
-    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
-    '"name":"before","field":"before"},{"type":"string","optional":false,"field":"message_version"},{"type":"string","optional":false,'
-    '"field":"message_type"},{"type":"string","optional":true,"field":"HEARTBEAT_IDENTIFIER"}],"optional":false,'
-    '"name":"public.ct_pg2hudi"},"payload":{"DATA_STORE":"POSTGRESQL","SEG_OWNER":"public","TABLE_NAME":"ct_pg2hudi",'
-    '"TIMESTAMP":1707047996013,"OPERATION":"INSERT","LOB_COLUMNS":null,"transaction":{"properties":[{"name":"lsn",'
-    '"value":163955221008},{"name":"txId","value":57227595}]},"unique":{"id":34},"data":{"count1":13,"id":34,"time1":null,'
-    '"decimalNum":null},"before":null,"message_version":"1.0","message_type":"0",'
-    '"HEARTBEAT_IDENTIFIER":"279fb050-0143-45c1-b184-50bc48c2461c"}}'
-)
+DOCUMENT_1_0 = literal("huawei-cdl-1.0.json")
 
-DOCUMENT_2_0 = (
-    '{"schema":{"type":"struct","fields":[{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},'
-    '{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp",'
-    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
-    '"name":"before","field":"before"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
-    '"optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp","field":"time1"},'
-    '{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,"name":"data",'
-    '"field":"after"},{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},{"type":"string",'
-    '"optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false,'
-    '"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,"parameters":'
-    '{"allowed":"true,last,false"},"default":"false","field":"snapshot"},{"type":"string","optional":false,"field":"db"},'
-    '{"type":"string","optional":false,"field":"schema"},{"type":"string","optional":false,"field":"table"},{"type":"int64",'
-    '"optional":true,"field":"txId"},{"type":"int64","optional":true,"field":"lsn"}],"optional":false,'
-    '"name":"io.debezium.connector.postgresql.Source","field":"source"},{"type":"string","optional":false,"field":"op"},'
-    '{"type":"int64","optional":false,"field":"ts_ms"},{"type":"string","optional":false,"field":"message_version"},{"type":"string",'
-    '"optional":false,"field":"message_type"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":'
-    '[{"type":"int32","optional":false,"field":"id"}],"optional":true,"name":"unique","field":"unique"}],"optional":false,'
-    '"name":"public.ct_pg2hudi"},"payload":{"before":null,"after":{"count1":14,"id":35,"time1":null,"decimalNum":null},"source":'
-    '{"version":"1.4.0.Final","connector":"postgresql","name":"cdl","ts_ms":1707048891235,"snapshot":"false","db":"cdl",'
-    '"schema":"public","table":"ct_pg2hudi","txId":57227663,"lsn":163955586912},"op":"c","ts_ms":1707048984208,'
-    '"message_version":"2.0","message_type":"0","LOB_COLUMNS":null,"unique":{"id":35}}}'
-)
+DOCUMENT_2_0 = literal("huawei-cdl-2.0.json")
 
 
 def written(fmt: Format[Any], event: RowChange, profile: str = "") -> list[Written]:
@@ -195,17 +153,6 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
     (one,) = written(fmt, sample(1707048891235, 35))
     lsn = int(one.changes[0].position or "")
     assert lsn > 1 << 53 and int(float(lsn)) != lsn
-
-
-def test_profiles_are_checked() -> None:
-    with pytest.raises(UnknownName, match="default-identity"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
-    with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
-    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
-        _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
-    with pytest.raises(UsageError, match="once"):
-        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")
 
 
 @settings(deadline=None, max_examples=60)

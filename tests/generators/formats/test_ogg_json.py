@@ -7,9 +7,11 @@ import re
 from decimal import Decimal
 
 import pytest
+from literals import literal
+from writing import Writing
 
 from generators.formats.ogg_json import PROFILES, OggProfile, profile, supports, write
-from generators.model import Column, History, Instant, Layout, Op, Row, RowChange, Table
+from generators.model import Column, Instant, Op, Row, Table
 from generators.sources import boundaries, mysql
 
 COLUMNS = (
@@ -23,11 +25,8 @@ COLUMNS = (
 )
 ORDERS = Table("GG", "TCUSTORD", COLUMNS, ("CUST_CODE", "ORDER_DATE", "PRODUCT_CODE", "ORDER_ID"))
 VALUES = ("BILL", mysql.wall("1995-12-31 15:00:00"), "CAR", "765", Decimal(15000), 3, "100")
+texts = Writing(write).texts
 OF_THE_SERVER = re.compile(r'"(?:current_ts|pos|R)":"[^"]+"')
-
-
-def texts(of: OggProfile, *events: RowChange) -> list[str]:
-    return [(one.message.value or b"").decode() for one in write(History(events), of, Layout())]
 
 
 def test_an_update_of_oracles_samples() -> None:
@@ -35,24 +34,12 @@ def test_an_update_of_oracles_samples() -> None:
     after = {**before, "PRODUCT_PRICE": Decimal(14000)}
     at = Instant(1370211281000)
     (text,) = texts(profile("19.1", "tokens", "colons"), boundaries.change(ORDERS, Op.UPDATE, (before, after), at=at))
-    row = (
-        '"CUST_CODE":"BILL","ORDER_DATE":"1995-12-31:15:00:00","PRODUCT_CODE":"CAR","ORDER_ID":"765","PRODUCT_PRICE":{},'
-        '"PRODUCT_AMOUNT":3,"TRANSACTION_ID":"100"'
-    )
-    documented = (
-        '{"table":"GG.TCUSTORD","op_type":"U","op_ts":"2013-06-02 22:14:41.000000","current_ts":"2015-09-18T13:39:35.748000",'
-        '"pos":"00000000000000002891","tokens":{"R":"AADPkvAAEAAEqLzAAA"},'
-        f'"before":{{{row.format("15000.00")}}},"after":{{{row.format("14000.00")}}}}}'
-    )
+    documented = literal("oracle-ogg-update.json")
     assert OF_THE_SERVER.sub("", text) == OF_THE_SERVER.sub("", documented)
     assert [len(one) for one in OF_THE_SERVER.findall(text)] == [len(one) for one in OF_THE_SERVER.findall(documented)]
 
 
-FLINK = (
-    '{"before":{"id":111,"name":"scooter","description":"Big 2-wheel scooter","weight":5.18},"after":{"id":111,"name":"scooter",'
-    '"description":"Big 2-wheel scooter","weight":5.15},"op_type":"U","op_ts":"2020-05-13 15:40:06.000000",'
-    '"current_ts":"2020-05-13 15:40:07.000000","primary_keys":["id"],"pos":"00000000000000000000143","table":"PRODUCTS"}'
-)
+FLINK = literal("flink-ogg.json")
 
 
 def test_the_example_of_flinks_documentation() -> None:

@@ -9,19 +9,19 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from literals import literal
 from tables import keyed
+from writing import Writing
 
 from generators.families.mysql_texts import cell
-from generators.formats.tencent_dts_json import FIELDS, PROFILES, TencentProfile, write
+from generators.formats.tencent_dts_json import FIELDS, PROFILES, write
 from generators.formats.tencent_dts_json.rows import type_number
 from generators.model import (
     Column,
     Event,
     Heartbeat,
-    History,
     Instant,
     Kind,
-    Layout,
     Op,
     Row,
     SchemaChange,
@@ -31,7 +31,6 @@ from generators.model import (
     TransactionMark,
     Value,
     Watermark,
-    Written,
     ZeroDate,
 )
 from generators.sources import mysql
@@ -42,23 +41,9 @@ ILLUSTRATED = Table("db", "t", (Column("id", mysql.integer("int"), nullable=Fals
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
 
 
-def written(p: TencentProfile, *events: Event, seed: int = 0) -> list[Written]:
-    return write(History(events, seed), p, Layout("topic", 3))
-
-
-def one(p: TencentProfile, *events: Event) -> tuple[dict[str, Any], Written]:
-    (found,) = written(p, *events)
-    return json.loads(found.message.value or b""), found
-
-
-ILLUSTRATION = json.loads(
-    '{"id":16,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004","position":"2196@4","safePosition":"2001@4",'
-    '"timestamp":1729744496,"gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:9","serverId":109741,"threadId":12,"sourceType":"MySQL",'
-    '"sourceVersion":"8.0.22","schemaName":"db","tableName":"t","objectName":"db.t",'
-    '"columns":[{"name":"id","dataTypeNumber":3,"isKey":true,"originalType":"int(11)"},'
-    '{"name":"b","dataTypeNumber":252,"isKey":false,"originalType":"blob"}],'
-    '"oldColumns":["1",null],"newColumns":["1","0x0fff"],"pkNames":["id"],"readerTimestamp":1729744496789,"total":1,"index":0}'
-)
+written = Writing(write)
+one = written.one
+ILLUSTRATION = json.loads(literal("tencent-dts-update.json"))
 
 
 def test_the_illustrative_record() -> None:

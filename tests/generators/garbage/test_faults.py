@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from conformance.cases.catalogue import made
-from generators.drawing.cases import as_case
 from generators.errors import Refused
 from generators.garbage import faults
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, Way
@@ -82,22 +81,6 @@ def test_obligations() -> None:
     lenient = {fault.tag for fault in FAULTS if fault.obligation == faults.UNSPECIFIED}
     assert lenient == {"duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "wrapped"}
     assert {fault.obligation for fault in FAULTS} == {"MUST", "UNSPECIFIED"}
-
-
-@pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["bare", "terminated"])
-@pytest.mark.parametrize("fault", [f for f in FAULTS if not f.accept], ids=lambda fault: fault.name)
-def test_python_json(fault: Fault, end: bytes) -> None:
-    """A strict reader of one JSON object refuses what MUST be refused; of the others it takes only the ones named here."""
-    value = faults.apply(written(PLAIN + end), fault).message.value
-    assert value is not None
-    try:
-        parsed: Any = json.loads(value.decode("utf-8"))
-    except ValueError:
-        parsed = None
-    if fault.name in ("duplicate-key", "lone-surrogate"):
-        assert isinstance(parsed, dict)
-    else:
-        assert not isinstance(parsed, dict)
 
 
 @pytest.mark.parametrize(
@@ -217,33 +200,12 @@ def test_cell_fault_needs_exactly_one_place(value: bytes | None) -> None:
         faults.cell_fault(written(value), CELL_FAULTS[0])
 
 
-@pytest.mark.parametrize("fault", CELL_FAULTS, ids=lambda fault: fault.name)
-def test_cell_values_fit_and_are_written_as_said(fault: CellFault) -> None:
-    kind = boundaries.every_type(_every).column(fault.column).type
-    assert mysql.fits(kind, fault.value)
-    match kind.name:
-        case "datetime":
-            assert isinstance(fault.value, int)
-            assert f'"{mysql.datetime_text(fault.value, kind.fsp)}"' == fault.good
-        case "time":
-            assert isinstance(fault.value, int)
-            assert f'"{mysql.time_text(fault.value, kind.fsp)}"' == fault.good
-        case _:
-            assert f'"{fault.value}"' == fault.good
-
-
 def _every(_kind: object) -> bool:
     return True
 
 
 def _no_floats(kind: Any) -> bool:
     return kind.name != "float"
-
-
-def test_cell_fault_names_and_sentinels_are_unique() -> None:
-    assert len({fault.name for fault in CELL_FAULTS}) == len(CELL_FAULTS) == 14
-    assert len({fault.good for fault in CELL_FAULTS}) == len(CELL_FAULTS)
-    assert all(fault.name.startswith("cell-") for fault in CELL_FAULTS)
 
 
 def test_cell_scenarios() -> None:
@@ -279,22 +241,6 @@ def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excu
                 assert (fault is None) != (not why), (logical, way)
                 assert fault is None or columns[fault.column] is logical
                 assert not why.startswith("cell-") or why in mine
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_unfit_cell_finds_its_place(name: str) -> None:
-    fmt = get(name)
-    for profile in fmt.profiles:
-        if profile.deployment.compression == "none":
-            given = fmt.unfit_cells(profile)
-            cases = list(faults.cell_fault_scenarios(fmt.supports, given, profile.source))
-            assert (
-                len({fault.name for fault, _ in cases}) == len(cases) > (10 if fmt.container == "confluent" else 30)
-                or profile.options
-            )
-            for fault, scenario in cases[-3:]:
-                sent = [w for w in as_case(fmt, profile, scenario).written if any(c.kind is Kind.ROW for c in w.changes)]
-                assert all(faults.cell_fault(w, fault).message.value != w.message.value for w in sent), fault.name
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import time
 from array import array
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+from consumed import consumed
 
 from conformance.brokers.embedded import free_ports
 from generators.errors import HarnessError, UsageError
@@ -34,24 +34,9 @@ pytestmark = pytest.mark.kafka
 YEAR_2100_MS = 4_102_444_800_000
 
 
-def consume(bootstrap, topic, count, timeout_s=30):
-    """`count` records of a topic by (partition, offset)."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
-    try:
-        partitions = consumer.list_topics(topic, timeout=60).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
-        found = {}
-        deadline = time.monotonic() + timeout_s
-        while len(found) < count and time.monotonic() < deadline:
-            for record in consumer.consume(1000, timeout=0.5):
-                assert record.error() is None
-                found[record.partition(), record.offset()] = record
-        # Nothing may follow either.
-        after = consumer.consume(1, timeout=0.3)
-        assert [(record.error(), record.partition(), record.offset(), record.value()) for record in after] == []
-        return found
-    finally:
-        consumer.close()
+def by_place(bootstrap, topic):
+    """A topic's records by (partition, offset)."""
+    return {(record.partition(), record.offset()): record for record in consumed(bootstrap, topic)}
 
 
 def topics(bootstrap):
@@ -82,7 +67,7 @@ def test_round_trip(kafka, topic):
         *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1)),
     ]
     assert 0 < result.p50_ms <= result.p99_ms <= result.seconds * 1000
-    records = consume(kafka.bootstrap, topic, 5)
+    records = by_place(kafka.bootstrap, topic)
     assert len(records) == 5
     for message, placed in zip(messages, result.placed, strict=True):
         record = records[placed.partition, placed.offset]
@@ -97,7 +82,7 @@ def test_offsets_are_aligned_with_the_input_over_many_batches(kafka, topic):
     count = 20_000
     messages = [Message("cdc", (i * 7 + i // 5) % 3, None, str(i).encode(), timestamp_ms=1 + i) for i in range(count)]
     result = publish(kafka.bootstrap, topic, iter(messages))
-    records = consume(kafka.bootstrap, topic, count)
+    records = by_place(kafka.bootstrap, topic)
     assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
 
 
@@ -110,7 +95,7 @@ def test_without_override_each_message_goes_to_its_own_topic(kafka):
 def test_timestamp_zero_is_the_time_of_publishing(kafka, topic):
     before = int(time.time() * 1000)
     publish(kafka.bootstrap, topic, [Message("cdc", 0, None, b"x", timestamp_ms=0)])
-    (record,) = consume(kafka.bootstrap, topic, 1).values()
+    (record,) = by_place(kafka.bootstrap, topic).values()
     assert before - 1000 <= record.timestamp()[1] <= int(time.time() * 1000) + 1000
 
 
@@ -146,7 +131,7 @@ def test_refused_by_the_broker(kafka):
         assert [i for i, place in enumerate(result.placed) if place is None] == [1, 4, 7, 10]
         assert (result.acknowledged, result.failed) == (8, 4)
         assert f"(max.message.bytes of topic {name!r} is 1000)" in result.errors[0]
-        records = consume(kafka.bootstrap, name, 8)
+        records = by_place(kafka.bootstrap, name)
         written = [int(records[0, place.offset].value().partition(b":")[0]) for place in result.placed if place is not None]
         assert written == [i for i in range(12) if i % 3 != 1]
     finally:
@@ -228,7 +213,7 @@ def test_broker_restarted_while_publishing_loses_nothing_and_repeats_nothing(own
     result = publish(own.bootstrap, "restarted-kafka", itertools.islice(endless(pause_s=0.01), count), timeout_s=60)
     restarter.join()
     assert (result.acknowledged, result.failed) == (count, 0)
-    records = consume(own.bootstrap, "restarted-kafka", count)
+    records = by_place(own.bootstrap, "restarted-kafka")
     assert sorted(int(record.value()) for record in records.values()) == list(range(count))
     assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
 

@@ -12,8 +12,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka import Message as Record
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -23,6 +21,7 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
+from consumed import consumed
 
 from conformance.brokers.embedded import free_ports
 from generators.errors import UsageError
@@ -85,23 +84,6 @@ def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
     steps = [b.intended_s - a.intended_s for a, b in itertools.pairwise(told)]
     assert steps == pytest.approx([1 / 200] * 299, abs=1e-6)
     assert all(one.acked_s > one.intended_s for one in told)
-
-
-def consumed(bootstrap: str, topic: str, timeout_s: float = 20) -> list[Record]:
-    """Every record of a topic."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
-    try:
-        partitions = [TopicPartition(topic, one, 0) for one in consumer.list_topics(topic, timeout=60).topics[topic].partitions]
-        wanted = sum(consumer.get_watermark_offsets(one, timeout=60)[1] for one in partitions)
-        consumer.assign(partitions)
-        found: list[Record] = []
-        deadline = time.monotonic() + timeout_s
-        while len(found) < wanted and time.monotonic() < deadline:
-            found += consumer.consume(1000, timeout=0.5)
-        assert all(record.error() is None for record in found)
-        return found
-    finally:
-        consumer.close()
 
 
 @pytest.mark.kafka

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,68 +12,8 @@ from generators.recorded.agreement import agreement, difference
 from generators.recorded.episodes import Agreement, audit
 from generators.wire_format import FORMATS, get
 
-FIGURES = {
-    f"{name} {recording}": tuple(figures)
-    for name, rows in {
-        "ticdc-canal-json": (
-            *(("canal-json-ext", 276, 0, 0), ("canal-json-ext-content-compatible", 276, 0, 0)),
-            *(("canal-json-ext-delete-handle-only", 86, 0, 0), ("canal-json-ext-large-claim-check", 86, 0, 0)),
-            *(("canal-json-ext-large-handle-key-only", 86, 0, 0), ("canal-json-ext-lz4", 93, 0, 0)),
-            *(("canal-json-ext-only-updated", 93, 0, 0), ("canal-json-ext-snappy", 93, 0, 0), ("canal-json-noext", 273, 0, 0)),
-            ("v855-canal-json-content-compatible", 127, 0, 0),
-            ("v855-canal-json-ext", 130, 0, 0),
-            ("v855-canal-json-ext-content-compatible", 128, 0, 0),
-            ("v855-canal-json-ext-delete-handle-only", 124, 0, 0),
-            ("v855-canal-json-ext-large-claim-check", 124, 0, 0),
-            ("v855-canal-json-ext-large-handle-key-only", 124, 0, 0),
-            ("v855-canal-json-ext-only-updated", 128, 0, 0),
-            ("v855-canal-json-ext-snappy", 130, 0, 0),
-            ("v855-canal-json-noext", 129, 0, 0),
-            ("v855-canal-json-only-updated", 127, 0, 0),
-        ),
-        "alibaba-canal-json": (
-            *(("gbk-1.1.8", 99, 0, 0), ("m102-1.1.4", 424, 0, 6), ("m102-1.1.5", 424, 0, 6), ("m102-1.1.6", 426, 0, 6)),
-            *(("m102-field-1.1.4", 10, 0, 0), ("m102-minimal-1.1.4", 57, 0, 0), ("m102-minimal-1.1.7", 57, 0, 0)),
-            *(("m102-noblob-1.1.4", 58, 0, 0), ("m102-stmt-1.1.4", 24, 0, 1), ("main-1.1.8", 437, 0, 6)),
-            *(("minimal-1.1.8", 61, 0, 0), ("stmt-1.1.8", 27, 0, 1), ("tz-shanghai-1.1.7", 43, 0, 0)),
-        ),
-        "ticdc-simple-json": (
-            *(("simple-json-checksum", 122, 0, 0), ("simple-json-large-claim-check", 120, 0, 0)),
-            *(("simple-json-large-handle-key-only", 120, 0, 0), ("simple-json-main", 310, 0, 0)),
-            *(("simple-json-snappy", 127, 0, 0),),
-            ("v855-simple-json-checksum", 132, 3, 0),
-            ("v855-simple-json-large-claim-check", 136, 0, 0),
-            ("v855-simple-json-large-handle-key-only", 136, 0, 0),
-            ("v855-simple-json-main", 142, 0, 0),
-        ),
-        "ticdc-simple-avro": (
-            *(("simple-avro-checksum", 122, 0, 0), ("simple-avro-large-claim-check", 120, 0, 0)),
-            *(("simple-avro-large-handle-key-only", 120, 0, 0), ("simple-avro-lz4", 127, 0, 0), ("simple-avro-main", 310, 0, 0)),
-            ("v855-simple-avro-checksum", 132, 3, 0),
-            ("v855-simple-avro-large-claim-check", 136, 0, 0),
-            ("v855-simple-avro-large-handle-key-only", 136, 0, 0),
-            ("v855-simple-avro-main", 142, 0, 0),
-        ),
-        "debezium-json": (
-            *(("mdb35-bin-base64", 20, 0, 0), ("mdb35-bin-base64-noschema", 20, 0, 0), ("mdb35-bin-base64-url-safe", 20, 0, 0)),
-            *(("mdb35-bin-base64-url-safe-noschema", 20, 0, 0), ("mdb35-decstring-bigprecise", 44, 0, 0)),
-            *(("mdb35-decstring-bigprecise-noschema", 44, 0, 0), ("mdb35-default", 251, 11, 4)),
-            *(("mdb35-default-noschema", 256, 6, 4), ("mdb35-flat-default-noschema", 19, 0, 0), ("mdb35-flat-rewrite", 51, 0, 0)),
-            *(("mdb35-flat-rewrite-noschema", 51, 0, 0), ("mdb35-notomb", 30, 0, 0)),
-            *(("mdb35-numeric-replacenullfalse", 44, 0, 0), ("mdb35-snapshot", 148, 0, 3), ("mdb35-srctype", 71, 11, 2)),
-            *(("mdb35-time-connect", 33, 0, 2), ("mdb35-time-connect-noschema", 33, 0, 2), ("mdb35-time-microseconds", 33, 0, 2)),
-            *(("mdb35-time-nanoseconds", 33, 0, 2), ("my14-default", 188, 1, 34), ("pg14-decstring", 24, 0, 0)),
-            *(("pg14-default", 246, 0, 0), ("pg14-default-noschema", 246, 0, 0), ("pg35-bin-base64", 46, 0, 0)),
-            *(("pg35-bin-base64-url-safe", 46, 0, 0), ("pg35-decstring", 88, 0, 0), ("pg35-default", 284, 0, 0)),
-            *(("pg35-default-noschema", 284, 0, 0), ("pg35-flat-default-noschema", 27, 0, 0), ("pg35-flat-rewrite", 41, 0, 0)),
-            *(("pg35-flat-rewrite-noschema", 41, 0, 0), ("pg35-notomb", 30, 0, 0), ("pg35-snapshot", 92, 0, 4)),
-            *(("pg35-time-adaptive_time_microseconds", 53, 0, 0), ("pg35-time-connect", 53, 0, 0)),
-            *(("pg35-time-nanoseconds", 53, 0, 0), ("pg35-txmeta", 71, 1, 0), ("pg35-unknown", 31, 0, 8)),
-        ),
-        "debezium-avro": (("mdb35-avro", 257, 0, 4), ("pg35-avro", 283, 0, 0)),
-    }.items()
-    for recording, *figures in rows
-}
+_, *_ROWS = (line.split() for line in Path(__file__).with_name("agreement.txt").read_text("utf-8").splitlines())
+FIGURES = {f"{name} {recording}": tuple(map(int, figures)) for name, recording, *figures in _ROWS}
 """By format and recording: identical and unexplained messages, and those in no episode."""
 
 

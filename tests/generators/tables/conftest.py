@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -162,3 +163,9 @@ def reads(tmp_path):
 def told(tmp_path):
     """The notes of a schema, without the folder of their file."""
     return lambda schema: [str(note).replace(f"{tmp_path}/", "") for note in schema.notes]
+
+
+@pytest.fixture
+def noted():
+    """What is to be noted of a dump, a line each."""
+    return lambda name: Path(__file__).with_name("dumps").joinpath(f"{name}.notes").read_text("utf-8").splitlines()

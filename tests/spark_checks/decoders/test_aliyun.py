@@ -12,83 +12,41 @@ import fastavro
 import pytest
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql, postgresql
 from spark_checks.decoders import aliyun_dts_avro as aliyun
 
-VECTOR = (
-    "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
-    "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
-)
+VECTOR = literal("aliyun-dts-insert.hex")
 """An INSERT that an independent Avro library encoded."""
 SMALLEST = "00000000000000001e00000000000000"
 """A NOOP with everything empty (aliyun#short-records)."""
 
 _NAMESPACE = "com.alibaba.dts.formats.avro"
-_OPERATIONS = (
-    "INSERT UPDATE DELETE DDL BEGIN COMMIT ROLLBACK ABORT HEARTBEAT CHECKPOINT COMMAND FILL FINISH CONTROL RDB NOOP INIT"
-)
-_SOURCES = "MySQL Oracle SQLServer PostgreSQL MongoDB Redis DB2 PPAS DRDS HBASE HDFS FILE OTHER"
-_BRANCHES = {
-    "Integer": "precision:int value:string",
-    "Character": "charset:string value:bytes",
-    "Decimal": "value:string precision:int scale:int",
-    "Float": "value:double precision:int scale:int",
-    "Timestamp": "timestamp:long millis:int",
-    "DateTime": "year:int? month:int? day:int? hour:int? minute:int? second:int? millis:int?",
-    "TimestampWithTimeZone": "value:DateTime timezone:string",
-    "BinaryGeometry": "type:string value:bytes",
-    "TextGeometry": "type:string value:string",
-    "BinaryObject": "type:string value:bytes",
-    "TextObject": "type:string value:string",
-}
 
 
-def _record(name: str, fields: str) -> dict[str, Any]:
-    pairs = [f.split(":") for f in fields.split()]
-    kinds = [(n, ["null", k[:-1]] if k.endswith("?") else k) for n, k in pairs]
-    return {"namespace": _NAMESPACE, "type": "record", "name": name, "fields": [{"name": n, "type": k} for n, k in kinds]}
+*NAMED, RECORD = json.loads(literal("aliyun-dts.avsc"))
+"""The published schema (aliyun#editions): its named types, and the record."""
+BRANCHES = {one["name"]: [field["name"] for field in one.get("fields", ())] for one in NAMED}
 
 
-def _enum(name: str, symbols: str) -> dict[str, Any]:
-    return {"namespace": _NAMESPACE, "type": "enum", "name": name, "symbols": symbols.split()}
-
-
-def schema(*, born: bool = True) -> Any:
-    """The published schema (aliyun#editions), with or without its last field, as fastavro reads it."""
+def schema(fields: list[Any]) -> Any:
+    """The record of these fields as fastavro reads it."""
     named: dict[str, Any] = {}
-    for name, fields in _BRANCHES.items():
-        fastavro.parse_schema(_record(name, fields), named)
-    for one in (_enum("EmptyObject", "NULL NONE"), _record("Field", "name:string dataTypeNumber:int")):
+    for one in NAMED:
         fastavro.parse_schema(one, named)
-    fastavro.parse_schema(_enum("SourceType", _SOURCES), named)
-    fastavro.parse_schema(_record("Source", "sourceType:SourceType version:string"), named)
-    fastavro.parse_schema(_enum("Operation", _OPERATIONS), named)
-    head = (
-        "version:int id:long sourceTimestamp:long sourcePosition:string safeSourcePosition:string sourceTxid:string source:Source"
-    )
-    found = _record("Record", head + " operation:Operation objectName:string?")
-    images = ["null", "string", {"type": "array", "items": ["null", *_BRANCHES, "EmptyObject"]}]
-    found["fields"] += [
-        {"name": "processTimestamps", "type": ["null", {"type": "array", "items": "long"}]},
-        {"name": "tags", "type": {"type": "map", "values": "string"}},
-        {"name": "fields", "type": ["null", "string", {"type": "array", "items": "Field"}]},
-        *({"name": "beforeImages", "type": images}, {"name": "afterImages", "type": images}),
-    ]
-    if born:
-        found["fields"].append({"name": "bornTimestamp", "type": "long"})
-    return fastavro.parse_schema(found, named)
+    return fastavro.parse_schema({**RECORD, "fields": fields}, named)
 
 
-NEWER, OLDER = schema(), schema(born=False)
+NEWER, OLDER = schema(RECORD["fields"]), schema(RECORD["fields"][:-1])
 NONE, NULLED = ("EmptyObject", "NONE"), ("EmptyObject", "NULL")
 
 
 def cell(branch: str, *values: object, **parts: object) -> tuple[str, Any]:
     """A cell of that branch, its fields in order or by name."""
-    names = [f.split(":")[0] for f in _BRANCHES[branch].split()]
+    names = BRANCHES[branch]
     return branch, {**dict.fromkeys(names), **dict(zip(names, values, strict=False)), **parts}
 
 
@@ -162,42 +120,6 @@ def test_the_literal_vectors(records: Records) -> None:
     assert (out[1].kind, out[1].op, out[1].database, out[1].after) == ("CONTROL", None, None, None)
 
 
-def test_every_operation_has_its_kind(records: Records) -> None:
-    """INIT are a full load's rows (aliyun#init), COMMAND is MongoDB's DDL (aliyun#command); a row's op is the operation."""
-    rows = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "INIT": "READ"}
-    kinds = dict.fromkeys(_OPERATIONS.split(), "CONTROL") | dict.fromkeys(rows, "ROW") | {"DDL": "DDL", "COMMAND": "DDL"}
-    kinds |= dict.fromkeys(("BEGIN", "COMMIT", "ROLLBACK", "ABORT"), "TRANSACTION") | {"HEARTBEAT": "HEARTBEAT"}
-    image, statement = [number(1), None], "alter table t add c int"
-    values = []
-    for operation, kind in kinds.items():
-        after = image if kind == "ROW" else statement if kind == "DDL" else None
-        bare = {"names": "id b" if kind == "ROW" else None, "objectName": "db.t" if kind in ("ROW", "DDL") else None}
-        values += [
-            record(operation, before=image if kind == "ROW" else None, after=after, older=older, **bare) for older in (0, 1)
-        ]
-    out = by_offset(aliyun.decode(records(*values)))
-    assert [r.kind for r in out.values()] == [kind for kind in kinds.values() for _ in range(2)]
-    assert [r.op for r in out.values()] == [rows.get(operation) for operation in kinds for _ in range(2)]
-    assert [r.sql for r in out.values()] == [statement if kind == "DDL" else None for kind in kinds.values() for _ in range(2)]
-    told = {
-        (r.kind, r.database, r.table, r.types and tuple(sorted(r.types.items())), r["keys"] and tuple(r["keys"]))
-        for r in out.values()
-    }
-    assert told == {
-        *(("ROW", "db", "t", (("b", "1"), ("id", "0")), ("id",)), ("DDL", "db", "t", None, None)),
-        *((kind, None, None, None, None) for kind in ("TRANSACTION", "HEARTBEAT", "CONTROL")),
-    }
-    assert {r.position for r in out.values()} == {"72469@78"}
-    assert {instant(r.commit_time) for r in out.values()} == {dt.datetime(2023, 10, 11, 0, 33, 28, tzinfo=dt.UTC)}
-    found = by_offset(aliyun.decode_rows(records(*values), SMALL))
-    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in found.values()] == [
-        *[("INSERT", None, (1, None))] * 2,
-        *[("UPDATE", (1, None), (1, None))] * 2,
-        *[("DELETE", (1, None), None)] * 2,
-        *[("READ", None, (1, None))] * 2,
-    ]
-
-
 def test_names_of_objects(records: Records) -> None:
     """Dots join the parts, a dot inside one is six characters (aliyun#dots); tags have the logical names, of any source."""
     logical = {"l_db_name": "logical", "l_tb_name": "orders"}
@@ -257,32 +179,6 @@ def test_cells_belong_to_columns_by_position(records: Records) -> None:
         *(("ROW", "UPDATE", (None, None), (1, "x")), ("ROW", "UPDATE", None, (1, "x")), ("ROW", "UPDATE", None, (1, "x"))),
         *(("ROW", "DELETE", (1, None), None), ("ROW", "READ", None, (1, "x"))),
     ]
-
-
-def test_texts_of_every_branch(records: Records) -> None:
-    """Records are JSON of their fields in the schema's order, a null field null, bytes in hex."""
-    day = {"year": 2024, "month": 2, "day": 29, "hour": None, "minute": None, "second": None, "millis": None}
-    cells: tuple[tuple[Any, str | None], ...] = (
-        *((None, None), (number(2**64 - 1), '{"precision":8,"value":"18446744073709551615"}')),
-        (cell("Character", "gbk", b"\xba\xba"), '{"charset":"gbk","value":"baba"}'),
-        (cell("Character", "", b""), '{"charset":"","value":""}'),
-        (cell("Decimal", "-348.00", 5, 2), '{"value":"-348.00","precision":5,"scale":2}'),
-        (cell("Float", 0.1, 12, 31), '{"value":0.1,"precision":12,"scale":31}'),
-        (cell("Timestamp", 1696984408, 123456), '{"timestamp":1696984408,"millis":123456}'),
-        (cell("DateTime", **day), '{"year":2024,"month":2,"day":29,"hour":null,"minute":null,"second":null,"millis":null}'),
-        (
-            cell("TimestampWithTimeZone", day, "+08:00"),
-            '{"value":{"year":2024,"month":2,"day":29,"hour":null,"minute":null,"second":null,"millis":null},"timezone":"+08:00"}',
-        ),
-        (cell("BinaryGeometry", "GEOMETRY", b"\x00\xff"), '{"type":"GEOMETRY","value":"00ff"}'),
-        (cell("TextGeometry", "GEOMETRY", "POINT(1 1)"), '{"type":"GEOMETRY","value":"POINT(1 1)"}'),
-        (cell("BinaryObject", "BLOB", b""), '{"type":"BLOB","value":""}'),
-        (cell("TextObject", "JSON", '{"a\\n":"\x01汉"}'), None),
-    )
-    names = [f"c{i}" for i in range(len(cells))]
-    out = by_offset(aliyun.decode(records(record("INSERT", " ".join(names), None, [wire for wire, _ in cells]))))
-    assert [out[0].after[name] for name in names[:-1]] == [text for _, text in cells[:-1]]
-    assert json.loads(out[0].after[names[-1]]) == {"type": "JSON", "value": '{"a\\n":"\x01汉"}'}
 
 
 ONE = [number(1), None]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, rows_by_offset
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
@@ -18,28 +19,9 @@ from spark_checks.decoders import alibaba_canal_json, ticdc_canal_json
 
 TICDC, ALIBABA = ticdc_canal_json, alibaba_canal_json
 
-DOCUMENT_DDL = (
-    '{"id":0,"database":"test","table":"","pkNames":null,"isDdl":true,"type":"QUERY","es":1639633094670,"ts":1639633095489,'
-    '"sql":"drop database if exists test","sqlType":null,"mysqlType":null,"data":null,"old":null,'
-    '"_tidb":{"commitTs":163963309467037594}}'
-)
-DOCUMENT_INSERT = (
-    '{"id":0,"database":"test","table":"tp_int","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1639633141221,'
-    '"ts":1639633142960,"sql":"","sqlType":{"c_bigint":-5,"c_int":4,"c_mediumint":4,"c_smallint":5,"c_tinyint":-6,"id":4},'
-    '"mysqlType":{"c_bigint":"bigint","c_int":"int","c_mediumint":"mediumint","c_smallint":"smallint","c_tinyint":"tinyint",'
-    '"id":"int"},"data":[{"c_bigint":"9223372036854775807","c_int":"2147483647","c_mediumint":"8388607","c_smallint":"32767",'
-    '"c_tinyint":"127","id":"2"}],"old":null,"_tidb":{"commitTs":163963314122145239}}'
-)
-DOCUMENT_WATERMARK = (
-    '{"id":0,"database":"","table":"","pkNames":null,"isDdl":false,"type":"TIDB_WATERMARK","es":1640007049196,'
-    '"ts":1640007050284,"sql":"","sqlType":null,"mysqlType":null,"data":null,"old":null,'
-    '"_tidb":{"watermarkTs":429918007904436226}}'
-)
-CANAL_DDL = (
-    '{"data":null,"database":"","es":null,"gtid":"","id":-1,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-    '"sql":"create database x","sqlType":null,"table":"","ts":null,"type":"QUERY"}'
-)
-"""An empty FlatMessage, as Canal's JSON library writes it."""
+DOCUMENT_DDL = literal("ticdc-canal-ddl.json")
+DOCUMENT_INSERT = literal("ticdc-canal-insert.json")
+DOCUMENT_WATERMARK = literal("ticdc-canal-watermark.json")
 
 UNREADABLE: tuple[bytes | str | None, ...] = (
     *(None, b"null"),
@@ -107,22 +89,6 @@ def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records: Record
         assert set(rows_by_offset(frame)) == {0}
 
 
-def test_canal_statements_are_no_rows(records: Records) -> None:
-    values = {
-        CANAL_DDL: "DDL",
-        message("ALTER", isDdl=False, sql="alter table t add c int"): "DDL",
-        message("QUERY", database="mytest", table="", sql="create database mytest"): "DDL",
-        message("QUERY", database="", sql="insert into t values (1)"): "CONTROL",
-        message("INSERT", sql="insert into t values (1)"): "CONTROL",
-        message("XACOMMIT", database="", table="", sql="XA COMMIT X'61'"): "TRANSACTION",
-        message("XAROLLBACK", database="", table="", sql="XA ROLLBACK X'61'"): "TRANSACTION",
-    }
-    out = rows_by_offset(ALIBABA.decode(records(*values)))
-    assert [[r.kind for r in rows] for rows in out.values()] == [[kind] for kind in values.values()]
-    assert all(rows[0].sql and rows[0].before is None and rows[0].after is None for rows in out.values())
-    assert out[0][0].position == "-1"
-
-
 PARTIAL = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text()), Column("b", mysql.text())))
 
 
@@ -138,25 +104,6 @@ def test_before_is_old_of_the_same_row_over_data(records: Records, module: Any) 
     assert ([tuple(r.before) for r in out[0]], [r.before for r in out[1]]) == ([(1, "x", "k"), (2, "q", None)], [None, None])
     assert [tuple(r.before) for r in out[2]] == [(None, "y", None)]
     assert [(r.op, r.before, tuple(r.after)) for r in out[3]] == [("UPDATE", None, (1, "y", "k"))]
-
-
-@pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_level_two_gives_the_tables_rows_and_nothing_else(records: Records, module: Any) -> None:
-    row = {"id": "1", "a": None, "b": "x"}
-    values = (
-        *(message("INSERT", [row]), message("INSERT", [row], table="T"), message("INSERT", [{"id": "x"}], table="other")),
-        *(message("INSERT", [row], database="DB"), message("ALTER", isDdl=True, sql="alter table t")),
-        *(message("INSERT", [row, {**row, "id": "x"}, row]), message("UPDATE", [row, row], [{}, {"id": "2147483648"}])),
-        message("UPDATE", [row], [{"id": "1.5"}]),
-    )
-    out = rows_by_offset(module.decode_rows(records(*values), PARTIAL))
-    assert {offset: [r.kind for r in rows] for offset, rows in out.items()} == {
-        0: ["ROW"],
-        5: ["CORRUPT"],
-        6: ["CORRUPT"],
-        7: ["CORRUPT"],
-    }
-    assert tuple(out[0][0].after) == (1, None, "x")
 
 
 DOCUMENT_BYTES = bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70])

@@ -5,48 +5,34 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from decoded import Records, by_offset
+from literals import literal
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import canal_dialects_json as reference
 
-DDL = (
-    '{"data":null,"database":"dip_test","es":1655812326,"id":0,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-    '"sql":"CREATE DATABASE `dip_test` CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci","sqlType":null,"table":"","ts":1655812326,'
-    '"type":"QUERY"}'
-)
-DELETE = (
-    '{"mysqlType":{"c2":"varbinary","c5":"timestamp","id":"int"},"id":27677,"es":1624614713000,"ts":1625058726990,'
-    '"database":"test01","table":"test ","type":"DELETE","isDdl":false,"sql":"","sqlType":{"c2":-3,"c5":93,"id":4},"data":null,'
-    '"old":[{"id":"1","c2":"[106, 103]","c5":"2021-05-17 07:22:42 +00:00"}],"pkNames":["id"]}'
-)
+DDL = literal("tencent-ckafka-ddl.json")
+DELETE = literal("huawei-drs-delete.json")
 INIT = DELETE.replace("DELETE", "INIT").replace('"data":null,"old":', '"old":null,"data":')
 COLUMNS = (Column("id", mysql.integer("int")), Column("c2", mysql.binary()), Column("c5", mysql.temporal("timestamp")))
 TABLE = Table("test01", "test ", COLUMNS, ("id",))
 AT = "2021-05-17T07:22:42+00:00"
 
 
-def records(spark: SparkSession, *values: str) -> DataFrame:
-    rows = [(text.encode(), "cdc", 0, offset) for offset, text in enumerate(values)]
-    return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
-
-
-@pytest.mark.spark
-def test_level_one_reads_what_is_printed(spark: SparkSession) -> None:
-    rows = reference.decode(records(spark, DDL, DELETE, INIT)).orderBy("offset").collect()
-    assert [(row.kind, row.op) for row in rows] == [("DDL", None), ("ROW", "DELETE"), ("ROW", "READ")]
-    assert [row.commit_time.timestamp() for row in rows] == [1655812326, 1624614713, 1624614713]
+def test_level_one_reads_what_is_printed(records: Records) -> None:
+    rows = by_offset(reference.decode(records(DDL, DELETE, INIT)))
+    assert [(row.kind, row.op) for row in rows.values()] == [("DDL", None), ("ROW", "DELETE"), ("ROW", "READ")]
+    assert [row.commit_time.timestamp() for row in rows.values()] == [1655812326, 1624614713, 1624614713]
     assert (rows[1].before["c2"], rows[1].after, rows[1].position, rows[1].keys) == ("[106, 103]", None, "27677", ["id"])
     assert (rows[2].before, rows[2].after["id"]) == (None, "1")
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(("binary", "text"), [("list", "[106, 103]"), ("hex", "6a67"), ("", "jg")])
-def test_level_two_reads_binaries_and_offsets(spark: SparkSession, binary: str, text: str) -> None:
+def test_level_two_reads_binaries_and_offsets(records: Records, binary: str, text: str) -> None:
     deployment = Deployment("Asia/Shanghai", binary=binary)
     messages = [one.replace("[106, 103]", text) for one in (DELETE, INIT)]
-    rows = reference.decode_rows(records(spark, *messages), TABLE, deployment=deployment).orderBy("offset").collect()
-    assert [row.op for row in rows] == ["DELETE", "READ"]
+    rows = by_offset(reference.decode_rows(records(*messages), TABLE, deployment=deployment))
+    assert [row.op for row in rows.values()] == ["DELETE", "READ"]
     assert (bytes(rows[0].before.c2), bytes(rows[1].after.c2)) == (b"jg", b"jg")
     assert rows[0].before.c5.astimezone(dt.UTC).isoformat() == AT

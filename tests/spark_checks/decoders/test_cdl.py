@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from decoded import DOCUMENT_004, MISFIT, Records, assert_typed, by_offset
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
@@ -21,28 +22,7 @@ from spark_checks.decoders import huawei_cdl_debezium, huawei_cdl_json
 OWN, DEBEZIUM = huawei_cdl_json, huawei_cdl_debezium
 PG = postgresql
 
-SAMPLE_OWN = (
-    '{"schema":{"type":"struct","fields":[{"type":"string","optional":false,"field":"DATA_STORE"},{"type":"string","optiona'
-    'l":false,"field":"SEG_OWNER"},{"type":"string","optional":false,"field":"TABLE_NAME"},{"type":"int64","optional":false'
-    ',"name":"org.apache.kafka.connect.data.Timestamp","version":1,"field":"TIMESTAMP"},{"type":"string","optional":false,"'
-    'field":"OPERATION"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":[{"type":"array"'
-    ',"items":{"type":"struct","fields":[{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false'
-    ',"field":"value"}],"optional":false},"optional":false,"field":"properties"}],"optional":false,"name":"transaction","fi'
-    'eld":"transaction"},{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":true,"name":'
-    '"unique","field":"unique"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32'
-    '","optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data.Timestamp","ver'
-    'sion":1,"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"op'
-    'tional":true,"name":"data","field":"data"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"'
-    '},{"type":"int32","optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data'
-    '.Timestamp","version":1,"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"d'
-    'ecimalNum"}],"optional":true,"name":"before","field":"before"},{"type":"string","optional":false,"field":"message_vers'
-    'ion"},{"type":"string","optional":false,"field":"message_type"},{"type":"string","optional":true,"field":"HEARTBEAT_ID'
-    'ENTIFIER"}],"optional":false,"name":"public.ct_pg2hudi"},"payload":{"DATA_STORE":"POSTGRESQL","SEG_OWNER":"public","TA'
-    'BLE_NAME":"ct_pg2hudi","TIMESTAMP":1707047996013,"OPERATION":"INSERT","LOB_COLUMNS":null,"transaction":{"properties":['
-    '{"name":"lsn","value":163955221008},{"name":"txId","value":57227595}]},"unique":{"id":34},"data":{"count1":13,"id":34,'
-    '"time1":null,"decimalNum":null},"before":null,"message_version":"1.0","message_type":"0","HEARTBEAT_IDENTIFIER":"279fb'
-    '050-0143-45c1-b184-50bc48c2461c"}}'
-)
+SAMPLE_OWN = literal("huawei-cdl-1.0.json")
 SAMPLE_DEBEZIUM = DOCUMENT_004
 """Document 004, the two examples as they stand there."""
 SAMPLES = pytest.mark.parametrize(("module", "sample"), [(OWN, SAMPLE_OWN), (DEBEZIUM, SAMPLE_DEBEZIUM)], ids=["1.0", "2.0"])
@@ -213,18 +193,6 @@ def test_a_record_without_value_is_a_tombstone(records: Records, module: Any) ->
     (out,) = module.decode(records(None)).collect()
     assert (out.kind, out.op, out.table, out.position) == ("TOMBSTONE", None, None, None)
     assert module.decode_rows(records(None), SAMPLE_TABLE).collect() == []
-
-
-def test_level_two_gives_the_rows_of_the_table(records: Records) -> None:
-    """Version 1.0 names no database, so that schema and table tell; 2.0 names all three."""
-    table, row = Table("db", "t", (Column("id", PG.integer()),), ("id",), schema="public"), {"id": 1}
-    own = [{}, {"TABLE_NAME": "T"}, {"SEG_OWNER": "db"}, {"SEG_OWNER": "Public"}]
-    found = by_offset(OWN.decode_rows(records(*(message(OWN, "c", None, row, **m) for m in own)), table))
-    assert sorted(found) == [0] and found[0].after.id == 1
-    sources = [{"db": db, "schema": s, "table": t} for db, s, t in [("db", "public", "t"), ("x", "public", "t")]]
-    sources += [{"db": "db", "schema": "x", "table": "t"}, {"db": "db", "schema": "public", "table": "x"}]
-    found = by_offset(DEBEZIUM.decode_rows(records(*(message(DEBEZIUM, "c", None, row, source=s) for s in sources)), table))
-    assert sorted(found) == [0] and found[0].after.id == 1
 
 
 NAN = math.nan

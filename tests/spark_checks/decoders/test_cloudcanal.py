@@ -178,19 +178,6 @@ def test_what_is_no_message_is_one_corrupt_row_at_both_levels(records: Records, 
 
 
 @EACH
-def test_level_two_gives_the_tables_rows_and_refuses_unfit_cells(records: Records, module: Any) -> None:
-    table = Table("db_test", "table_test", (Column("col1", mysql.integer("int")), Column("col_pk", mysql.text())), ("col_pk",))
-    write = WRITE[module]
-    values = (
-        *(write("INSERT", [{"col1": "-1", "col_pk": "a"}]), write("UPDATE", [{"col1": "1", "col_pk": "a"}], [{"col1": "x"}])),
-        *(write("DELETE", [{"col1": "1"}, {"col1": "99999999999"}]), write("INSERT", [{"col1": "x"}], table="other")),
-    )
-    out = module.decode_rows(records(*values), table).collect()
-    assert {r.offset: (r.kind, r.op) for r in out} == {0: ("ROW", "INSERT"), 1: ("CORRUPT", None), 2: ("CORRUPT", None)}
-    assert (len(out), tuple(next(r for r in out if r.offset == 0).after)) == (3, (-1, "a"))
-
-
-@EACH
 @pytest.mark.parametrize(
     ("binary", "text"),
     [("", "\x00ÿa"), ("hex", "00ff61"), ("hex", "0x00FF61"), ("base64", "AP9h")],

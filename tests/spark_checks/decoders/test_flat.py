@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import Column, DataFrame, SparkSession
+from decoded import Records
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType
 
@@ -12,8 +13,6 @@ from generators.model import Table
 from generators.sources import mysql
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.flat import Flat
-
-pytestmark = pytest.mark.spark
 
 TABLE = Table("db", "t", (ColumnOf("id", mysql.integer("bigint")), ColumnOf("a", mysql.text())), ("id",))
 
@@ -38,14 +37,8 @@ MESSAGES = (
 )
 
 
-@pytest.fixture
-def records(spark: SparkSession) -> DataFrame:
-    rows = [(text.encode(), "cdc", 0, offset) for offset, text in enumerate(MESSAGES)]
-    return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
-
-
-def test_level_one_has_what_a_message_tells(records: DataFrame) -> None:
-    rows = FLAT.decode(records).orderBy("offset").collect()
+def test_level_one_has_what_a_message_tells(records: Records) -> None:
+    rows = FLAT.decode(records(*MESSAGES)).orderBy("offset").collect()
     assert [row.kind for row in rows] == ["ROW"] * 6 + ["CORRUPT"] * 2
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE", "READ", "INSERT", "INSERT", None, None]
     assert [row.before for row in rows[:4]] == [None, {"a": None}, {"id": "3", "a": "z"}, None]
@@ -56,8 +49,8 @@ def test_level_one_has_what_a_message_tells(records: DataFrame) -> None:
     assert {(row.table, row.error) for row in rows[6:]} == {(None, framing.UNREADABLE)}
 
 
-def test_level_two_completes_the_old_row_and_refuses_what_does_not_fit(records: DataFrame) -> None:
-    rows = {row.offset: row for row in FLAT.decode_rows(records, TABLE).collect()}
+def test_level_two_completes_the_old_row_and_refuses_what_does_not_fit(records: Records) -> None:
+    rows = {row.offset: row for row in FLAT.decode_rows(records(*MESSAGES), TABLE).collect()}
     assert (sorted(rows), tuple(rows[0].after)) == ([0, 1, 2, 3, 5, 6, 7], (9007199254740993, None))
     assert (tuple(rows[1].before), tuple(rows[1].after)) == ((2, None), (2, "y"))
     assert (tuple(rows[2].before), rows[2].after, tuple(rows[3].after)) == ((3, "z"), None, (4, ""))

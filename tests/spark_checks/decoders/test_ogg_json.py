@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-import pytest
-from pyspark.sql import DataFrame, SparkSession
+from decoded import Records, by_offset
+from literals import literal
 
 from generators.model import Column, Table
 from generators.sources import mysql
@@ -19,42 +19,25 @@ COLUMNS = (
     Column("PRODUCT_AMOUNT", mysql.integer("int")),
 )
 TABLE = Table("GG", "TCUSTORD", COLUMNS, ("CUST_CODE",))
-UPDATE = (
-    '{"table":"GG.TCUSTORD","op_type":"U","op_ts":"2013-06-02 22:14:41.000000","current_ts":"2015-09-18T13:39:35.748000",'
-    '"pos":"00000000000000002891","tokens":{"R":"AADPkvAAEAAEqLzAAA"},"before":{"CUST_CODE":"BILL",'
-    '"ORDER_DATE":"1995-12-31:15:00:00","PRODUCT_CODE":"CAR","ORDER_ID":"765","PRODUCT_PRICE":15000.00,"PRODUCT_AMOUNT":3,'
-    '"TRANSACTION_ID":"100"},"after":{"CUST_CODE":"BILL","ORDER_DATE":"1995-12-31:15:00:00","PRODUCT_CODE":"CAR",'
-    '"ORDER_ID":"765","PRODUCT_PRICE":14000.00,"PRODUCT_AMOUNT":3,"TRANSACTION_ID":"100"}}'
-)
-DELETE = (
-    '{"table":"OGG.TBL_TEST","pos":"00000000000000000000158","priamry_keys":["id"],"before":{"id":111,"name":"scooter",'
-    '"description":"Big 2-wheel scooter ","weight":5.170000076293945},"after":null,"op_type":"D",'
-    '"op_ts":"2020-05-13 17:32:24.455000"}'
-)
+UPDATE = literal("oracle-ogg-update.json")
+DELETE = literal("flink-ogg-delete.json")
 TRUNCATE = '{"table":"OGG.TBL_TEST","op_type":"T","op_ts":"2020-05-13 17:32:25.000000","pos":"00000000000000000000159"}'
 
 
-def records(spark: SparkSession, *values: str) -> DataFrame:
-    rows = [(text.encode(), "cdc", 0, offset) for offset, text in enumerate(values)]
-    return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
-
-
-@pytest.mark.spark
-def test_level_one_reads_what_is_printed(spark: SparkSession) -> None:
-    rows = reference.decode(records(spark, UPDATE, DELETE, TRUNCATE)).orderBy("offset").collect()
-    assert [(row.kind, row.op, row.database, row.table) for row in rows] == [
+def test_level_one_reads_what_is_printed(records: Records) -> None:
+    rows = by_offset(reference.decode(records(UPDATE, DELETE, TRUNCATE)))
+    assert [(row.kind, row.op, row.database, row.table) for row in rows.values()] == [
         ("ROW", "UPDATE", "GG", "TCUSTORD"),
         ("ROW", "DELETE", "OGG", "TBL_TEST"),
         ("ROW", "TRUNCATE", "OGG", "TBL_TEST"),
     ]
     assert (rows[0].before["ORDER_DATE"], rows[0].after["ORDER_ID"]) == ("1995-12-31:15:00:00", "765")
     assert (rows[1].before["name"], rows[1].after, rows[1].position) == ("scooter", None, "00000000000000000000158")
-    assert [row.commit_time.timestamp() for row in rows[:2]] == [1370211281, 1589391144.455]
+    assert [row.commit_time.timestamp() for row in (rows[0], rows[1])] == [1370211281, 1589391144.455]
     assert (rows[2].before, rows[2].after) == (None, None)
 
 
-@pytest.mark.spark
-def test_level_two_types_both_images(spark: SparkSession) -> None:
-    (row,) = reference.decode_rows(records(spark, UPDATE, DELETE), TABLE).collect()
+def test_level_two_types_both_images(records: Records) -> None:
+    (row,) = reference.decode_rows(records(UPDATE, DELETE), TABLE).collect()
     assert (Decimal("15000.00"), Decimal("14000.00")) == (row.before.PRODUCT_PRICE, row.after.PRODUCT_PRICE)
     assert (dt.datetime(1995, 12, 31, 15), 3) == (row.after.ORDER_DATE, row.after.PRODUCT_AMOUNT)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
-from decimal import Decimal
 
 import cramjam
-from decoded import MISFIT, USER, Records, assert_corrupt, assert_typed, by_offset
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset
 from grouped import cells
 from pyspark.sql import SparkSession
+from simple_images import assert_images
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
@@ -102,18 +102,6 @@ def test_samples_of_document_002(records: Records) -> None:
     assert alter.commit_time.astimezone(dt.UTC) == dt.datetime(2024, 2, 26, 8, 32, 22, 936000, dt.UTC)
 
 
-def test_kinds_and_the_table_of_each_ddl_type(records: Records) -> None:
-    kinds = ("CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
-    values = [ddl(kind, f"{kind} it", table_schema("t", *COLUMNS, keys=("id", "age"))) for kind in kinds]
-    out = by_offset(simple.decode(records(*values, ddl("QUERY", "CREATE DATABASE `simple`", None))))
-    *tables, database = out.values()
-    assert [(r.kind, r.op, r.database, r.table, r["keys"], r.sql) for r in tables] == [
-        ("DDL", None, "simple", "t", ["id", "age"], f"{kind} it") for kind in kinds
-    ]
-    assert (database.kind, database.database, database.table, database.sql) == ("DDL", None, None, "CREATE DATABASE `simple`")
-    assert (database.types, database.schema_version, database["keys"]) == (None, None, None)
-
-
 def test_types_come_from_the_schema_of_the_rows_own_version(records: Records) -> None:
     """Before the row or after it, from BOOTSTRAP, DDL or what a DDL found; never of another version, table or database."""
 
@@ -138,28 +126,7 @@ def test_types_come_from_the_schema_of_the_rows_own_version(records: Records) ->
 
 
 def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
-    stamp = at("Asia/Shanghai", "2024-01-01 00:00:00.000000")
-    vectors = (
-        *(row("INSERT", data={"id": "1", "n": None, "ts": stamp}), row("UPDATE", data={"id": "1", "a": "y"}, old={"id": "1"})),
-        *(row("UPDATE", data={"id": "1"}, old={"id": None}), row("UPDATE", data={"id": "1"})),
-        *(row("DELETE", old={"id": "1"}, data={"id": "2"}), row("INSERT", data={"id": "1"}, old={"id": "2"})),
-        *(row("INSERT", data={}), row("INSERT", data={"id": "1"}, handleKeyOnly=True, claimCheckLocation="s3://bucket/a.json")),
-        *(row("UPDATE", data={"id": "2"}, old={"id": "1"}, handleKeyOnly=True), row("DELETE", handleKeyOnly=True)),
-        row("INSERT", data={"id": "1"}, checksum={"version": 2, "corrupted": True, "current": 4294967295, "previous": 0}),
-    )
-    out = by_offset(simple.decode(records(*vectors)))
-    assert [(r.op, r.before) for r in out.values()] == [
-        *(("INSERT", None), ("UPDATE", {"id": "1"}), ("UPDATE", {"id": None}), ("UPDATE", None), ("DELETE", {"id": "1"})),
-        *([("INSERT", None)] * 3),
-        *(("UPDATE", {"id": "1"}), ("DELETE", None), ("INSERT", None)),
-    ]
-    assert [r.after for r in list(out.values())[1:]] == [
-        {"id": "1", "a": "y"},
-        *([{"id": "1"}] * 2),
-        *(None, {"id": "1"}, {}, {"id": "1"}, {"id": "2"}, None, {"id": "1"}),
-    ]
-    assert {k: v for k, v in out[0].after.items() if k != "ts"} == {"id": "1", "n": None}
-    assert json.loads(out[0].after["ts"]) == stamp
+    assert_images(simple.decode, records, row, lambda value: value and str(value))
 
 
 UNREADABLE: tuple[str | bytes | None, ...] = (
@@ -201,34 +168,6 @@ def test_unspecified_input_never_raises_and_never_vanishes(records: Records) -> 
     assert set(by_offset(simple.decode_rows(records(*values), table))) == {0}
 
 
-def test_level_two_gives_the_tables_rows_and_nothing_else(records: Records) -> None:
-    values = (
-        *(INSERT, UPDATE, DELETE, WATERMARK, ALTER),
-        *(INSERT.replace('"user"', '"USER"'), INSERT.replace('"simple"', '"Simple"').replace('"25"', '"x"')),
-        *(INSERT.replace('"25"', '"x"'), UPDATE.replace('"90.5"', '"x"'), DELETE.replace('"25"', "null")),
-        INSERT.replace('"25"', '"2.5"').replace('"INSERT"', '"DELETE"').replace('"data"', '"old"'),
-        row("INSERT", database="simple", table="user", data={"id": "1"}, handleKeyOnly=True),
-        row("DELETE", database="simple", table="user", handleKeyOnly=True),
-        row("UPDATE", database="simple", table="user", data={"id": "1", "name": "x"}, old={"id": "1", "name": None}),
-    )
-    out = by_offset(simple.decode_rows(records(*values), USER))
-    shown = {offset: (r.kind, r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for offset, r in out.items()}
-    old, new = (1, "John Doe", 25, 90.5), (1, "John Doe", 25, 95.0)
-    corrupt = ("CORRUPT", None, None, None)
-    assert shown == {
-        0: ("ROW", "INSERT", None, old),
-        1: ("ROW", "UPDATE", old, new),
-        2: ("ROW", "DELETE", new, None),
-        7: corrupt,
-        8: corrupt,
-        9: ("ROW", "DELETE", (1, "John Doe", None, 95.0), None),
-        10: corrupt,
-        11: ("ROW", "INSERT", None, (1, None, None, None)),
-        12: ("ROW", "DELETE", None, None),
-        13: ("ROW", "UPDATE", (1, None, None, None), (1, "x", None, None)),
-    }
-
-
 def b64(raw: bytes) -> str:
     """Standard base64 with padding."""
     return base64.b64encode(raw).decode()
@@ -236,22 +175,12 @@ def b64(raw: bytes) -> str:
 
 WINTER = dt.datetime(2024, 1, 1, 0, 0, 0, tzinfo=dt.UTC)
 CELLS = cells(
-    (mysql.integer("tinyint"), ("-128", -128), ("128", MISFIT)),
-    (mysql.integer("bigint"), ("9223372036854775807", 2**63 - 1)),
-    (mysql.integer("bigint", unsigned=True), ("18446744073709551615", Decimal(2**64 - 1)), ("-1", MISFIT)),
-    (mysql.decimal(10, 4), ("123.4560", Decimal("123.456")), ("1.23456", MISFIT)),
-    (mysql.decimal(65, 30), ("-" + "9" * 35 + "." + "9" * 30, "-" + "9" * 35 + "." + "9" * 30)),
+    # What has no form of its own here is typed by the function that types Canal's, with its cells.
     (mysql.real("float"), ("1e+06", 1e6), ("1.234567e+06", 1234567.0), ("1e-05", mysql.to_float32(1e-5))),
     (mysql.real("double"), ("1" + "0" * 308, 1e308), ("-0", -0.0), ("1e+400", MISFIT), ("+Inf", MISFIT)),
-    (mysql.bit(1), ("1", True)),
-    (mysql.bit(64), ("18446744073709551615", Decimal(2**64 - 1))),
-    (mysql.bit(8), ("256", MISFIT)),
-    (mysql.text("varchar"), ("null", "null")),
     (mysql.binary("blob"), (b64(bytes(range(256))), bytes(range(256))), ("", b""), ("abcd", base64.b64decode("abcd"))),
     (mysql.binary("blob"), ("1234", base64.b64decode("1234")), ("AP8", MISFIT), ("A_-=", MISFIT), ("汉字汉字", MISFIT)),
     (mysql.binary("blob"), ("!!!!", MISFIT)),
-    (mysql.temporal("date"), ("2024-02-29", dt.date(2024, 2, 29)), ("0000-00-00", None), ("2024-02-30", MISFIT)),
-    (mysql.temporal("datetime", 6), ("2024-03-10 02:30:00.000000", dt.datetime(2024, 3, 10, 2, 30))),
     (mysql.temporal("datetime"), (at("UTC", "2024-03-10 02:30:00"), MISFIT)),
     (mysql.temporal("timestamp"), (at("UTC", "2024-01-01 00:00:00"), WINTER)),
     (mysql.temporal("timestamp"), (at("Asia/Shanghai", "2024-01-01 08:00:00"), WINTER)),
@@ -269,11 +198,6 @@ CELLS = cells(
     (mysql.temporal("timestamp"), ("", MISFIT)),
     (mysql.temporal("timestamp", 3), (at("UTC", "2024-01-01 00:00:00.123"), WINTER.replace(microsecond=123000))),
     (mysql.temporal("timestamp", 6), (at("Asia/Kolkata", "2024-01-01 05:30:00.123456"), WINTER.replace(microsecond=123456))),
-    (mysql.temporal("time", 6), ("-838:59:58.999999", "-838:59:58.999999")),
-    (mysql.year(), ("0", 0), ("1900", MISFIT)),
-    (mysql.enum_of("a", "b"), ("2", 2), ("a", MISFIT)),
-    (mysql.set_of(*map(str, range(64))), ("18446744073709551615", Decimal(2**64 - 1))),
-    (mysql.json(), ('{"a": 1, "b": null}', '{"a": 1, "b": null}'), ('{"a": 1', MISFIT)),
 )
 
 

@@ -4,116 +4,30 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 from decimal import Decimal
 from typing import Any
 
-import cramjam
 import fastavro
-from decoded import MISFIT, USER, Records, assert_corrupt, assert_typed, by_offset, instant
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
+from simple_images import assert_images
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import ticdc_simple_avro as simple
 
-WATERMARK = bytes.fromhex("16 00 00 02 82 80 80 bb 83 cc c7 b7 0c 9e af e0 bc bc 63")
-INSERT = bytes.fromhex(
-    "16 06 06 02 0c 73 69 6d 70 6c 65 08 75 73 65 72 a8 02 00 84 80 c0 88 d7 c9 c7 b7 0c 8e ca cd bc bc 63 a4 80 e0 a1 "
-    "90 c9 c7 b7 0c 00 00 00 02 0c 04 69 64 02 02 08 6e 61 6d 65 08 10 4a 6f 68 6e 20 44 6f 65 02 75 0e 01 04 74 73 0c "
-    "1a 41 73 69 61 2f 53 68 61 6e 67 68 61 69 26 32 30 32 34 2d 30 31 2d 30 31 20 30 30 3a 30 30 3a 30 30 02 6e 00 02 "
-    "62 0a 04 00 ff 00 00 "
-)
+WATERMARK = bytes.fromhex(literal("ticdc-simple-watermark.hex"))
+INSERT = bytes.fromhex(literal("ticdc-simple-row.hex"))
 """The two known vectors."""
 
 VERSION = 447984074911121426
 COMMIT = 447984084414103554
 
-
-def record(name: str, **fields: Any) -> dict[str, Any]:
-    """A record of TiCDC's schema (pkg/sink/codec/simple/message.json)."""
-    return {"type": "record", "name": name, "fields": [{"name": n, "type": kind} for n, kind in fields.items()]}
-
-
-def enum(name: str, symbols: str) -> dict[str, Any]:
-    """An enumeration of it."""
-    return {"type": "enum", "name": name, "symbols": symbols.split()}
-
-
-def array(items: Any) -> dict[str, Any]:
-    """An array of it."""
-    return {"type": "array", "items": items}
-
-
-IMAGE = ["null", {"type": "map", "values": ["null", "long", "float", "double", "string", "bytes", "Timestamp", "UnsignedBigint"]}]
-DATA_TYPE = {"mysqlType": "string", "charset": "string", "collate": "string", "length": "long", "decimal": ["null", "int"]}
-DATA_TYPE |= {"elements": ["null", array("string")], "unsigned": ["null", "boolean"], "zerofill": ["null", "boolean"]}
-SCHEMA = fastavro.parse_schema(
-    [
-        record("DataType", **DATA_TYPE),
-        {
-            "type": "record",
-            "name": "ColumnSchema",
-            "fields": [
-                {"name": "name", "type": "string"},
-                {"name": "dataType", "type": "DataType"},
-                {"name": "nullable", "type": "boolean"},
-                {"name": "default", "type": ["null", "string"]},
-            ],
-        },
-        {
-            "type": "record",
-            "name": "IndexSchema",
-            "fields": [
-                {"name": "name", "type": "string"},
-                *({"name": n, "type": "boolean"} for n in ("unique", "primary", "nullable")),
-                {"name": "columns", "type": array("string")},
-            ],
-        },
-        record(
-            "TableSchema",
-            database="string",
-            table="string",
-            tableID="long",
-            version="long",
-            columns=array("ColumnSchema"),
-            indexes=array("IndexSchema"),
-        ),
-        record("Checksum", version="int", corrupted="boolean", current="long", previous="long"),
-        record("Watermark", version="int", commitTs="long", buildTs="long"),
-        record("Bootstrap", version="int", buildTs="long", tableSchema="TableSchema"),
-        record(
-            "DDL",
-            version="int",
-            type=enum("DDLType", "CREATE ALTER ERASE RENAME TRUNCATE CINDEX DINDEX QUERY"),
-            sql="string",
-            commitTs="long",
-            buildTs="long",
-            tableSchema=["null", "TableSchema"],
-            preTableSchema=["null", "TableSchema"],
-        ),
-        *(record("Timestamp", location="string", value="string"), record("UnsignedBigint", value="long")),
-        record(
-            "DML",
-            version="int",
-            database="string",
-            table="string",
-            tableID="long",
-            type=enum("DMLType", "INSERT UPDATE DELETE"),
-            commitTs="long",
-            buildTs="long",
-            schemaVersion="long",
-            claimCheckLocation=["null", "string"],
-            handleKeyOnly=["null", "boolean"],
-            checksum=["null", "Checksum"],
-            data=IMAGE,
-            old=IMAGE,
-        ),
-        record(
-            "Message", type=enum("MessageType", "WATERMARK BOOTSTRAP DDL DML"), payload=["Watermark", "Bootstrap", "DDL", "DML"]
-        ),
-    ]
-)
+SCHEMA = fastavro.parse_schema(json.loads(literal("ticdc-simple.avsc")))
+"""TiCDC's own (pkg/sink/codec/simple/message.json)."""
 
 LONG, FLOAT, DOUBLE, STRING, BYTES, TIMESTAMP, UNSIGNED = (
     *("long", "float", "double", "string", "bytes", "Timestamp", "UnsignedBigint"),
@@ -202,46 +116,6 @@ def test_a_printed_row_is_typed(records: Records) -> None:
     assert (out.kind, out.op, out.before, found) == ("ROW", "INSERT", None, wanted)
 
 
-def test_kinds_and_the_table_of_each_ddl_type(records: Records) -> None:
-    kinds = ("CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
-    schema = table_schema("t", ("id", "int"), ("age", "int"), keys=("id", "age"))
-    values = [ddl(kind, f"{kind} it", schema, table_schema("s", ("id", "int"))) for kind in kinds]
-    out = by_offset(simple.decode(records(*values, ddl("QUERY", "CREATE DATABASE `simple`", None), bootstrap(schema))))
-    *tables, database, boot = out.values()
-    assert [(r.kind, r.op, r.database, r.table, r["keys"], r.types, r.sql) for r in tables] == [
-        ("DDL", None, "simple", "t", ["id", "age"], {"id": "int", "age": "int"}, f"{kind} it") for kind in kinds
-    ]
-    assert {(r.position, r.schema_version) for r in tables} == {("447987408682614795", "447984074911121426")}
-    assert tables[0].commit_time.astimezone(dt.UTC) == dt.datetime(2024, 2, 26, 8, 32, 22, 936000, dt.UTC)
-    assert (database.kind, database.database, database.table, database.sql) == ("DDL", None, None, "CREATE DATABASE `simple`")
-    assert (database.types, database.schema_version, database["keys"]) == (None, None, None)
-    assert (boot.kind, boot.op, boot.database, boot.table, boot["keys"]) == ("BOOTSTRAP", None, "simple", "t", ["id", "age"])
-    assert (boot.position, boot.commit_time, boot.sql, boot.schema_version) == (None, None, None, "447984074911121426")
-
-
-def test_types_come_from_the_schema_of_the_rows_own_version(records: Records) -> None:
-    """Before the row or after it, from BOOTSTRAP, DDL or what a DDL found; never of another version, table or database."""
-
-    def insert(table: str, version: int, database: str = "simple") -> bytes:
-        return row("INSERT", database=database, table=table, version=version, data={"id": (LONG, 1)})
-
-    values = (
-        *(insert("a", 1), bootstrap(table_schema("a", ("id", "int"), version=1))),
-        *(bootstrap(table_schema("a", ("id", "bigint"), version=2)), bootstrap(table_schema("a", ("id", "text"), version=1))),
-        *(insert("a", 2), insert("a", 1), insert("a", 3), insert("b", 1), insert("A", 1), insert("a", 1, "Simple")),
-        ddl("ALTER", "", table_schema("c", ("id", "int"), version=2), table_schema("c", ("id", "char"), version=1)),
-        *(insert("c", 2), insert("c", 1), bootstrap(table_schema("d", ("id", "int"), version=-1)), insert("d", -1)),
-        *(bootstrap(table_schema("e", ("id", "int")))[:-1], insert("e", VERSION)),
-        *(bootstrap(table_schema("f", ("id", "int"), ("id", "text"))), insert("f", VERSION)),
-    )
-    out = by_offset(simple.decode(records(*values)))
-    types = {offset: r.types and r.types["id"] for offset, r in out.items() if r.kind == "ROW"}
-    known = {0: "int", 4: "bigint", 5: "int", 11: "int", 12: "char", 14: "int"}
-    assert (types, out[3].types) == (known | dict.fromkeys((6, 7, 8, 9, 16, 18)), {"id": "text"})
-    assert out[14].schema_version == "18446744073709551615"
-    assert {offset for offset, r in out.items() if r.kind == "CORRUPT"} == {15, 17}
-
-
 def test_a_default_that_is_no_text_costs_nothing(records: Records) -> None:
     value = bootstrap(table_schema("t", ("b", "bit"), default="MARK")).replace(b"MARK", b"\xff\x00\xfe\x80")
     (out,) = by_offset(simple.decode(records(value))).values()
@@ -275,23 +149,7 @@ def test_a_float_is_the_shortest_text_of_its_binary32(records: Records) -> None:
 
 
 def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
-    one, two = {"id": (LONG, 1)}, {"id": (LONG, 2)}
-    checksum = {"version": 2, "corrupted": True, "current": 4294967295, "previous": 0}
-    vectors = (
-        *(row("INSERT", data=one | {"n": None}), row("UPDATE", data=one | {"a": (STRING, "y")}, old=one)),
-        *(row("UPDATE", data=one, old={"id": None}), row("UPDATE", data=one), row("DELETE", old=one, data=two)),
-        *(row("INSERT", data=one, old=two), row("INSERT", data={})),
-        row("INSERT", data=one, handleKeyOnly=True, claimCheckLocation="s3://bucket/a.json"),
-        *(row("UPDATE", data=two, old=one, handleKeyOnly=True), row("DELETE", handleKeyOnly=True)),
-        row("INSERT", data=one, checksum=checksum),
-    )
-    out = by_offset(simple.decode(records(*vectors)))
-    assert [(r.op, r.before, r.after) for r in out.values()] == [
-        *(("INSERT", None, {"id": "1", "n": None}), ("UPDATE", {"id": "1"}, {"id": "1", "a": "y"})),
-        *(("UPDATE", {"id": None}, {"id": "1"}), ("UPDATE", None, {"id": "1"}), ("DELETE", {"id": "1"}, None)),
-        *(("INSERT", None, {"id": "1"}), ("INSERT", None, {}), ("INSERT", None, {"id": "1"})),
-        *(("UPDATE", {"id": "1"}, {"id": "2"}), ("DELETE", None, None), ("INSERT", None, {"id": "1"})),
-    ]
+    assert_images(simple.decode, records, row, lambda value: value and ("long" if value in (1, 2) else "string", value))
 
 
 UNREADABLE: tuple[bytes | None, ...] = (
@@ -313,41 +171,6 @@ def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Record
     table = Table("db", "t", (Column("a", mysql.integer("int")),))
     for frame in (simple.decode(records(*UNREADABLE)), simple.decode_rows(records(*UNREADABLE), table)):
         assert_corrupt(frame, len(UNREADABLE))
-
-
-CELLS_OF_USER = {"id": (LONG, 1), "name": (STRING, "John Doe"), "age": (LONG, 25), "score": (FLOAT, 90.5)}
-
-
-def test_level_two_gives_the_tables_rows_and_nothing_else(records: Records) -> None:
-    def user(op: str, *, database: str = "simple", table: str = "user", **fields: Any) -> bytes:
-        return row(op, database=database, table=table, **fields)
-
-    old, bad = CELLS_OF_USER, CELLS_OF_USER | {"age": (STRING, "25")}
-    new = {"score": (FLOAT, 95.0)} | {name: old[name] for name in ("age", "name", "id")}
-    values = (
-        *(user("INSERT", data=old), user("UPDATE", data=new, old=old), user("DELETE", old=new)),
-        *(WATERMARK, bootstrap(table_schema("user", ("id", "int"))), ddl("ALTER", "", table_schema("user", ("id", "int")))),
-        *(user("INSERT", table="USER", data=old), user("INSERT", database="Simple", data=bad), user("INSERT", data=bad)),
-        *(user("UPDATE", data=new, old=bad), user("DELETE", old=new | {"age": None})),
-        *(user("INSERT", data=old | {"name": (BYTES, b"John Doe")}), user("INSERT", data={"id": (LONG, 1)}, handleKeyOnly=True)),
-        *(user("DELETE", handleKeyOnly=True), user("INSERT", data=old | {"other": (STRING, "x")})),
-    )
-    out = by_offset(simple.decode_rows(records(*values), USER))
-    shown = {offset: (r.kind, r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for offset, r in out.items()}
-    first, second = (1, "John Doe", 25, 90.5), (1, "John Doe", 25, 95.0)
-    corrupt = ("CORRUPT", None, None, None)
-    assert shown == {
-        0: ("ROW", "INSERT", None, first),
-        1: ("ROW", "UPDATE", first, second),
-        2: ("ROW", "DELETE", second, None),
-        8: corrupt,
-        9: corrupt,
-        10: ("ROW", "DELETE", (1, "John Doe", None, 95.0), None),
-        11: corrupt,
-        12: ("ROW", "INSERT", None, (1, None, None, None)),
-        13: ("ROW", "DELETE", None, None),
-        14: ("ROW", "INSERT", None, first),
-    }
 
 
 WINTER = dt.datetime(2024, 1, 1, 0, 0, 0, tzinfo=dt.UTC)
@@ -402,9 +225,3 @@ CELLS = cells(
 def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
     deployment = Deployment(time_zone="Asia/Tokyo")
     assert_typed(spark, records, simple, CELLS, lambda name, cell: row("DELETE", old={name: cell}), deployment)
-
-
-def test_a_compressed_schema_types_its_rows(records: Records) -> None:
-    packed = [bytes(cramjam.snappy.compress_raw(value)) for value in (INSERT, bootstrap(table_schema("user", ("id", "int"))))]
-    insert, boot = by_offset(simple.decode(records(*packed), deployment=Deployment(compression="snappy"))).values()
-    assert (insert.types, boot.kind) == ({"id": "int"}, "BOOTSTRAP")

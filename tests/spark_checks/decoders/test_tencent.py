@@ -8,18 +8,14 @@ from decimal import Decimal
 
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import tencent_dts_json as tencent
 
-UPDATE = """{"id":16,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004","position":"2196@4","safePosition":"2001@4",
- "timestamp":1729744496,"gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:9","serverId":109741,"threadId":12,"sourceType":"MySQL",
- "sourceVersion":"8.0.22","schemaName":"db","tableName":"t","objectName":"db.t",
- "columns":[{"name":"id","dataTypeNumber":3,"isKey":true,"originalType":"int(11)"},
-            {"name":"b","dataTypeNumber":252,"isKey":false,"originalType":"blob"}],
- "oldColumns":["1",null],"newColumns":["1","0x0fff"],"pkNames":["id"],"readerTimestamp":1729744496789,"total":1,"index":0}"""
+UPDATE = literal("tencent-dts-update.json")
 """An illustrative record, made from the field table of the vendor's page."""
 
 
@@ -141,41 +137,9 @@ def test_a_broken_time_or_a_member_twice_never_raises_and_never_vanishes(records
     assert set(by_offset(tencent.decode_rows(records(*values), SMALL))) == {0, 1}
 
 
-def test_level_two_gives_the_tables_rows_and_nothing_else(records: Records) -> None:
-    table = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text()), Column("b", mysql.text())))
-    values = (
-        *(record("INSERT", "id a b", None, ["1", "x", None]), record("INSERT", "b id a", None, ["y", "1", "x"])),
-        *(record("INSERT", "id b", None, ["1", "y"]), record("UPDATE", "id a b", ["1", "x", "y"], ["2"])),
-        *(record("DELETE", "id a b", ["1", "x", "y"], None), record("UPDATE", "id a b", None, ["1", "x", "y"])),
-        *(record("INSERT", "id a b c", None, ["1", "x", "y", "z"]), record("INSERT", "id a b", None, ["x", "1", "2"])),
-        record("UPDATE", "id a b", ["x", "1", "2"], ["1", "x", "y"]),
-        record("INSERT", "id a b", None, ["x", "1", "2"], tableName="T"),
-        record("INSERT", "id a b", None, ["x", "1", "2"], schemaName="DB"),
-    )
-    out = by_offset(tencent.decode_rows(records(*values), table))
-    shown = {offset: (r.kind, r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for offset, r in out.items()}
-    full, corrupt = (1, "x", "y"), ("CORRUPT", None, None, None)
-    assert shown == {
-        0: ("ROW", "INSERT", None, (1, "x", None)),
-        1: ("ROW", "INSERT", None, full),
-        2: ("ROW", "INSERT", None, (1, None, "y")),
-        3: ("ROW", "UPDATE", full, (2, None, None)),
-        4: ("ROW", "DELETE", full, None),
-        5: ("ROW", "UPDATE", None, full),
-        6: ("ROW", "INSERT", None, full),
-        7: corrupt,
-        8: corrupt,
-    }
-
-
 NOON = dt.datetime(2024, 10, 24, 12, 34, 56, tzinfo=dt.UTC)
 CELLS = cells(
-    (mysql.integer("int"), ("-2147483648", -(2**31)), ("2147483648", MISFIT), ("3.0x", MISFIT)),
-    (mysql.integer("bigint", unsigned=True), ("18446744073709551615", Decimal(2**64 - 1))),
-    (mysql.decimal(10, 4), ("3.0", Decimal(3)), ("1.23456", MISFIT)),
-    (mysql.real("float"), ("3.14", mysql.to_float32(3.14))),
-    (mysql.real("double"), ("1.7976931348623157E308", 1.7976931348623157e308)),
-    (mysql.bit(8), ("255", 255), ("256", MISFIT)),
+    # What has no form of its own here is typed by the function that types Canal's, with its cells.
     (mysql.text("varchar"), ("0x41", "0x41"), ("null", "null")),
     (mysql.binary("blob"), ("0x0fff", b"\x0f\xff"), ("0X0FFF", b"\x0f\xff"), ("0x" + bytes(range(256)).hex(), bytes(range(256)))),
     (mysql.binary("blob"), ("0x", b""), ("", b""), ("0xfff", MISFIT)),  # tencent#binary: the page's own
@@ -192,12 +156,10 @@ CELLS = cells(
     (mysql.temporal("timestamp", 6), ("", MISFIT)),
     (mysql.temporal("time"), ("12:34:56.000000", "12:34:56.000000"), ("99:99:99", MISFIT)),
     (mysql.temporal("time", 6), ("-838:59:58.9", "-838:59:58.9")),
-    (mysql.year(), ("2024", 2024)),
     (mysql.enum_of("a", "2", "b"), ("b", 3), ("2", 2), ("3", 3), ("", 0), ("A", MISFIT), ("4", MISFIT)),
     (mysql.enum_of("a", ""), ("", 2)),
     (mysql.set_of("a", "b", "c"), ("a,c", Decimal(5)), ("", Decimal(0)), ("6", Decimal(6)), ("a,d", MISFIT), ("8", MISFIT)),
     (mysql.set_of(*(f"m{i}" for i in range(64))), (",".join(f"m{i}" for i in range(64)), Decimal(2**64 - 1))),
-    (mysql.json(), ('{"a": 1}', '{"a": 1}'), ('{"a": 1', MISFIT)),
 )
 
 

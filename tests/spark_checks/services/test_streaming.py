@@ -191,24 +191,11 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
             "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
-            "makers": ["reference", "batch-lost-on-restart"],
+            "makers": ["reference"],
         }
         return group, request
 
     return make
-
-
-def test_a_query_that_ends_after_a_state_goes_on_from_its_checkpoint(
-    spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]]
-) -> None:
-    group, request = asked("ticdc-canal-json", "v7.1.6+extension", "all")
-    hold = {"batch": 1, "at": "after", "how": "fail"}
-    with pytest.raises(Exception, match="stopped on purpose after batch 1"):
-        streaming.handle(spark, {**request, "hold": hold}, load)
-    assert streaming.handle(spark, request, load)["batches"] == 3
-    assert [outcome.wrong for outcome in judge(group, read_state(tmp_path / "tables" / "reference"), "restart")] == [[]]
-    (liar,) = judge(group, read_state(tmp_path / "tables" / "batch-lost-on-restart"), "restart")
-    assert liar.broken["ticdc-canal-json/stream/restart"] > 0
 
 
 def kind_of_time(spark: SparkSession, topics: Gapped, name: str) -> set[int]:
@@ -240,7 +227,7 @@ def test_of_used_topics_only_committed_messages_count(
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
         source = {"kafka": options, "topic": ",".join(names.values())}
-        request |= {"source": source, "makers": ["reference"], "lanes": streams.lanes_of(group, names)}
+        request |= {"source": source, "lanes": streams.lanes_of(group, names)}
         streaming.handle(spark, request, load)
         firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
         kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]
