@@ -258,6 +258,7 @@ def decode(records, deployment=None):
 """
 
 ONE = """
+from conformance.engines.child import SMALL
 from conformance.pytest_plugin import DecoderSuite
 
 
@@ -265,6 +266,7 @@ class TestMine(DecoderSuite):
     format = "huawei-cdl-json"
     decoder = "mine.py:decode"
     profile = "1.0"
+    spark_conf = SMALL
 
 
 class TestAgain(TestMine):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 
 import pytest
 from click.testing import CliRunner
 
-from conformance.brokers.jars import cached
 from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
@@ -336,12 +334,3 @@ def test_a_program_that_is_not_there_is_told():
     told = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
     assert isinstance(told.exception, UnknownName)
     assert "seatunnel/foreign-rows" in str(told.exception)
-
-
-@pytest.mark.parametrize("product", reproducing.PRODUCTS)
-def test_each_program_shows_its_fault(product):
-    if shutil.which("javac") is None or cached(reproducing.bundle(product)) is None:
-        pytest.skip(f"needs a JDK and the jars of {product}: `python -m scoreboard --reproduce {product}` brings them")
-    some = reproducing.shown(product)
-    printed = reproducing.run(product, some, print)
-    assert printed == {fault.id: fault.actual for fault in some}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import budget
-from conformance.engines.child import ChildEngine
+from conformance.engines.child import OURS, SMALL, ChildEngine
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
 from conformance.running.watching import FIRST, changed, first, sources, state, turns
@@ -131,7 +131,7 @@ def test_a_module_that_the_decoder_imports_is_read_again(beside, tmp_path, class
     changes = iter((wrong, right))
     settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=(CASE,))
     # A child of its own: its working directory is the test's.
-    with ChildEngine() as engine:
+    with ChildEngine(conf={**OURS, **SMALL}) as engine:
         seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
     assert not [one.error for one in seen if one.result is None]
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
