@@ -1,8 +1,6 @@
 """The configuration file: where it is found, what it may say, what wins over what, and what is said of a bad one."""
 
 import json
-import signal
-import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -10,13 +8,14 @@ from pathlib import Path
 import click
 import jsonschema
 import pytest
+from command_lines import parsed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.commands import config
 from conformance.commands._config_keys import COMMON, ONCE, PLUGIN, Key, schema, sections
 from conformance.commands.brokers import BrokerProperty, BrokerSpec
-from conformance.commands.cli import cli, main
+from conformance.commands.cli import cli
 from conformance.commands.shell import Assignment, DecoderSpec, Named
 from conformance.commands.spark_options import Checked, SparkSetting
 from generators.errors import UsageError
@@ -26,14 +25,6 @@ PUBLISHED = Path(config.__file__).with_name("config.schema.json")
 SECTIONS = sections(cli)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The working directory, below nothing that has a configuration."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def written(folder, text, name="cdc-conformance.toml"):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
@@ -41,35 +32,8 @@ def written(folder, text, name="cdc-conformance.toml"):
     return path
 
 
-def parsed(*argv):
-    """The context of the command that a command line ends in; nothing is performed."""
-    ctx, command = cli.make_context("cdc-conformance", list(map(str, argv))), cli
-    while isinstance(command, click.Group):
-        name, command, rest = command.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
-        ctx = command.make_context(name, rest, parent=ctx)
-    return ctx
-
-
 def params(*argv):
     return parsed(*argv).params
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """A function that runs a command in this process: its exit code, standard output and standard error."""
-
-    def run(*argv):
-        monkeypatch.setattr(sys, "argv", ["cdc-conformance", *map(str, argv)])
-        before, code = signal.getsignal(signal.SIGTERM), 0
-        try:
-            main()
-        except SystemExit as error:
-            code = error.code or 0
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 # Where it is found
