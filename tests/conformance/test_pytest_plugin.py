@@ -171,7 +171,7 @@ UNDECIDED = len(rules(LENIENT)) + 1
             {"errors": 1},
             "TestMine.format: unknown format 'ticdc-canal-jsno'. Did you mean '",
         ),
-        (("-k", MUST), {}, {"passed": 1, "deselected": ALL}, ""),
+        *((("-k", MUST), {}, {"passed": 1, "deselected": ALL}, ""), (("-m", "cdc"), {}, {"passed": ALL + 1}, "")),
         ("-x", {"broken": [r.id for r in rules(FORMAT)]}, {"failed": 1}, ""),
     ],
 )

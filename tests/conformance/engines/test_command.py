@@ -377,18 +377,6 @@ def test_closing_stops_what_runs_and_cancels_what_waits(session_processes, event
     assert session_processes(pid) == []
 
 
-def test_what_the_decoder_started_is_ended_with_it(tmp_path, session_processes):
-    script = tmp_path / "parent.sh"
-    script.write_text(f"#!/bin/sh\nsleep 600 &\n{shlex.quote(sys.executable)} {shlex.quote(str(LIAR))} honest\n", "utf-8")
-    script.chmod(0o755)
-    started = CommandEngine()
-    started.load(f"cmd:{script}", "auto").result(60)
-    pid = started.pid
-    assert len(session_processes(pid)) == 3
-    started.close()
-    assert session_processes(pid) == []
-
-
 def test_no_thread_is_left_behind():
     before = threading.active_count()
     with CommandEngine() as started:
