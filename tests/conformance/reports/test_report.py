@@ -362,18 +362,3 @@ def test_the_replay_command_can_be_pasted():
 )
 def test_readable(value, shown):
     assert console.readable(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "strict", "code"),
-    [
-        *(([Verdict.PASS, Verdict.REJECTED], False, 0), ([Verdict.PASS, Verdict.NON_STRICT, Verdict.INFORMATIONAL], False, 0)),
-        *(([Verdict.PASS, Verdict.NON_STRICT], True, 1), ([Verdict.PASS, Verdict.UNSUPPORTED], True, 0)),
-        *(([Verdict.UNSUPPORTED], False, 4), ([], False, 4), ([Verdict.PASS, Verdict.FAIL], False, 1)),
-        *(([Verdict.ACCEPTED], False, 1), ([Verdict.ERRORED], False, 1), ([Verdict.TIMEOUT, Verdict.PASS], False, 1)),
-    ],
-)
-def test_exit_codes(verdicts, strict, code):
-    cases = tuple(CaseResult(case(str(i)), v, (FINDING,) if v is Verdict.NON_STRICT else ()) for i, v in enumerate(verdicts))
-    result = replace(RUN, formats=(replace(FORMAT, cases=cases),), strict=strict)
-    assert result.exit_code == code
