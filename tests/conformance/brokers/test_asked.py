@@ -1,9 +1,11 @@
-"""The broker that a user asks for: its file, its properties, and what they cannot be given for."""
+"""The broker that a user asks for: its file and properties, what they cannot be given for, and what Spark is told of them."""
 
 import pytest
 
 from conformance.brokers.asked import asked
+from conformance.brokers.spark_options import spark_options
 from generators.errors import UsageError
+from generators.publishing.cluster import Cluster
 
 
 @pytest.fixture
@@ -57,3 +59,126 @@ def test_what_spark_cannot_take_is_told_before_it_starts():
     found = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
     with pytest.raises(UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"):
         found.check_spark()
+
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+KEY = "-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n"
+LOGIN = "org.apache.kafka.common.security"
+
+
+def translated(**given):
+    found = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
+    assert found.pop("kafka.bootstrap.servers") == "kafka:9093"
+    return {name.removeprefix("kafka."): value for name, value in found.items()}
+
+
+def test_an_address_alone():
+    assert spark_options("kafka:9092") == {"kafka.bootstrap.servers": "kafka:9092"}
+
+
+@pytest.mark.parametrize("name", ["sasl_mechanism", "sasl_mechanisms"])
+def test_name_and_password_are_in_a_login_module(name):
+    assert translated(
+        **{name: "SCRAM-SHA-512"}, security_protocol="sasl_ssl", sasl_username="alice", sasl_password='pa"ss\\w;'
+    ) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": f'{LOGIN}.scram.ScramLoginModule required username="alice" password="pa\\"ss\\\\w;";',
+    }
+    assert translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")["sasl.jaas.config"] == (
+        f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
+    )
+
+
+def test_tokens_come_from_an_endpoint():
+    url = "https://login.test/token"
+    assert translated(
+        sasl_mechanism="OAUTHBEARER",
+        sasl_oauthbearer_method="oidc",
+        sasl_oauthbearer_client_id="me",
+        sasl_oauthbearer_client_secret="s",
+        sasl_oauthbearer_scope="kafka",
+        sasl_oauthbearer_extensions="logicalCluster=lkc-1,pool=2",
+        sasl_oauthbearer_token_endpoint_url=url,
+    ) == {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": (
+            f'{LOGIN}.oauthbearer.OAuthBearerLoginModule required clientId="me" clientSecret="s" scope="kafka" '
+            'extension_logicalCluster="lkc-1" extension_pool="2";'
+        ),
+        "sasl.login.callback.handler.class": f"{LOGIN}.oauthbearer.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": url,
+    }
+
+
+def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
+    for name, text in (("ca", CERTIFICATE), ("own", CERTIFICATE), ("key", KEY)):
+        (tmp_path / name).write_text(text, "ascii")
+    assert translated(
+        security_protocol="SSL",
+        ssl_ca_location=str(tmp_path / "ca"),
+        ssl_certificate_location=str(tmp_path / "own"),
+        ssl_key_location=str(tmp_path / "key"),
+        ssl_key_password="s",
+        ssl_endpoint_identification_algorithm="none",
+    ) == {
+        "security.protocol": "SSL",
+        "ssl.endpoint.identification.algorithm": "",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": CERTIFICATE,
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": CERTIFICATE,
+        "ssl.keystore.key": KEY,
+        "ssl.key.password": "s",
+    }
+    assert translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https") == {
+        "ssl.endpoint.identification.algorithm": "https",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": CERTIFICATE,
+    }
+    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": "a.p12",
+        "ssl.keystore.password": "s",
+        "ssl.key.password": "s",
+    }
+
+
+def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():
+    assert translated(
+        compression_type="zstd", linger_ms="5", fetch_wait_max_ms="20", isolation_level="read_committed", debug="all"
+    ) == {"fetch.max.wait.ms": "20", "isolation.level": "read_committed"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            {"enable_ssl_certificate_verification": "false"},
+            (
+                "property enable.ssl.certificate.verification of the broker has no counterpart in Spark's Kafka source, which "
+                "reads the topic; leave it out"
+            ),
+        ),
+        (
+            {"sasl_mechanism": "GSSAPI"},
+            "SASL mechanism 'GSSAPI' is not translated for Spark; known: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER",
+        ),
+        ({"ssl_ca_pem": "x"}, "property ssl.ca.pem of the broker: Spark takes text in PEM, which this is not"),
+        (
+            {"ssl_ca_location": "/no/such"},
+            "property ssl.ca.location=/no/such of the broker: No such file or directory; Spark takes a file in PEM",
+        ),
+        (
+            {"ssl_key_pem": KEY.replace("PRIVATE", "RSA PRIVATE")},
+            (
+                "property ssl.key.pem of the broker: Java reads keys in PKCS#8 alone (BEGIN PRIVATE KEY). Convert it: openssl "
+                "pkcs8 -topk8 -nocrypt -in OLD -out NEW"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_translated_is_named(given, expected):
+    with pytest.raises(UsageError) as caught:
+        translated(**given)
+    assert str(caught.value) == expected
