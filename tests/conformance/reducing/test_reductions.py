@@ -1,4 +1,4 @@
-"""What cases are reduced by: smaller candidates that keep the key, down to one row and one column; recorded cases lose messages."""
+"""What cases are reduced by: smaller candidates that keep the key, down to one row and column; recorded ones lose messages."""
 
 from __future__ import annotations
 

@@ -309,24 +309,21 @@ def test_the_field_is_marked_in_the_message():
     assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [('"c"', "bold underline")]
 
 
-def test_what_is_reduced_and_partly_known_says_so():
-    made = replace(FAILURE, cases=5, on_record=3, reduced="reduced from 3 columns to 1 column")
-    text = rendered(replace(RUN, failures=(made,)))
-    assert "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date" in text
-    assert "reduced   from 3 columns to 1 column" in text
-
-
-def test_many_profiles_are_counted_and_all_are_not_named():
-    many = tuple(f"v{n}" for n in range(12))
-    assert "cases     2 in 12 of 14 profiles: v0, v1, v2, v3, v4, v5, v6, v7 and 4 more; faults" in rendered(
-        replace(RUN, failures=(replace(FAILURE, profiles=many, judged=14),)), 160
-    )
-    assert "cases     2 in every profile; faults: cell-date" in rendered(replace(RUN, failures=(replace(FAILURE, judged=2),)))
-
-
-def test_causes_beyond_the_shown_ones_are_counted():
-    text = rendered(replace(RUN, failures=(replace(FAILURE, others=7),)), 160)
-    assert "here '9223372036854775808', and 7 other causes of this rule" in text
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"cases": 5, "on_record": 3}, "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date"),
+        ({"reduced": "reduced from 3 columns to 1 column"}, "reduced   from 3 columns to 1 column"),
+        (
+            {"profiles": tuple(f"v{n}" for n in range(12)), "judged": 14},
+            "cases     2 in 12 of 14 profiles: v0, v1, v2, v3, v4, v5, v6, v7 and 4 more; faults",
+        ),
+        ({"judged": 2}, "cases     2 in every profile; faults: cell-date"),
+        ({"others": 7}, "here '9223372036854775808', and 7 other causes of this rule"),
+    ],
+)
+def test_a_failure_says_how_many_cases_it_has_and_where(changes, said):
+    assert said in rendered(replace(RUN, failures=(replace(FAILURE, **changes),)), 160)
 
 
 def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
