@@ -137,10 +137,6 @@ def test_everything_is_ignored_but_what_is_named():
     assert all((ROOT / name[1:]).exists() for name in IGNORE if name.startswith("!"))
 
 
-def test_the_base_is_named():
-    assert (steps("ARG"), steps("FROM")) == (["BASE=python:3.12-slim-bookworm"], ["${BASE}"])
-
-
 def test_what_is_copied_is_there():
     copied = [shlex.split(rest)[:-1] for rest in steps("COPY")]
     assert copied == [["requirements/run.txt"], ["."]]

@@ -1,14 +1,9 @@
 import json
 import os
-import re
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -545,7 +540,7 @@ def test_a_broker_that_does_not_answer_is_an_error_of_the_environment(fake, monk
     assert (raised.exit_code, "127.0.0.1:1" in str(raised)) == (3, True)
 
 
-def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
+def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake, session_processes, monkeypatch, tmp_path):
     left = []
 
     class Interrupted(loading.Lane):
@@ -562,13 +557,17 @@ def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
             self.outcome.steps.append(made(1_000, 100_000))
             raise KeyboardInterrupt
 
-    make, _ = fake
+    engine = fake[0]()
     monkeypatch.setattr(loading, "Lane", Interrupted)
-    outcome = loading.run(LoadSettings(FORMAT, level=1), make(), "127.0.0.1:1")
-    assert len(left) == 1
-    assert (outcome.interrupted, outcome.exit_code, outcome.kinds["ROW"]) == (True, 130, 5)
-    assert report.headline(outcome) == ("interrupted", "interrupted at 1,000/s")
-    assert report.record(outcome)["figures"]["decoded"] == 10_000
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
+    words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
+    done = CliRunner().invoke(cli, ["load", FORMAT, *words])
+    found = json.loads(done.stdout)
+    assert (len(left), done.exit_code, found["verdict"], found["exit_code"]) == (1, 130, "interrupted", 130)
+    assert (left[0].outcome.kinds["ROW"], found["figures"]["decoded"]) == (5, 10_000)
+    assert report.headline(left[0].outcome) == ("interrupted", "interrupted at 1,000/s")
+    assert "all started processes have been stopped" in done.stderr and (tmp_path / "out" / "load.html").exists()
+    assert session_processes(fake[1]()[0][0]) == []
 
 
 # The format whose decoder Spark plans fastest.
@@ -604,21 +603,6 @@ def decode_rows_slow(records, table, deployment):
 
 def decode_rows_bare(records, table, deployment):
     return decode_rows(records, table, deployment).drop("row", "kind")
-"""
-
-
-TALKATIVE = """
-# The command line; it warms up once, in a JVM that starts quickly (`load` leaves QUICK out), and says at once what it does.
-import sys
-from _cdc_conformance_pytest import main
-from conformance.commands import shell
-from conformance.engines import child
-from conformance.load import sustained
-
-child.QUICK = {}
-sustained.LoadSettings.bursts = (50,)
-shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
-main()
 """
 
 
@@ -732,29 +716,3 @@ class TestUnderLoad:
         outcome = under_load("decode_rows_slow", warm_up=(), rate=400.0, duration_s=2.0)
         assert time.monotonic() - began < 90
         assert (outcome.failed, outcome.steps[0].judgement()[0], outcome.accounted, outcome.exit_code) == ("", False, False, 1)
-
-    def test_ctrl_c_in_the_middle_gives_a_partial_summary_and_leaves_nothing(self, kafka, children, eventually, tmp_path):
-        command = [sys.executable, "-c", TALKATIVE, "load", SMALL.format, "--rate", "50", "--duration", "300"]
-        command += ["--broker", kafka.bootstrap, "--format", "json", "--report", str(tmp_path)]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
-        )
-        try:
-            said = []
-            while not re.search(r"/s: [1-9]", said[-1] if said else ""):
-                line = process.stderr.readline()
-                assert line, said
-                said.append(line)
-            started = children(process.pid)
-            assert len(started) >= 2
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-        assert process.returncode == 130, err
-        found = json.loads(out)
-        assert (found["verdict"], found["exit_code"]) == ("interrupted", 130)
-        assert found["figures"]["acknowledged"] > 0
-        assert "all started processes have been stopped" in err
-        assert (tmp_path / "load.html").exists()
-        eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))

@@ -384,10 +384,8 @@ decode_rows = on_cells(reference.decode_rows, lambda kind: kind.key == {where!r}
 DEBEZIUM, SIMPLE = ("debezium-json", "3.5.0.Final+schemaless"), ("ticdc-simple-json", "v8.5.7")
 SIGNED = ("bigint unsigned", "CAST({x} - 18446744073709551616 AS {kind.spark})")
 UNWRAPPED = ("after", "transform_values(after, (k, v) -> coalesce(get_json_object(v, '$.value'), v))")
-MILLIS = ("datetime", "CAST(date_trunc('MILLISECOND', {x}) AS {kind.spark})")
 SEEDED = [
     (NAME, "v7.1.6", SIGNED, "value/unsigned-bigint", 2, "unsigned-bigint", (1 << 64) - 7),
-    (*DEBEZIUM, MILLIS, "value/datetime-micros", 2, "datetime-6", 123_456_789_012_345),
     (*DEBEZIUM, ("before", "CAST(NULL AS map<string, string>)"), "image/sides", 1, "int", None),
     (*SIMPLE, ("blob", "CAST(base64({x}) AS binary)"), "value/base64", 2, "blob", bytes(range(250))),
     (*SIMPLE, UNWRAPPED, "value/timestamp-object", 1, "timestamp-6", 1_718_454_896_999_999),

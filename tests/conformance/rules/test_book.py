@@ -110,29 +110,7 @@ def test_a_selector_is_its_conditions(text, selector):
     assert book.selector(text) == selector
 
 
-OF_A_RULE = [
-    (
-        '"rows/op" = { effects = "WRONG_OP" }',
-        "unknown field 'effects'. Did you mean 'effect'? Known: cites, effect, grade, ",
-    ),
-    ('"rows/op" = { says = 1 }', "says is a text, not 1."),
-    ('"rows/op" = { grade = "SHALL" }', "unknown grade 'SHALL'. Did you mean 'SHOULD'? Known: ASSUMED, DOCUMENTED, MAY, MUST, "),
-    ('"rows/op" = { owns = "aspects=op" }', "unknown condition 'aspects'. Did you mean 'aspect'? Known: aspect, cell, change, "),
-    ('"rows/op" = { owns = "aspect=op; op=UPDATED" }', "unknown op 'UPDATED'. Did you mean 'UPDATE'? Known: DELETE, INSERT, "),
-    *(('"rows/op" = { owns = "level=3" }', "unknown level '3'. Known: 1, 2."), ('"rows/op" = ""', "cites is empty.")),
-    ('"rows/op" = { owns = "change=op; field=cell" }', "condition 'field' is there twice."),
-    ('"rows/op" = { owns = "tag=" }', "condition 'tag' has an empty value."),
-    ('"rows/op" = {}', "neither the rule nor its kind says cites."),
-    ('"rows/op" = { effect = "WRONG_OPP" }', "unknown effect 'WRONG_OPP'. Did you mean 'WRONG_OP'?"),
-    ('"rows/op" = { owns = "aspect=ops" }', "unknown aspect 'ops'. Did you mean 'op'?"),
-    ('"rows/op" = { owns = "field=key" }', "unknown field 'key'. Did you mean 'keys'?"),
-    ('"rows/op" = { owns = "kind=ROWS" }', "unknown kind 'ROWS'. Did you mean 'ROW'?"),
-    ('"rows/op" = { owns = "logical=integer" }', "unknown logical 'integer'. Did you mean 'int'?"),
-    ('"rows/op" = { owns = "state=ABSEND" }', "unknown state 'ABSEND'. Did you mean 'ABSENT'?"),
-    ('"rows/op" = { owns = "side=behind" }', "unknown side 'behind'. Did you mean 'before'?"),
-    ('"rows/op" = "canals#times"', "unknown page of sources 'canals'. Did you mean 'canal'?"),
-    ('"rows/op" = "canal#time"', "unknown fact 'time' of sources/canal.toml. Did you mean 'times'?"),
-]
+OF_A_RULE = [line.split("  =>  ") for line in Path(__file__).with_name("wrong_rules.txt").read_text("utf-8").splitlines()[1:]]
 
 
 @pytest.mark.parametrize(

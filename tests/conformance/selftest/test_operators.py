@@ -1,4 +1,4 @@
-"""Operators, alterations and stacks."""
+"""Operators: each changes what it names, under its conditions, and what becomes of it is counted."""
 
 import fnmatch
 from collections import Counter
@@ -10,12 +10,11 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from conformance.selftest import measuring
-from conformance.selftest.bench import Bench, of_cases
+from conformance.selftest.bench import of_cases
 from conformance.selftest.measuring import Answer
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import WORDS, when
 from conformance.selftest.operators.operator import Operator, Seen
-from conformance.selftest.stacks import Stack, stacks
 from generators.model import Case, Cell, Change, Deployment, Kind, Message, Op, State
 from generators.sources import mysql
 from generators.wire_format import FORMATS, get
@@ -144,48 +143,3 @@ def test_every_reason_is_about_operators_that_are_there() -> None:
     for table in ("right", "impossible", "loose"):
         for _, globs in measuring.reasons(table):
             assert [glob for glob in globs if not fnmatch.filter(places, glob)] == []
-
-
-APART = {
-    1: ["keys-null", "delete-as-update", "types-null", "year-two-digits"],
-    2: ["year-two-digits", "delete-lost", "update-as-two"],
-}
-
-
-@pytest.fixture(scope="module")
-def tried() -> Bench:
-    fmt = get("cloudcanal-json")
-    return of_cases(fmt, named_cases(fmt, fmt.profiles[:3]))
-
-
-def test_mistakes_that_are_apart_are_named_once_each_by_any_seed(tried: Bench) -> None:
-    found = [*stacks(tried, APART, 1, 3), *stacks(tried, APART, 1, 3)]
-    assert [str(one) for one in found if not one.right] == []
-    assert [one.operators for one in found[:3]] == [one.operators for one in found[3:]]
-    assert {len(one.operators) for one in found} == {2}
-
-
-def test_what_is_not_named_twice_named_or_false_is_told() -> None:
-    right = Stack(1, ("a", "b"), (("every row of a is lost",), ("every b is wrong",)), ())
-    assert right.right
-    for wrong, words in (
-        (replace(right, named=(right.named[0], ())), "b: NOT NAMED"),
-        (replace(right, named=(right.named[0] * 2, right.named[1])), "a: every row of a is lost AND every row of a is lost"),
-        (replace(right, false=("some value is wrong",)), "FALSE: some value is wrong"),
-    ):
-        assert not wrong.right and words in str(wrong)
-
-
-def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(tried: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a row without its op no value is compared."""
-    monkeypatch.setattr("conformance.selftest.stacks.TRIES", 2)
-    assert list(stacks(tried, {1: ["op-null", "year-two-digits"], 2: []}, 1, 1)) == []
-    (shown,) = stacks(tried, {1: ["keys-null", "year-two-digits"], 2: []}, 1, 1)
-    assert set(shown.operators) == {"keys-null", "year-two-digits"}
-
-
-def test_an_operator_that_answers_by_the_message_before_is_in_no_stack(tried: Bench) -> None:
-    (one,) = stacks(
-        tried, {1: ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"], 2: []}, 1, 1
-    )
-    assert set(one.operators) == {"keys-null", "year-two-digits"}
