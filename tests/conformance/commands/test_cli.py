@@ -192,33 +192,14 @@ def test_a_corpus_is_written_and_verified_and_a_damaged_one_refused(command, cor
         assert (code, out, "no corpus here" in err) == (2, "", True)
 
 
-# A decoder of INSERTs as a process: it starts in no time.
-MINE = """
-import json, sys
-
-for line in sys.stdin:
-    asked = json.loads(line)
-    told = {{"type": "started", "cdc": 1, "levels": [1]}}
-    if asked["type"] == "record":
-        read = json.loads(asked["value"]["text"])
-        names = {{"database": read["database"], "table": read["table"] + "{more}", "keys": read["pkNames"]}}
-        change = {{"row": 0, "kind": "ROW", "op": read["type"], "after": read["data"][0], **names}}
-        told = {{"type": "changes", "seq": asked["seq"], "changes": [change]}}
-    elif asked["type"] == "end":
-        told = {{"type": "ended", "batch": asked["batch"]}}
-    if asked["type"] != "begin":
-        print(json.dumps(told), flush=True)
-"""
 SPEC = f"cmd:{shlex.quote(sys.executable)} mine.py"
 SELECTED = ("--broker", "none", "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
 
 
-def test_a_failure_is_found_replayed_and_fixed(command, tmp_path, monkeypatch):
+def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     import jsonschema
 
-    monkeypatch.chdir(tmp_path)
-    mine = tmp_path / "mine.py"
-    mine.write_text(MINE.format(more="_x"), "utf-8")
+    beside("MORE = '_x'\n")
     code, out, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--report", "out")
     assert (code, "Traceback" in err) == (1, False), err
     lines = [json.loads(line) for line in out.splitlines()]
@@ -258,16 +239,15 @@ def test_a_failure_is_found_replayed_and_fixed(command, tmp_path, monkeypatch):
     code, out, _ = command("replay", failure["file"], "--decoder", SPEC, "--format", "pretty")
     assert (code, out.partition("\n")[0]) == (1, f"FAILED {failure['rule']} {failure['case']}")
 
-    mine.write_text(MINE.format(more=""), "utf-8")
+    beside("MORE = ''\n")
     code, out, err = command("replay", failure["file"], "--yes", "--format", "pretty")
     assert (code, out) == (0, f"FIXED {failure['rule']} {failure['case']}\n")
     assert "1 of 1 FIXED: remove their files with --remove-fixed" in err
 
 
 @pytest.mark.parametrize(("report", "code"), [((), 1), (("--report", "out"), 3)])
-def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(command, tmp_path, monkeypatch, report, code):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE.format(more="_x"), "utf-8")
+def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(command, beside, tmp_path, report, code):
+    beside("MORE = '_x'\n")
     (tmp_path / ".cdc-conformance").write_text("", "utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "failures").write_text("", "utf-8")
@@ -280,8 +260,8 @@ def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(com
     assert (tmp_path / "out" / "report.html").exists() == bool(report)
 
 
-def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.format(more="_x"), "utf-8")
+def test_a_reader_that_leaves_early_costs_no_file(beside, tmp_path):
+    beside("MORE = '_x'\n")
     argv = [*MODULE, "run", TICDC, "--decoder", SPEC, *SELECTED, "--report", "out", "--format", "markdown"]
     env, pipes = {**os.environ, "PYTHONPATH": str(ROOT)}, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, cwd=tmp_path, env=env, text=True, **pipes) as done:
@@ -291,16 +271,15 @@ def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
     assert (tmp_path / "out" / "junit.xml").exists()
 
 
-def test_known_failures_are_recorded_kept_and_removed(tmp_path, command, monkeypatch):
-    mine, known = tmp_path / "mine.py", tmp_path / "known.toml"
-    monkeypatch.chdir(tmp_path)
+def test_known_failures_are_recorded_kept_and_removed(tmp_path, command, beside):
+    known = tmp_path / "known.toml"
 
     def performed(*more):
         code, _, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--format", "json", "--expect", "known.toml", *more)
         assert "Traceback" not in err
         return code, err
 
-    mine.write_text(MINE.format(more="_x"), "utf-8")
+    beside("MORE = '_x'\n")
     missing, words = performed()
     assert (missing, "write one with --update" in words) == (2, True)
     code, words = performed("--update")
@@ -308,7 +287,7 @@ def test_known_failures_are_recorded_kept_and_removed(tmp_path, command, monkeyp
     assert performed()[0] == 0
     # A narrow run shows that its own cases pass only to entries that name them.
     known.write_text(known.read_text("utf-8") + f'case = "{TICDC}/v7.1.6/shape/insert"\n', "utf-8")
-    mine.write_text(MINE.format(more=""), "utf-8")
+    beside("MORE = ''\n")
     assert performed()[0] == 5
     code, words = performed("--update")
     assert (code, "known.toml: 0 known failures; 0 new, 1 removed" in words) == (0, True)
