@@ -1,6 +1,7 @@
 """The broker that a user asks for: its file and properties, what they cannot be given for, and what Spark is told of them."""
 
 import pytest
+from text_tables import rows
 
 from conformance.brokers.asked import asked
 from conformance.brokers.spark_options import spark_options
@@ -31,27 +32,11 @@ def test_without_anything_it_is_as_before():
     assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
 
 
-RUNNING = "of the broker needs a running one, --broker HOST:PORT; this is --broker"
-
-
-@pytest.mark.parametrize(
-    ("spec", "pairs", "topic", "expected"),
-    [
-        ("embedded", [("security.protocol", "SSL")], None, f"property security.protocol {RUNNING} embedded"),
-        ("none", [("client.id", "x")], None, f"property client.id {RUNNING} none"),
-        ("auto", [], "mine", "--topic mine needs a running broker, --broker HOST:PORT; this is --broker auto"),
-        (
-            "auto",
-            [("bootstrap.servers", "kafka")],
-            None,
-            "property bootstrap.servers of the broker: 'kafka' is not HOST:PORT, or several with commas",
-        ),
-        ("embeded", [], None, "unknown broker 'embeded'. Did you mean 'embedded'?"),
-    ],
-)
-def test_what_does_not_go_together(spec, pairs, topic, expected):
+@pytest.mark.parametrize(("spec", "given", "topic", "expected"), rows(__file__, "contradictions.txt"))
+def test_what_does_not_go_together(spec, given, topic, expected):
+    pairs = [tuple(given.split("=", 1))] if given != "-" else []
     with pytest.raises(UsageError) as caught:
-        asked(spec, None, pairs, topic)
+        asked(spec, None, pairs, topic if topic != "-" else None)
     assert str(caught.value).startswith(expected)
 
 
@@ -150,35 +135,9 @@ def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():
     ) == {"fetch.max.wait.ms": "20", "isolation.level": "read_committed"}
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (
-            {"enable_ssl_certificate_verification": "false"},
-            (
-                "property enable.ssl.certificate.verification of the broker has no counterpart in Spark's Kafka source, which "
-                "reads the topic; leave it out"
-            ),
-        ),
-        (
-            {"sasl_mechanism": "GSSAPI"},
-            "SASL mechanism 'GSSAPI' is not translated for Spark; known: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER",
-        ),
-        ({"ssl_ca_pem": "x"}, "property ssl.ca.pem of the broker: Spark takes text in PEM, which this is not"),
-        (
-            {"ssl_ca_location": "/no/such"},
-            "property ssl.ca.location=/no/such of the broker: No such file or directory; Spark takes a file in PEM",
-        ),
-        (
-            {"ssl_key_pem": KEY.replace("PRIVATE", "RSA PRIVATE")},
-            (
-                "property ssl.key.pem of the broker: Java reads keys in PKCS#8 alone (BEGIN PRIVATE KEY). Convert it: openssl "
-                "pkcs8 -topk8 -nocrypt -in OLD -out NEW"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("given", "expected"), rows(__file__, "untranslated.txt"))
 def test_what_cannot_be_translated_is_named(given, expected):
+    name, value = given.split("=", 1)
     with pytest.raises(UsageError) as caught:
-        translated(**given)
+        translated(**{name: KEY.replace("PRIVATE", "RSA PRIVATE") if value == "RSA" else value})
     assert str(caught.value) == expected

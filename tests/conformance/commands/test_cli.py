@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from text_tables import rows
 
 from conformance.cases.catalogue import BUDGETS
 from conformance.commands import cli
@@ -28,44 +29,18 @@ def test_a_run_shows_as_many_causes_as_the_others_unless_it_is_told():
 
 
 SHOP = str(ROOT / "examples" / "tables" / "shop.sql")
-ROWS = [line.split("  =>  ") for line in Path(__file__).with_name("usage.txt").read_text("utf-8").splitlines()[1:]]
-USAGE = [(shlex.split(argv.replace("SHOP", SHOP)), said) for argv, said in ROWS]
+USAGE = [(shlex.split(argv.replace("SHOP", SHOP)), int(code), said) for argv, code, said in rows(__file__, "usage.txt")]
 
 
-@pytest.mark.parametrize(("argv", "said"), USAGE, ids=[" ".join(argv) for argv, _ in USAGE])
-def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, monkeypatch, argv, said):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize(("argv", "exits", "said"), USAGE, ids=[" ".join(argv) for argv, *_ in USAGE])
+def test_wrong_usage_is_exit_2_a_selection_of_nothing_4_and_what_is_near_is_named(command, fake, folder, argv, exits, said):
     code, out, err = command(*argv)
-    assert (code, out) == (2, "")
+    assert (code, out) == (exits, "")
     assert said in err
     assert "Traceback" not in err
-    # Nothing has started, but for a decoder that only a child can load, and for messages, which are read beside Spark's start.
-    assert not (tmp_path / "log").exists() or not {"x.usage", "--messages"}.isdisjoint(argv)
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["run", TICDC, "--broker", "none", "--select", "nothing"], "unknown case or rule 'nothing'"),
-        (["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"], "Did you mean 'ticdc-canal-json"),
-        (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
-        (
-            ["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/ddl/droptable"],
-            f"Did you mean '{TICDC}/v7.1.6/ddl/drop-table'?",
-        ),
-        (["run", TICDC, "--broker", "none", "--select", "nosuch*"], "unknown case or rule 'nosuch*'"),
-        (["run", "huawei-cdl-json", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
-        (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
-    ],
-)
-def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, monkeypatch, argv, said):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(*argv)
-    assert (code, out) == (4, "")
-    assert said in err
-    assert "Traceback" not in err
-    # Only what excludes every case is known once they are drawn.
-    assert (tmp_path / "log").exists() is ("--exclude" in argv)
+    # Nothing has started, but for a decoder that only a child can load, for messages, which are read beside Spark's start, and
+    # where every case is excluded, which is known once they are drawn.
+    assert not (folder / "log").exists() or not {"x.usage", "--messages", "--exclude"}.isdisjoint(argv)
 
 
 def test_several_profiles_are_judged_in_the_writers_order(command):

@@ -4,6 +4,7 @@ import html
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -214,42 +215,7 @@ def test_bytes_in_a_report(value, expected):
     assert records.as_bytes(value) == expected
 
 
-SNAPSHOT = """\
-x-json: 2 mistakes in 2 cases; repair first what stands first
- 1. every value is wrong: 1 case
-    message   {"c":"9223372036854775808"}
-    expected  9223372036854775808 (bigint unsigned)
-    actual    -9223372036854775808 (int)  at after['c']
-    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json
- 2. not kept: Decoding ends: 1 case
-    expected  an end
-    actual    ValueError: no  at decoding
-╭─ x-json/value/unsigned WRONG_SIGN ───────────────────────────────────────────────────────────────╮
-│ An unsigned bigint keeps its value above the signed maximum.                                     │
-│ MUST, documented                                                                                 │
-│ source    cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]       │
-│ source    cdc-conformance, Writing a decoder, Deployment, and 1 more [harness#deployment]        │
-│ cause     gives another value for a bigint unsigned cell, here '9223372036854775808'             │
-│ case      x-json/v1/bad                                                                          │
-│ cases     2 in 2 of 3 profiles: v1, v2+option; faults: cell-date                                 │
-│ at        after['c']                                                                             │
-│ expected  9223372036854775808 (bigint unsigned)                                                  │
-│ actual    -9223372036854775808 (int)                                                             │
-│ hint      differs by 2^64                                                                        │
-│ message   {"c":"9223372036854775808"}                                                            │
-│ replay    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json                │
-╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
-┏━━━━━━━━━━━━━━━━━┳━━━━━━━┳━━━━━━━━━━┳━━━━━━━┳━━━━━━┳━━━━━━┳━━━━━━━━┓
-┃format / profile ┃ cases ┃ messages ┃ rules ┃ pass ┃ fail ┃ errored┃
-┡━━━━━━━━━━━━━━━━━╇━━━━━━━╇━━━━━━━━━━╇━━━━━━━╇━━━━━━╇━━━━━━╇━━━━━━━━┩
-│x-json           │     3 │        3 │   2/2 │    1 │    1 │       1│
-│  v1             │     2 │        2 │       │    1 │    1 │       -│
-│  v2+option      │     1 │        1 │       │    - │    - │       1│
-└─────────────────┴───────┴──────────┴───────┴──────┴──────┴────────┘
-3 cases (1 drawn; 2 judged at level one, 1 at level two), 2 messages through Kafka (embedded
-127.0.0.1:9092), topic run-1; 98.0% of cells certain; seed 7, budget smoke, decoder mine.py:decode;
-12.3 s
-decoder mine.py:decode: does NOT conform, 1 rule not judged (beyond level, selection or decoder)"""
+SNAPSHOT = Path(__file__).with_name("console.txt").read_text("utf-8")
 
 
 def test_the_console_shows_rule_citation_place_message_and_replay():

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from text_tables import rows
 
 import conformance.rules
 from conformance.rules import book
@@ -110,7 +111,7 @@ def test_a_selector_is_its_conditions(text, selector):
     assert book.selector(text) == selector
 
 
-OF_A_RULE = [line.split("  =>  ") for line in Path(__file__).with_name("wrong_rules.txt").read_text("utf-8").splitlines()[1:]]
+OF_A_RULE = rows(__file__, "wrong_rules.txt")
 
 
 @pytest.mark.parametrize(
