@@ -1,7 +1,6 @@
 """Crash files judged again without Spark: FIXED only where the case alone shows the failure and its rule compared something."""
 
 import json
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import ClassVar
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from remembered import done
 
 from conformance.cases.catalogue import BUDGETS
 from conformance.commands.cli import cli
@@ -36,13 +36,6 @@ MISSING, RETURNS, BATCH = (f"{NAME}/{name}" for name in ("change/missing", "law/
 NOTHING = pa.table({name: pa.nulls(0) for name in REQUIRED[1]})
 
 
-def told(value=None, error=None):
-    """A future that is done."""
-    future = Future()
-    future.set_exception(error) if error else future.set_result(value)
-    return future
-
-
 class Fake:
     """An engine whose decoder gives a row for the message, no row, or an error."""
 
@@ -52,19 +45,19 @@ class Fake:
         self.directory, self.answer, self.claims = directory, answer, claims or Capabilities()
 
     def load(self, _spec, _level):
-        return told(Loaded((1,), self.claims))
+        return done(Loaded((1,), self.claims))
 
     def open(self, _handle, _source):
-        return told(1)
+        return done(1)
 
     def release(self, _handle):
         pass
 
     def decode(self, request):
         if isinstance(self.answer, Exception):
-            return told(error=self.answer)
+            return done(error=self.answer)
         if self.answer == "nothing":
-            return told(NOTHING)
+            return done(NOTHING)
         change = CASE.written[0].changes[0]
         row = dict(zip(("topic", "partition", "offset"), request.ranges[0][:3], strict=True))
         row |= {"row": 0, "kind": "ROW", "op": "INSERT", "database": change.database, "schema": None, "table": change.table}
@@ -72,7 +65,7 @@ class Fake:
         row |= {"sql": None, "error": None}
         images = pa.map_(pa.string(), pa.string())
         kinds = {"row": pa.int32(), "before": images, "after": images, "keys": pa.list_(pa.string())}
-        return told(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
+        return done(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
 
 
 def failure(rule=MISSING, alone=True, cause=None, **finding):
