@@ -124,9 +124,7 @@ def test_a_spoiled_copy_of_the_example_is_convicted_by_the_rule(tmp_path, monkey
     text = path.read_text("utf-8")
     assert text.count(before) == 1
     path.write_text(text.replace(before, after), "utf-8")
-    # Cases that the rules are compared in; a pattern of rules would leave out the others.
-    select = ("*/shape/*", "*/timestamp-*", "*/blob/*", "*/binary/*")
-    result = judged(f"cmd:node {tmp_path}/node/decoder.js", "v7.1.6+extension", select=select)
+    result = judged(f"cmd:node {tmp_path}/node/decoder.js", "v7.1.6+extension")
     assert broken(result) >= expected and result.exit_code == 1
 
 
