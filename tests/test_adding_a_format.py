@@ -128,12 +128,6 @@ def test_the_brought_tests_are_red_with_a_sentence_each(laid):
     assert "Traceback" not in said and "passed" not in said
 
 
-def test_a_name_that_is_taken_or_wrong_writes_nothing(laid):
-    before = texts(laid[0])
-    assert "is there already" in done("cdc-conformance new-format toy-json", laid[0], code=2)
-    assert before == texts(laid[0])
-
-
 def test_what_is_laid_out_and_what_is_finished_are_clean_and_typed(laid, finished):
     modules = [name for name in FILES if name.endswith(".py")]
     typed = " ".join(name for name in modules if not name.startswith("tests/"))

@@ -124,3 +124,36 @@ def fake(tmp_path, monkeypatch):
     yield make, asked
     for one in made:
         one.close()
+
+
+INSERTS = """
+import json, sys
+from beside import MORE
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {"type": "started", "cdc": 1, "levels": [1]}
+    if asked["type"] == "record":
+        read = json.loads(asked["value"]["text"])
+        names = {"database": read["database"], "table": read["table"] + MORE, "keys": read["pkNames"]}
+        change = {"row": 0, "kind": "ROW", "op": read["type"], "after": read["data"][0], **names}
+        told = {"type": "changes", "seq": asked["seq"], "changes": [change]}
+    elif asked["type"] == "end":
+        told = {"type": "ended", "batch": asked["batch"]}
+    if asked["type"] != "begin":
+        print(json.dumps(told), flush=True)
+"""
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A decoder of INSERTs as a process in the working directory, `mine.py`, which starts in no time; the function writes
+    `beside.py`, whose MORE the decoder adds to the name of a table."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(INSERTS, "utf-8")
+
+    def write(text):
+        (tmp_path / "beside.py").write_text(text, "utf-8")
+
+    write("MORE = ''\n")
+    return write

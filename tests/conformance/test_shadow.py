@@ -70,38 +70,3 @@ def test_a_project_that_does_not_use_the_suite_is_left_alone(tmp_path):
     done = pytest_in(tmp_path, "import generators\n\n\ndef test_mine():\n    assert generators\n", "--strict-markers", "-Werror")
     assert done.returncode == 0, done.stdout
     assert "cdc-conformance" not in done.stdout
-
-
-SUITE = """
-class TestMine:
-    __cdc_suite__ = True
-
-    @classmethod
-    def cdc_generate_tests(cls, metafunc):
-        metafunc.parametrize("rule", ["a/one", "b/two"])
-
-    @classmethod
-    def cdc_report_header(cls, config):
-        return f"seed {config.getoption('--cdc-seed')}, budget {config.getoption('--cdc-budget')}"
-
-    def test_rule(self, rule):
-        assert "/" in rule
-
-
-def test_other():
-    pass
-"""
-
-
-def test_a_suite_generates_its_items_and_prints_its_header(tmp_path):
-    done = pytest_in(tmp_path, SUITE, "-v", "-m", "cdc", "--cdc-seed=7", "--cdc-budget=ci", "--strict-markers", "-Werror")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "cdc-conformance: seed 7, budget ci" in done.stdout
-    assert "TestMine::test_rule[a/one] PASSED" in done.stdout
-    assert "2 passed, 1 deselected" in done.stdout
-
-
-def test_an_unknown_budget_is_refused(tmp_path):
-    done = pytest_in(tmp_path, SUITE, "--cdc-budget=huge")
-    assert done.returncode == 4
-    assert "invalid choice: 'huge'" in done.stderr

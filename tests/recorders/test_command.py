@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from text_tables import rows
 
 from conformance.commands import record as command
 from conformance.commands.cli import cli
@@ -41,29 +42,10 @@ def test_ticdc_is_refused_with_what_serves_instead():
     assert isinstance(found, UsageError) and "recorded from a real TiCDC serve instead" in str(found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (
-            ("canal", "--release", "1.1.6"),
-            r"canal 1\.1\.6 cannot be recorded: the servers of 1\.1\.6 and 1\.1\.8 are not in the Maven registry",
-        ),
-        (("canal", "--release", "2"), "unknown release '2' of canal"),
-        (("debezium", "--option", "transaction"), "option transaction cannot be recorded: the drawn histories have no"),
-        (
-            ("debezium", "--release", "1.9.7.Final", "--option", "minimal"),
-            "the connector refuses a server whose binlog_row_image is",
-        ),
-        (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
-        (("debezium-avro", "--option", "nulls-kept"), "Apicurio's converter has no ignore.default.for.nullables"),
-        (("debezium-avro", "--option", "record-name"), "Apicurio's client has strategies of its own"),
-        (("canal", "--option", "mysql8"), "option mysql8 needs a server of MySQL: --image"),
-        (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "text"), rows(__file__, "refused.txt"))
 def test_what_cannot_be_recorded_is_told_before_anything_starts(arguments, text):
     with pytest.raises(UsageError, match=text):
-        raise error(*arguments)
+        raise error(*arguments.split())
 
 
 def test_a_missing_package_is_told(monkeypatch):

@@ -11,6 +11,16 @@ from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, R
 Place = tuple[str, int, int]
 
 
+def done(value: Any = None, error: Exception | None = None) -> Future[Any]:
+    """A future that has its value, or its error."""
+    future = Future[Any]()
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+    return future
+
+
 class Memory:
     """Gives what `answer` makes of a request and its places, or raises of a decoder; keeps what it was asked."""
 
@@ -20,9 +30,8 @@ class Memory:
     def decode(self, request: Request) -> Future[Any]:
         """A future that is done."""
         self.asked.append(request)
-        future, places = Future[Any](), [(t, p, at) for t, p, low, high in request.ranges for at in range(low, high + 1)]
+        places = [(t, p, at) for t, p, low, high in request.ranges for at in range(low, high + 1)]
         try:
-            future.set_result(self.answer(request, places))
+            return done(self.answer(request, places))
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            future.set_exception(error)
-        return future
+            return done(error=error)

@@ -1,9 +1,12 @@
-"""The broker that a user asks for: its file, its properties, and what they cannot be given for."""
+"""The broker that a user asks for: its file and properties, what they cannot be given for, and what Spark is told of them."""
 
 import pytest
+from text_tables import rows
 
 from conformance.brokers.asked import asked
+from conformance.brokers.spark_options import spark_options
 from generators.errors import UsageError
+from generators.publishing.cluster import Cluster
 
 
 @pytest.fixture
@@ -29,27 +32,11 @@ def test_without_anything_it_is_as_before():
     assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
 
 
-RUNNING = "of the broker needs a running one, --broker HOST:PORT; this is --broker"
-
-
-@pytest.mark.parametrize(
-    ("spec", "pairs", "topic", "expected"),
-    [
-        ("embedded", [("security.protocol", "SSL")], None, f"property security.protocol {RUNNING} embedded"),
-        ("none", [("client.id", "x")], None, f"property client.id {RUNNING} none"),
-        ("auto", [], "mine", "--topic mine needs a running broker, --broker HOST:PORT; this is --broker auto"),
-        (
-            "auto",
-            [("bootstrap.servers", "kafka")],
-            None,
-            "property bootstrap.servers of the broker: 'kafka' is not HOST:PORT, or several with commas",
-        ),
-        ("embeded", [], None, "unknown broker 'embeded'. Did you mean 'embedded'?"),
-    ],
-)
-def test_what_does_not_go_together(spec, pairs, topic, expected):
+@pytest.mark.parametrize(("spec", "given", "topic", "expected"), rows(__file__, "contradictions.txt"))
+def test_what_does_not_go_together(spec, given, topic, expected):
+    pairs = [tuple(given.split("=", 1))] if given != "-" else []
     with pytest.raises(UsageError) as caught:
-        asked(spec, None, pairs, topic)
+        asked(spec, None, pairs, topic if topic != "-" else None)
     assert str(caught.value).startswith(expected)
 
 
@@ -57,3 +44,100 @@ def test_what_spark_cannot_take_is_told_before_it_starts():
     found = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
     with pytest.raises(UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"):
         found.check_spark()
+
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+KEY = "-----BEGIN PRIVATE KEY-----\nBBBB\n-----END PRIVATE KEY-----\n"
+LOGIN = "org.apache.kafka.common.security"
+
+
+def translated(**given):
+    found = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
+    assert found.pop("kafka.bootstrap.servers") == "kafka:9093"
+    return {name.removeprefix("kafka."): value for name, value in found.items()}
+
+
+def test_an_address_alone():
+    assert spark_options("kafka:9092") == {"kafka.bootstrap.servers": "kafka:9092"}
+
+
+@pytest.mark.parametrize("name", ["sasl_mechanism", "sasl_mechanisms"])
+def test_name_and_password_are_in_a_login_module(name):
+    assert translated(
+        **{name: "SCRAM-SHA-512"}, security_protocol="sasl_ssl", sasl_username="alice", sasl_password='pa"ss\\w;'
+    ) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": f'{LOGIN}.scram.ScramLoginModule required username="alice" password="pa\\"ss\\\\w;";',
+    }
+    assert translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")["sasl.jaas.config"] == (
+        f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
+    )
+
+
+def test_tokens_come_from_an_endpoint():
+    url = "https://login.test/token"
+    assert translated(
+        sasl_mechanism="OAUTHBEARER",
+        sasl_oauthbearer_method="oidc",
+        sasl_oauthbearer_client_id="me",
+        sasl_oauthbearer_client_secret="s",
+        sasl_oauthbearer_scope="kafka",
+        sasl_oauthbearer_extensions="logicalCluster=lkc-1,pool=2",
+        sasl_oauthbearer_token_endpoint_url=url,
+    ) == {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": (
+            f'{LOGIN}.oauthbearer.OAuthBearerLoginModule required clientId="me" clientSecret="s" scope="kafka" '
+            'extension_logicalCluster="lkc-1" extension_pool="2";'
+        ),
+        "sasl.login.callback.handler.class": f"{LOGIN}.oauthbearer.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": url,
+    }
+
+
+def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
+    for name, text in (("ca", CERTIFICATE), ("own", CERTIFICATE), ("key", KEY)):
+        (tmp_path / name).write_text(text, "ascii")
+    assert translated(
+        security_protocol="SSL",
+        ssl_ca_location=str(tmp_path / "ca"),
+        ssl_certificate_location=str(tmp_path / "own"),
+        ssl_key_location=str(tmp_path / "key"),
+        ssl_key_password="s",
+        ssl_endpoint_identification_algorithm="none",
+    ) == {
+        "security.protocol": "SSL",
+        "ssl.endpoint.identification.algorithm": "",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": CERTIFICATE,
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": CERTIFICATE,
+        "ssl.keystore.key": KEY,
+        "ssl.key.password": "s",
+    }
+    assert translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https") == {
+        "ssl.endpoint.identification.algorithm": "https",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": CERTIFICATE,
+    }
+    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": "a.p12",
+        "ssl.keystore.password": "s",
+        "ssl.key.password": "s",
+    }
+
+
+def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():
+    assert translated(
+        compression_type="zstd", linger_ms="5", fetch_wait_max_ms="20", isolation_level="read_committed", debug="all"
+    ) == {"fetch.max.wait.ms": "20", "isolation.level": "read_committed"}
+
+
+@pytest.mark.parametrize(("given", "expected"), rows(__file__, "untranslated.txt"))
+def test_what_cannot_be_translated_is_named(given, expected):
+    name, value = given.split("=", 1)
+    with pytest.raises(UsageError) as caught:
+        translated(**{name: KEY.replace("PRIVATE", "RSA PRIVATE") if value == "RSA" else value})
+    assert str(caught.value) == expected

@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
 )
 
 from conformance.brokers.embedded import EmbeddedKafka
+from conformance.engines.child import SMALL
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
@@ -34,6 +35,7 @@ from generators.publishing.topics import check_topic, visible
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
 TICDC = "ticdc-canal-json"
+RUN = ("run", TICDC, "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = 'pa"ss\\w3ird;correct-horse'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -282,16 +284,7 @@ def decode(records):
 def test_a_run_under_scram_leaves_no_secret(scram, of_alice, command, tmp_path):
     """A decoder that is wrong, so that a crash file and a report are written."""
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
-    words = (
-        "run",
-        TICDC,
-        "--writer-profile",
-        "v7.1.6",
-        "--select",
-        f"{TICDC}/v7.1.6/shape/insert",
-        "--decoder",
-        "wrong.py:decode",
-    )
+    words = (*RUN, "--decoder", "wrong.py:decode", *(f"--spark-conf={name}={value}" for name, value in SMALL.items()))
     there = ("--broker", scram.secured, "--broker-config", of_alice, "--topic-prefix", "team")
     code, out, err, seen = command(*words, *there, "--report", "out", "--format", "json")
     assert code == 1, err
@@ -318,9 +311,8 @@ def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, in_sessi
     publishing.create_topic(mutual.bootstrap, "theirs", 4)
     there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
     publishing.publish(mutual.bootstrap, "theirs", there)
-    words = ("run", TICDC, "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
     monkeypatch.chdir(tmp_path)
-    code, out = in_session(*words, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
+    code, out = in_session(*RUN, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
     assert code == 0, out
     assert f'"running {mutual.secured}"' in out
     assert publishing.records_in(mutual.bootstrap, "theirs") > 40

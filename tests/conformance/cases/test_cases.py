@@ -26,6 +26,8 @@ from generators.model import Change, Kind, Message, Origin, RowChange, Written
 from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Format, KindRow, Profile, get
 
+SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
+"""A format of each container, one of them of two sources; how cases are drawn and grouped is no matter of a format."""
 PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6"), "alibaba-canal-json": ("1.1.5", "1.1.8")}
 
 KEYLESS = "v7.1.6+force-replicate"
@@ -47,7 +49,7 @@ def named(request):
     return fmt, list(named_cases(fmt, fmt.profiles))
 
 
-@pytest.fixture(scope="module", params=FORMATS)
+@pytest.fixture(scope="module", params=SOME)
 def grouped(request):
     """The calls of two profiles' named cases and sixty drawn ones."""
     fmt, selected = some(request.param)
@@ -160,7 +162,7 @@ def test_calls_of_one_level_only():
     assert ({call.level for call in calls(fmt, cases, (2,), 1)}, calls(fmt, cases, (), 1)) == ({2}, [])
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", SOME)
 def test_the_same_seed_draws_the_same_cases(name):
     fmt, selected = some(name)
     first, second = (list(drawn_cases(fmt, selected, 40, 7)) for _ in range(2))
@@ -169,7 +171,7 @@ def test_the_same_seed_draws_the_same_cases(name):
     assert [case.written for case in other] != [case.written for case in first]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("count", [0, 1, 45])
 def test_as_many_are_drawn_as_were_asked_for(name, count):
     fmt, selected = some(name)
@@ -278,7 +280,7 @@ def test_selection_by_prefix_and_glob(pattern, matched):
     assert matches("f/v1.0/int/max", pattern) is matched
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", SOME)
 def test_patterns_write_the_matching_cases_alone(name):
     """Of every kind: a boundary's, a spoiled message's, an unfit cell's, those of three rows."""
     fmt, (profile, *_) = some(name)

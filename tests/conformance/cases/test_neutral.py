@@ -1,4 +1,4 @@
-"""Nothing in a message tells what is expected of its decoder.
+"""Nothing in a message tells what is expected of its decoder, and what budget smoke selects keeps what all cases cover.
 
 Ids say what a case is about. A word of an id, a fault or a release that stands in messages is only innocent if as many messages
 have it whose ids have not.
@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 
 from conformance.cases.catalogue import drawn_cases, find_scenario, named_cases
+from conformance.cases.covering import EACH, covering
 from conformance.reducing.candidates import recipe
 from generators.model import Case, Kind, Origin
 from generators.wire_format import FORMATS, get
@@ -76,3 +77,36 @@ def test_drawn_cases_are_spoiled_too(name: str) -> None:
     assert scenario
     rebuilt = recipe(fmt, fmt.profile(again.profile), again).case(scenario)
     assert [w.message.value for w in rebuilt.written] == [w.message.value for w in again.written]
+
+
+FMT = get("aliyun-dts-avro")
+
+
+@pytest.fixture(scope="module")
+def every():
+    return list(named_cases(FMT, FMT.profiles))
+
+
+def test_each_scenario_of_a_deployment_stays_and_each_tag_of_a_profile(every):
+    chosen = covering(every, 1)
+    assert len(chosen) < len(every) / 2
+    ids = {case.id for case in chosen}
+    assert [case for case in every if case.id in ids] == chosen
+    for pairs in (
+        lambda case: {(case.deployment, case.level, case.scenario, case.fault)},
+        lambda case: {(case.profile, case.level, tag) for tag in case.tags},
+        lambda case: {(case.profile, change.kind, change.op) for written in case.written for change in written.changes},
+    ):
+        assert set().union(*map(pairs, chosen)) == set().union(*map(pairs, every))
+
+
+def test_seeds_choose_other_profiles_and_together_all(every):
+    turns = [{case.id for case in covering(every, seed)} for seed in range(len(FMT.profiles))]
+    assert turns[0] != turns[1]
+    assert set().union(*turns) == {case.id for case in every}
+    assert {case.id for case in covering(every, 3)} == turns[3]
+
+
+def test_what_few_profiles_have_stays_whole(every):
+    few = [case for case in every if case.profile in {profile.name for profile in FMT.profiles[:EACH]}]
+    assert covering(few, 1) == few

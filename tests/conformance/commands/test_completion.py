@@ -18,15 +18,8 @@ from generators.wire_format import FORMATS, get
 
 TICDC = "ticdc-canal-json"
 ROOT = Path(command_line.__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("folder")
 HERE = [name for name in SHELLS if shutil.which(name)]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A working directory below nothing that has a configuration."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def items(*words, shell="bash"):

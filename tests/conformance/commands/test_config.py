@@ -1,8 +1,6 @@
 """The configuration file: where it is found, what it may say, what wins over what, and what is said of a bad one."""
 
 import json
-import signal
-import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -10,13 +8,14 @@ from pathlib import Path
 import click
 import jsonschema
 import pytest
+from command_lines import parsed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.commands import config
 from conformance.commands._config_keys import COMMON, ONCE, PLUGIN, Key, schema, sections
 from conformance.commands.brokers import BrokerProperty, BrokerSpec
-from conformance.commands.cli import cli, main
+from conformance.commands.cli import cli
 from conformance.commands.shell import Assignment, DecoderSpec, Named
 from conformance.commands.spark_options import Checked, SparkSetting
 from generators.errors import UsageError
@@ -26,14 +25,6 @@ PUBLISHED = Path(config.__file__).with_name("config.schema.json")
 SECTIONS = sections(cli)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The working directory, below nothing that has a configuration."""
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def written(folder, text, name="cdc-conformance.toml"):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
@@ -41,35 +32,8 @@ def written(folder, text, name="cdc-conformance.toml"):
     return path
 
 
-def parsed(*argv):
-    """The context of the command that a command line ends in; nothing is performed."""
-    ctx, command = cli.make_context("cdc-conformance", list(map(str, argv))), cli
-    while isinstance(command, click.Group):
-        name, command, rest = command.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
-        ctx = command.make_context(name, rest, parent=ctx)
-    return ctx
-
-
 def params(*argv):
     return parsed(*argv).params
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """A function that runs a command in this process: its exit code, standard output and standard error."""
-
-    def run(*argv):
-        monkeypatch.setattr(sys, "argv", ["cdc-conformance", *map(str, argv)])
-        before, code = signal.getsignal(signal.SIGTERM), 0
-        try:
-            main()
-        except SystemExit as error:
-            code = error.code or 0
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 # Where it is found
@@ -232,46 +196,8 @@ def test_every_other_long_option_is_a_key():
 
 # Bad files
 
-BAD = [
-    ("sed = 1", "sed = 1: unknown key 'sed'. Did you mean 'seed'?"),
-    ("seed = '7'", 'seed = "7": expected an integer, not a string'),
-    ("seed = true", "seed = true: expected an integer, not a boolean"),
-    ("seed = 1.5", "expected an integer, not a float"),
-    ("seed = 2020-01-01", "expected an integer, not a date or time"),
-    ("budget = 'smok'", "budget = \"smok\": unknown budget 'smok'. Did you mean 'smoke'? Known: ci, nightly, smoke."),
-    ("broker = 'embeded'", "unknown broker 'embeded'. Did you mean 'embedded'?"),
-    ("decoder = 'x:y'", "'decoder' belongs to a command: move it below [run] or "),
-    ("formats = ['debezium-json']", "this is a section's name; write [formats] and keys below it"),
-    ("[runn]\nseed = 1", "[runn]: unknown section 'runn'. Did you mean 'run'?"),
-    ("[run]\nbugdet = 'ci'", "[run], bugdet = \"ci\": unknown key 'bugdet' of [run]. Did you mean 'budget'?"),
-    ("[run]\nall = true", "unknown key 'all' of [run]."),
-    ("[run]\ntimeout = 0", "[run], timeout = 0: 0.0 is not in the range x>=0.1"),
-    ("[run]\ntimeout = 'long'", "expected a number, not a string"),
-    ("[run]\ntimeout = inf", "expected a finite number"),
-    ("[run]\nmax-fail = -1", "-1 is not in the range x>=1"),
-    ("[run]\nstrict = 'yes'", "expected true or false, not a string"),
-    ("[run]\nstrict = 1", "expected true or false, not an integer"),
-    ("[run]\nlevel = 'row'", "unknown value 'row'. Did you mean 'rows'? Known: both, changes, rows."),
-    ("[run]\nselect = 'a'", "expected an array, not a string"),
-    ("[run]\nselect = ['a', 1]", "expected a string, not an integer"),
-    ("[run]\nformats = ['ticdc-canal']", "unknown format 'ticdc-canal'. Did you mean 'ticdc-canal-json'?"),
-    ("[run]\ndecoder = ''", "expected a string, not an empty one"),
-    ("[run]\nreport = ['out']", "expected a string, not an array"),
-    ("[run]\nmap = 'after=x'", "expected an array or a table, not a string"),
-    ("[run]\nmap = ['after']", "--map 'after': expected NAME=EXPRESSION"),
-    ("[run]\nmaster = 'h:7077'", "--master 'h:7077': expected spark://HOST:PORT"),
-    ("[load]\nspark-conf = {'spark.master' = 'yarn'}", "--spark-conf spark.master: the harness sets it"),
-    ("[run]\nmap = {after = 3}", "expected a string, not an integer"),
-    ("[run]\nmap = {after = ''}", "expected"),
-    ("[run]\nwriter-profile = 'a'\nwriter_profile = 'b'", "'writer-profile' is set twice, in both spellings"),
-    ("[corpus]\nseed = 1", "unknown section 'seed' of [corpus]. Known: audit, list, write."),
-    ("[corpus.wirte]\nseed = 1", "unknown section 'wirte' of [corpus]. Did you mean 'write'?"),
-    ("[corpus.write]\ncount = -1", "[corpus.write], count = -1: -1 is not in the range x>=0"),
-    ("[publish]\nbroker = 'none'", "broker 'none' means no Kafka"),
-    ("[publish]\nkeys = 'zip'", "unknown key skew 'zip'. Did you mean 'zipf'?"),
-    ("[pytest]\ndecoder = 'x:y'", "unknown key 'decoder' of [pytest]."),
-    ("[config]\nx = 1", "unknown section 'config'."),
-]
+_FILES = Path(__file__).with_name("bad_configurations.txt").read_text("utf-8").strip().split("\n\n")[1:]
+BAD = [tuple(file.split("\n=> ")) for file in _FILES]
 SAID_TWICE = "writer_profile = 'b'"  # the one thing that a JSON Schema cannot say
 
 

@@ -78,11 +78,59 @@ def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(monkeypatch,
     assert checks()[0].command == command
 
 
-def test_java_missing(monkeypatch, tmp_path):
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    java = by_name()["Java"]
-    assert not java.ok and str(tmp_path) in java.found
-    assert "Java 17 or 21" in java.remedy and "openjdk" in java.command
+def no_port(_count):
+    raise HarnessError("no free TCP port on 127.0.0.1 between 1 and 2")
+
+
+def no_jars(patch, folder):
+    patch.setenv("CDC_CONFORMANCE_CACHE", str(folder / "none"))
+    patch.delenv("CDC_CONFORMANCE_KAFKA_JARS", raising=False)
+
+
+def release(found):
+    return lambda patch, _folder: patch.setattr(doctor, "_version", lambda _name: found)
+
+
+PIP = f"{sys.executable} -m pip install"
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "found", "remedy", "command"),
+    [
+        ("Java", lambda patch, folder: patch.setenv("JAVA_HOME", str(folder)), "{folder}", "Java 17 or 21", "openjdk"),
+        ("pyspark", release(None), "not installed", "", f"{PIP} 'pyspark>=4.0,<5'"),
+        ("pyspark", release("3.5.4"), "3.5.4", "", f"{PIP} 'pyspark>=4.0,<5'"),
+        ("Docker engine", release(None), "", "", f"{PIP} 'cdc-conformance[container]'"),
+        ("Kafka broker jars", no_jars, "{folder}", "CDC_CONFORMANCE_KAFKA_JARS", ""),
+        ("disk", lambda patch, _folder: patch.setattr(doctor, "DISK_MB", 1 << 40), "", "TMPDIR", ""),
+        ("free memory", lambda patch, _folder: patch.setattr(doctor, "MEMORY_MB", 1 << 40), "", "", ""),
+        (
+            "failures' folder",
+            lambda _patch, folder: (folder / ".cdc-conformance").write_text("a file", "utf-8"),
+            *("{folder}/.cdc-conformance is not writable", "--report DIR", "chmod u+rwx "),
+        ),
+        (
+            "ports",
+            lambda patch, _folder: patch.setattr("conformance.brokers.embedded.free_ports", no_port),
+            "no free",
+            "",
+            "ss -l",
+        ),
+    ],
+)
+def test_what_is_missing_is_told_with_what_to_do(monkeypatch, tmp_path, name, spoil, found, remedy, command):
+    monkeypatch.chdir(tmp_path)
+    spoil(monkeypatch, tmp_path)
+    check = by_name()[name]
+    assert (check.ok, found.format(folder=tmp_path) in check.found, remedy in check.remedy, command in check.command) == (
+        *(name == "free memory" and sys.platform != "linux", True, True, True),
+    )
+
+
+def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
+    (tmp_path / "kafka_2.13-4.3.1.jar").touch()
+    monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_JARS", str(tmp_path))
+    assert by_name()["Kafka broker jars"].found == f"1 in {tmp_path}"
 
 
 @pytest.mark.parametrize(
@@ -99,14 +147,6 @@ def test_java_versions(monkeypatch, tmp_path, version, ok, untested):
     assert ("is made for Java 17" in check.found) is untested
 
 
-def test_pyspark_absent_or_too_old(monkeypatch):
-    for version, found in ((None, "not installed"), ("3.5.4", "3.5.4")):
-        monkeypatch.setattr(doctor, "_version", lambda name, version=version: version)
-        check = by_name()["pyspark"]
-        assert (check.ok, check.found) == (False, found)
-        assert check.command == f"{sys.executable} -m pip install 'pyspark>=4.0,<5'"
-
-
 def test_connector_jars(monkeypatch, tmp_path):
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CDC_CONFORMANCE_SPARK_JARS", raising=False)
@@ -119,26 +159,6 @@ def test_connector_jars(monkeypatch, tmp_path):
     assert found == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path / "none"))
     assert "none is neither a jar nor a folder with jars" in by_name()["Spark connector jars"].found
-
-
-def test_kafka_jars(monkeypatch, tmp_path):
-    monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path / "none"))
-    monkeypatch.delenv("CDC_CONFORMANCE_KAFKA_JARS", raising=False)
-    check = by_name()["Kafka broker jars"]
-    assert not check.ok
-    assert str(tmp_path) in check.found
-    assert "CDC_CONFORMANCE_KAFKA_JARS" in check.remedy
-    (tmp_path / "kafka_2.13-4.3.1.jar").touch()
-    monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_JARS", str(tmp_path))
-    assert by_name()["Kafka broker jars"].found == f"1 in {tmp_path}"
-
-
-def test_too_little_room(monkeypatch):
-    monkeypatch.setattr(doctor, "DISK_MB", 1 << 40)
-    monkeypatch.setattr(doctor, "MEMORY_MB", 1 << 40)
-    found = by_name()
-    assert not found["disk"].ok and "TMPDIR" in found["disk"].remedy
-    assert sys.platform != "linux" or not found["free memory"].ok
 
 
 def test_the_room_of_kept_cases_is_told(monkeypatch, tmp_path):
@@ -161,11 +181,6 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
     assert ran.stdout.startswith("(False,") and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
 
 
-def test_the_library_for_containers_is_installed_first(monkeypatch):
-    monkeypatch.setattr(doctor, "_version", lambda _name: None)
-    assert by_name()["Docker engine"].command == f"{sys.executable} -m pip install 'cdc-conformance[container]'"
-
-
 def test_the_configuration(monkeypatch, tmp_path):
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -178,25 +193,6 @@ def test_the_configuration(monkeypatch, tmp_path):
     assert check.found.startswith("cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
     assert check.found.endswith("(and 1 more)")
     assert check.command == "cdc-conformance config schema"
-
-
-def test_a_folder_that_failures_cannot_go_to(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    assert by_name()["failures' folder"].ok
-    (tmp_path / ".cdc-conformance").write_text("a file", "utf-8")
-    check = by_name()["failures' folder"]
-    assert not check.ok and f"{tmp_path / '.cdc-conformance'} is not writable" in check.found
-    assert check.command.startswith("chmod u+rwx ") and "--report DIR" in check.remedy
-
-
-def test_no_port_is_free(monkeypatch):
-    def refuse(_count):
-        raise HarnessError("no free TCP port on 127.0.0.1 between 1 and 2")
-
-    monkeypatch.setattr("conformance.brokers.embedded.free_ports", refuse)
-    check = by_name()["ports"]
-    assert (check.ok, check.found) == (False, "no free TCP port on 127.0.0.1 between 1 and 2")
-    assert check.command == "ss -ltnp"
 
 
 def test_a_broker_that_is_named_is_asked(monkeypatch):

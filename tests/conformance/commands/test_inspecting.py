@@ -3,6 +3,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from command_lines import parsed
 
 from conformance.commands.cli import cli
 from generators.errors import HarnessError
@@ -50,9 +51,7 @@ def test_json_says_everything():
 
 def test_the_command_that_is_told_is_one_that_runs():
     words = told(RECORDED)["writers"][0]["formats"][0]["command"].replace("'", "").split()[1:]
-    context, command = cli.make_context("cdc-conformance", ["--no-config", *words]), cli
-    _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
-    made = command.make_context("run", rest, parent=context)
+    made = parsed("--no-config", *words)
     assert "new-8.5.7+extension+lz4" in made.params["writer_profile"]
     from conformance.cases.catalogue import check_profiles
     from generators.wire_format import get

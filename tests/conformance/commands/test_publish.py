@@ -1,14 +1,27 @@
-"""The command `publish`: the topics that a pattern names, and what it is told before anything starts."""
+"""Commands on messages and tables: topics by a pattern, a user's tables, bulk corpora, and the profile of observed messages."""
 
 import json
+from concurrent.futures import Future
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from conformance.commands import bulk_corpora
 from conformance.commands.cli import cli
-from generators.errors import UnknownName, UsageError
+from conformance.commands.config import load
+from conformance.commands.observing import written_by
+from conformance.commands.shell import unnamed
+from conformance.engines.engine import DecodeRaised
+from conformance.inspecting.opening import ReadRecord
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.layouts import parts
 from generators.publishing.topics import delete_topic, ends
+from generators.recorded import store
+from generators.storage import bulk, records
+from generators.wire_format import get
 
 TABLES = "CREATE TABLE shop.orders (id INT PRIMARY KEY);\nCREATE TABLE shop.`größe` (id INT PRIMARY KEY);\n"
 
@@ -46,3 +59,152 @@ def test_each_table_has_its_topic(kafka, tmp_path):
     assert str(nothing.exception).startswith("unknown topic 'no-*'.")
     for topic in (*found["topics"], *own["topics"]):
         delete_topic(kafka.bootstrap, topic)
+
+
+SHOP = str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")
+
+
+def said(*arguments):
+    done = CliRunner().invoke(cli, ["--no-config", *arguments])
+    return f"{done.output}{done.exception}"
+
+
+def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
+    dump = tmp_path / "dump.sql"
+    dump.write_text(Path(SHOP).read_text("utf-8") + "CREATE VIEW v AS SELECT 1;\n" * 8, "utf-8")
+    arguments = [
+        "corpus",
+        "write",
+        "ticdc-canal-json",
+        "--writer-profile",
+        "v7.1.6",
+        "--tables",
+        str(dump),
+        "--out",
+        str(tmp_path),
+    ]
+    short = said(*arguments, "--count", "3")
+    assert "tables: customers, orders (mysql); 9 notes" in short
+    assert short.count("CREATE VIEW") == 1 and "(and 7 more of this kind)" in short
+    assert "left out" in short.splitlines()[1]
+    assert said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
+    ids = (tmp_path / "ticdc-canal-json" / "v7.1.6" / "tables.json").read_text("utf-8")
+    assert "tables/histories/drawn/1/0" in ids
+
+
+def test_a_report_does_not_hold_the_url_of_a_database():
+    url = "mysql://me:secret@db.example/shop"
+    given = ["run", "ticdc-canal-json", "--tables", url, f"--tables={url}", "--tables", "a.sql"]
+    assert unnamed(given, [url, "a.sql"]) == (
+        *("run", "ticdc-canal-json", "--tables", "mysql://...", "--tables=mysql://...", "--tables", "a.sql"),
+    )
+
+
+def test_the_configuration_file_places_files_and_leaves_urls(tmp_path, monkeypatch):
+    folder = tmp_path / "conf"
+    folder.mkdir()
+    file = folder / "cdc-conformance.toml"
+    file.write_text('[run]\ntables = ["shop.sql", "mysql://db/shop"]\nvalues = "v.toml"\ndialect = "tidb"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    from conformance.commands._config_keys import sections
+
+    given = load(file, cli).defaults(sections(cli))["run"]
+    assert given["tables"] == ["conf/shop.sql", "mysql://db/shop"]
+    assert (given["values_file"], given["dialect"]) == ("conf/v.toml", "tidb")
+
+
+def test_the_cases_of_the_tables_are_listed():
+    shown = said(
+        "cases", "ticdc-canal-json", "--writer-profile", "v7.1.6", "--tables", SHOP, "--select", "*/tables/*", "--format", "json"
+    )
+    ids = [case["id"] for case in json.loads(shown[shown.index("[") : shown.rindex("]") + 1])]
+    assert ids and all(one.startswith("ticdc-canal-json/v7.1.6/tables/") for one in ids)
+    assert {one.split("/")[3] for one in ids} >= {"customers", "orders"}
+    assert "no case matches */nothing" in said("cases", "ticdc-canal-json", "--tables", SHOP, "--select", "*/nothing")
+
+
+FMT = get("ticdc-canal-json")
+
+
+def recorded(name):
+    (recording,) = (one for one in store.recordings("ticdc") if one.name == name)
+    return [ReadRecord(m.value, m.key, m.topic, m.partition, n, f"{n}") for n, m in enumerate(store.messages(recording))]
+
+
+def test_inspect_names_the_release_and_options_of_the_messages():
+    profile, told = written_by(FMT, ("*",), recorded("v855-canal-json-ext-content-compatible"))
+    assert profile.name.startswith(("new-8.5", "v8.5")) and {"extension", "content-compatible"} <= set(profile.options)
+    assert told.startswith(f"decoded as {profile.name} writes them") and "v5.3.4" not in told
+
+
+def test_the_users_profile_is_taken_as_it_is():
+    profile, told = written_by(FMT, ("v7.1.6+extension",), recorded("v855-canal-json-ext"))
+    assert (profile.name, told) == ("v7.1.6+extension", "")
+
+
+def test_messages_that_inspect_does_not_know_need_a_profile():
+    with pytest.raises(
+        UsageError, match="inspect finds no message of ticdc-canal-json here: name its writer with --writer-profile"
+    ):
+        written_by(FMT, "*", [ReadRecord(b'{"a":1}')])
+
+
+FORMAT = "ticdc-canal-json"
+
+
+class Writing:
+    """An engine that writes a file as Spark does; or does not."""
+
+    def __init__(self, fails=False, **options):
+        self.options, self.started, self._fails = options, Future(), fails
+        self.started.set_result(None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def ask(self, service, request, _limit_s):
+        assert (service, request["parts"]) == ("corpus", 3)
+        fmt, out, answer = get(request["format"]), Path(request["out"]), Future()
+        out.mkdir()
+        (out / "_SUCCESS").touch()
+        made = bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])
+        rows = [records.row(one, offset) for offset, one in made]
+        pq.write_table(pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet")
+        if self._fails:
+            answer.set_exception(DecodeRaised("disk full"))
+        else:
+            sums = map(sum, zip(*map(bulk.words, rows), strict=True))
+            answer.set_result({"messages": len(rows), "content": bulk.content(*sums)})
+        return answer
+
+
+def write(tmp_path, *more):
+    return CliRunner().invoke(cli, ["corpus", "write", FORMAT, "--out", str(tmp_path), "--count", "40", "--seed", "7", *more])
+
+
+def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monkeypatch):
+    monkeypatch.setattr(bulk_corpora, "ChildEngine", Writing)
+    result = write(tmp_path, "--executors", "3")
+    assert result.exit_code == 0, result.output
+    (folder,) = bulk.find(tmp_path)
+    assert folder == tmp_path / FORMAT / get(FORMAT).profiles[-1].name
+    assert [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.*")) if path.is_file()] == [
+        "bulk.json",
+        "messages.parquet/00000.parquet",
+    ]
+    known = json.loads((folder / "bulk.json").read_text())
+    assert (known["seed"], known["statements"], known["messages"], known["width"]) == ("7", 40, 40, 1)
+    assert f"40 messages, content {known['content']}, 1 files" in result.output
+    verified = CliRunner().invoke(cli, ["corpus", "verify", str(tmp_path)])
+    assert (verified.exit_code, verified.output) == (0, f"{folder}: ok\n")
+
+
+def test_what_is_not_whole_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(bulk_corpora, "ChildEngine", lambda **options: Writing(fails=True, **options))
+    raised = write(tmp_path / "new", "--executors", "3").exception
+    assert isinstance(raised, HarnessError)
+    assert "writing on executors failed: disk full" in str(raised)
+    assert list(tmp_path.iterdir()) == []

@@ -144,11 +144,11 @@ def test_a_case_that_the_decoder_does_not_survive_is_errored_and_the_others_are_
     path = tmp_path / "node" / CANAL
     spoiled = f"if (type === 'RENAME') {death};\n  if (isDdl) return"
     path.write_text(path.read_text("utf-8").replace("if (isDdl) return", spoiled), "utf-8")
-    found = judged(f"cmd:node {tmp_path}/node/decoder.js").formats[0]
+    found = judged(f"cmd:node {tmp_path}/node/decoder.js", select=("*/ddl/*", "*/shape/*")).formats[0]
     bad = [case for case in found.cases if case.verdict is Verdict.ERRORED]
     assert bad and all("rename" in case.case.id for case in bad)
     assert all(re.search(DEATHS[death], case.note) for case in bad), bad[0].note
-    assert found.verdicts[Verdict.PASS] > 400
+    assert found.verdicts[Verdict.PASS] > 20
 
 
 def test_the_engine_is_chosen_by_the_specification(monkeypatch):

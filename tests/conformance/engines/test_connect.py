@@ -9,6 +9,7 @@ import pytest
 import conformance
 from conformance.brokers.embedded import free_ports
 from conformance.brokers.spark import ready
+from conformance.engines.child import SMALL
 from generators.errors import HarnessError, UsageError
 
 pytest.importorskip("grpc")
@@ -29,6 +30,7 @@ def server(program):
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.ui.enabled": "false",
+        **SMALL,
     }
     given = (word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))
     main = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cases.catalogue import BUDGETS, Call
 from conformance.engines import child
 from conformance.engines.child import FIRST_OFFSET, IN_PARTITION, ChildEngine
 from conformance.engines.engine import (
@@ -27,12 +26,9 @@ from conformance.engines.engine import (
 )
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
-from conformance.running.isolating import isolate
-from conformance.running.prepared import Prepared, Settings
 from generators.errors import HarnessError, UsageError
-from generators.model import Case, Column, Deployment, Message, Table, Written
+from generators.model import Column, Deployment, Message, Table
 from generators.sources.mysql import TYPES
-from generators.wire_format import FORMATS, get
 
 COUNT = 12
 RANGES = (("cdc", 0, 0, COUNT - 1),)
@@ -355,6 +351,9 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
             "auto",
             r"D\(\) raised TypeError",
         ),
+        ("", "none.py:decode", "auto", r"there is no file .*none\.py"),
+        ("", "fast", "auto", f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}"),
+        ("", "no.such.module:decode", "auto", f"No module named 'no'{LEGAL}"),
         ("CAPABILITIES = {'kind': ['ROW']}\n" + FINE, "decode", "auto", r"CAPABILITIES has \['kind'\]"),
         ("CAPABILITIES = 5\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
         ("CAPABILITIES = {'kinds': 'ROW'}\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
@@ -362,22 +361,8 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
 )
 def test_a_decoder_that_cannot_be_loaded_is_told_in_words(engine, decoder, text, name, level, said):
     with pytest.raises(UsageError, match=said) as caught:
-        engine.load(decoder(text, name), level).result()
+        engine.load(decoder(text, name) if text else name, level).result()
     assert "Traceback" not in str(caught.value)
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("none.py:decode", r"there is no file .*none\.py"),
-        ("fast", f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}"),
-        ("no.such.module:decode", f"No module named 'no'{LEGAL}"),
-    ],
-)
-def test_a_decoder_that_is_not_there(engine, spec, said):
-    with pytest.raises(UsageError, match=said):
-        engine.load(spec, "auto").result()
 
 
 @pytest.mark.spark
@@ -397,10 +382,7 @@ def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
         ("None", "returned NoneType, not a DataFrame"),
         ("rows(records).collect()", "returned list, not a DataFrame"),
         ("rows(records).toPandas()", "returned DataFrame, not a DataFrame|not a DataFrame"),
-        ("rows(records).drop('op', 'row')", "no column 'row'; no column 'op'"),
-        ("rows(records).withColumn('after', F.lit('x'))", "column 'after' is string"),
         ("rows(records).select('*', 'row')", "2 columns 'row'"),
-        ("rows(records).withColumn('keys', F.lit('id'))", "column 'keys' is string"),
     ],
 )
 def test_a_decoder_that_returns_something_else(engine, decoder, result, said):
@@ -437,53 +419,6 @@ def test_what_raises_without_a_record_is_no_message_s_fault(engine, decoder, bod
     assert kind is None or type(caught.value) is kind
     assert "\tat " not in str(caught.value)
     assert values(engine, decoder(FINE, stem="after")) == NUMBERS
-
-
-class Counting:
-    """An engine that counts the decode calls of another."""
-
-    def __init__(self, engine):
-        self.engine, self.calls = engine, 0
-
-    def decode(self, request):
-        self.calls += 1
-        return self.engine.decode(request)
-
-
-def prepared(spec):
-    """A call of twelve cases of a message each, and the run that it belongs to."""
-    messages = [Message("cdc", 0, None, b"%d" % i) for i in range(COUNT)]
-    cases = tuple(Case(f"c{i}", FORMATS[0], "p", Deployment(), 1, (TABLE,), (Written(m, ()),)) for i, m in enumerate(messages))
-    call = Call(FORMATS[0], Deployment(), 1, cases)
-    places = {id(m): ("cdc", 0, i) for i, m in enumerate(messages)}
-    loaded = Loaded((1,), Capabilities())
-    settings = Settings((FORMATS[0],), BUDGETS["smoke"], 1)
-    return call, Prepared(settings, get(FORMATS[0]), spec, loaded, [call], places, "h")
-
-
-@pytest.mark.spark
-def test_the_messages_that_raise_are_found_and_the_others_decoded(engine, decoder):
-    spec = decoder("""
-        def decode(records):
-            bad = F.col("value").cast("string").isin("3", "10")
-            return rows(records, lambda value: F.create_map(F.lit("v"), F.when(bad, F.raise_error("no")).otherwise(value)))
-    """)
-    call, one = prepared(spec)
-    counting = Counting(engine)
-    outputs, guilty = isolate(counting, one, call)
-    assert {blamed.case.id for blamed in guilty} == {"c3", "c10"}
-    assert all("no" in blamed.why for blamed in guilty)
-    assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i not in (3, 10)]
-    assert counting.calls <= 2 * 2 * 5
-
-
-@pytest.mark.spark
-def test_isolation_gives_up_after_its_calls(engine, decoder, monkeypatch):
-    monkeypatch.setattr("conformance.running.isolating.CALLS", 3)
-    call, one = prepared(decoder("def decode(records):\n    raise ValueError('always')\n"))
-    outputs, guilty = isolate(engine, one, call)
-    assert (outputs, sorted(blamed.case.id for blamed in guilty)) == ({}, sorted(case.id for case in call.cases))
-    assert any("not isolated within 3 calls" in blamed.why and not blamed.alone for blamed in guilty)
 
 
 @pytest.mark.spark

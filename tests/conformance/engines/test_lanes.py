@@ -1,12 +1,14 @@
-"""Several calls under way in one child: which go together, and whose fault it is when the child is lost."""
+"""Several calls under way in one child, whose fault it is when the child is lost, and the end of a session of the user's."""
 
 import io
 import json
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from conformance.engines import live
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request
 from conformance.engines.specs import DECODERS, LIAR
 from generators.errors import HarnessError
@@ -143,3 +145,49 @@ def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, 
     assert bool(killed) is busy
     assert first.get(timeout=1) is None
     released.set()
+
+
+class Side:
+    """Answers when it is interrupted."""
+
+    def __init__(self, *_given):
+        self.said, self.asked, self.interrupted = [], threading.Event(), threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.said.append("left")
+
+    def answer(self, _request, _limit_s):
+        self.asked.set()
+        assert self.interrupted.wait(20)
+        return {"rows": 1}
+
+    def interrupt(self):
+        self.said.append("interrupted")
+        self.interrupted.set()
+
+    def restore(self):
+        self.said.append("restored")
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    monkeypatch.setattr(live, "importlib", SimpleNamespace(import_module=lambda _name: SimpleNamespace(LiveSession=Side)))
+    return live.LiveEngine(None, None)
+
+
+def test_an_idle_session_is_left_without_an_interruption(engine):
+    engine.close()
+    assert engine._side.said == ["left", "restored"]
+    assert not engine.directory.exists()
+
+
+def test_what_runs_is_interrupted_and_what_waits_is_withdrawn(engine):
+    running, waiting = (engine.put({"op": "release", "handle": name}) for name in "ab")
+    assert engine._side.asked.wait(20)
+    engine.close()
+    assert engine._side.said == ["interrupted", "left", "restored"]
+    assert (running.result(), waiting.cancelled()) == ({"rows": 1}, True)
+    assert not engine.directory.exists()

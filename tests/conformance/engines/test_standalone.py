@@ -7,7 +7,7 @@ import pytest
 
 import conformance
 from conformance.brokers.embedded import free_ports
-from conformance.engines.child import ChildEngine
+from conformance.engines.child import SMALL, ChildEngine
 from conformance.judging.judge import Verdict
 from conformance.load import sustained as loading
 from conformance.load.sustained import LoadSettings
@@ -18,7 +18,7 @@ from generators.wire_format import get
 pytestmark = pytest.mark.spark
 
 TICDC = "ticdc-canal-json"
-SMALL = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+EXECUTORS = {**SMALL, "spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 PLACE = "org.apache.spark.deploy"
 SOME = tuple(f"{TICDC}/v8.5.7/{kind}" for kind in ("shape", "int", "old"))
 LOCAL = ("--host", "127.0.0.1", "--webui-port", "0")
@@ -36,7 +36,7 @@ def cluster(program):
 
 
 def judged(url, **options):
-    return conformance.run(TICDC, master=url, spark_conf=SMALL, writer_profile="v8.5.7", **options)
+    return conformance.run(TICDC, master=url, spark_conf=EXECUTORS, writer_profile="v8.5.7", **options)
 
 
 def test_a_decoder_in_python_gets_kafka_its_modules_and_ours(cluster, kafka, bare_python, python_decoder, monkeypatch):
@@ -57,7 +57,7 @@ def test_what_a_worker_lacks_is_told_and_convicts_nobody(cluster, python_decoder
 def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, monkeypatch, tmp_path):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     settings = LoadSettings("huawei-cdl-json", rate=200.0, duration_s=2.0, profile="1.0", warm_up=(100,), producers=1)
-    with ChildEngine(packages=("kafka",), conf={"spark.master": cluster, **SMALL}) as engine:
+    with ChildEngine(packages=("kafka",), conf={"spark.master": cluster, **EXECUTORS}) as engine:
         outcome = loading.run(settings, engine, kafka.bootstrap)
         request = {"format": TICDC, "profile": "v8.5.7", "seed": 3, "count": 300, "parts": 3}
         answer = engine.ask("corpus", {**request, "out": str(tmp_path / "out"), "near": str(tmp_path)}, 120).result()

@@ -5,8 +5,9 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from processes import alive
 
 from conformance.engines.command import CommandEngine
 
@@ -35,39 +36,21 @@ def command(folder):
     return "cmd:" + shlex.join([sys.executable, str(folder / "decoder.py"), str(folder / "pid")])
 
 
-def gone(pid, within_s=20):
-    """Whether the process ends in that time."""
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def test_children_in_sessions_of_their_own_end_with_the_decoder_and_are_told(tmp_path):
+def test_children_in_sessions_of_their_own_end_with_the_decoder_and_are_told(eventually, tmp_path):
     notes = []
     with CommandEngine(timeout_s=20, note=notes.append) as engine:
         engine.load(command(tmp_path), "changes").result()
         stray = int((tmp_path / "pid").read_text())
-        assert not gone(stray, 0.1)
-    assert gone(stray)
+        assert alive(stray)
+    eventually(lambda: not alive(stray))
     assert notes == ["1 process that the decoder left behind, ended"]
     assert not engine.directory.exists()
 
 
-def test_a_killed_harness_leaves_neither_decoder_nor_folder(tmp_path):
+def test_a_killed_harness_leaves_neither_decoder_nor_folder(eventually, tmp_path):
     asked = [sys.executable, "-c", HARNESS, command(tmp_path)]
     with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as harness:
         decoder, directory = harness.stdout.readline().split()
         stray = (tmp_path / "pid").read_text()
         os.kill(harness.pid, signal.SIGKILL)
-    assert gone(decoder) and gone(stray)
-    until = time.monotonic() + 20
-    while Path(directory).exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not Path(directory).exists()
+    eventually(lambda: not (alive(decoder) or alive(stray) or Path(directory).exists()))

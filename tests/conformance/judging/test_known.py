@@ -207,6 +207,17 @@ def test_the_reason_is_told_with_the_failure():
     assert (record.reason(SIGNED.id), record.reason(NAMES.id)) == (("waits for 2.0", "https://example.org/1"), ("", ""))
 
 
+OF_RULE = f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\n"
+OF_ENTRY = (
+    *(("verdict = 'fial'", "unknown verdict 'fial'. Did you mean 'fail'?"), ("verdict = 'pass'", "unknown verdict 'pass'")),
+    ("verdict = 'fail'\nreson = ''", "unknown key 'reson'. Did you mean 'reason'?"),
+    ("verdict = 'fail'\nprofile = 3", "profile = 3 must be a text or a list of texts"),
+    ("verdict = 'fail'\nprofile = []", "profile = [] must be"),
+    ("verdict = 'fail'\ndrawn = 'yes'", "drawn = 'yes' must be true or false"),
+    ("verdict = 'fail'\nreason = 1", "reason = 1 must be a text"),
+)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -216,22 +227,10 @@ def test_the_reason_is_told_with_the_failure():
         *(("version = " + "[" * 100_000, "is not TOML: nested too deeply"), ("version = " + "9" * 6_000, "is not TOML")),
         ("version = 1\n[[known]]\nverdict = 'fail'", "[[known]] number 1: rule is missing"),
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'", "verdict is missing"),
-        (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fial'", "unknown verdict 'fial'. Did you mean 'fail'?"),
-        (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'pass'", "unknown verdict 'pass'"),
-        (
-            f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\nreson = ''",
-            "unknown key 'reson'. Did you mean 'reason'?",
-        ),
-        (
-            f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\nprofile = 3",
-            "profile = 3 must be a text or a list of texts",
-        ),
-        (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\nprofile = []", "profile = [] must be"),
-        (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\ndrawn = 'yes'", "drawn = 'yes' must be true or false"),
-        (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\nreason = 1", "reason = 1 must be a text"),
+        *((f"{OF_RULE}{line}", words) for line, words in OF_ENTRY),
         (
             "version = 1\n[[known]]\nrule = 'ticdc-canal-jsn/x'\nverdict = 'fail'",
-            f"unknown format 'ticdc-canal-jsn'. Did you mean '{NAME}'?",
+            "unknown format 'ticdc-canal-jsn'. Did you mean '",
         ),
     ],
 )

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import right
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.blame import blamed
@@ -15,50 +16,12 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
-from generators.model import Case, Cell, Change, Kind, Logical, State, Written, ZeroDate
+from generators.model import Case, Cell, Change, Kind, Logical, State, Written
 from generators.wire_format import get
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-FAMILIES = {
-    Logical.BIT: "int",
-    Logical.BINARY: "binary",
-    Logical.DATE: "date",
-    Logical.DATETIME: "timestamp_ntz",
-    Logical.DECIMAL: "decimal",
-    Logical.DOUBLE: "double",
-    Logical.FLOAT: "float",
-    Logical.SET: "decimal",
-    Logical.TEXT: "string",
-    Logical.TIME: "interval",
-    Logical.TIMESTAMP: "timestamp",
-}
-
-
-def typed(cell: Cell) -> Typed | None:
-    """The cell of a right decoder at level two."""
-    value: Any = cell.options[0] if cell.state is State.ONE_OF else cell.value
-    if cell.state not in (State.VALUE, State.ONE_OF) or isinstance(value, ZeroDate):
-        return None
-    if cell.type.logical is Logical.JSON:
-        return Typed("string", json.dumps(value.value, default=float))
-    if cell.type.spark == "string" and isinstance(value, Decimal):
-        return Typed("string", str(value))
-    return Typed(FAMILIES.get(cell.type.logical, "int"), value)
-
-
-def right(change: Change, level: int) -> OutputRow:
-    """The row of a right decoder."""
-    if change.kind is not Kind.ROW:
-        return OutputRow(change.row, change.kind, None, {}, error="no" if change.kind is Kind.CORRUPT else None)
-
-    def image(side: str) -> Any:
-        cells = change.image(side, level)
-        if cells is None or level == 2:
-            return None if cells is None else {name: typed(cell) for name, cell in cells.items()}
-        return {name: cell.text for name, cell in cells.items() if cell.state is not State.ABSENT}
-
-    return OutputRow(change.row, change.kind, change.op, {}, image("before"), image("after"))
+FAMILIES = {Logical.TIME: "interval", Logical.TIMESTAMP: "timestamp"}
 
 
 Spoil = Callable[[Case, Written, Change, OutputRow], OutputRow]
@@ -204,17 +167,10 @@ def judged(fault: Seen, spoil: Spoil) -> tuple[list[Any], set[str]]:
         if case.level != fault.level or not case.scenario.startswith(fault.select):
             continue
         table = case.tables[0].name if case.level == 2 else None
-        outputs = [[spoil(case, w, c, right(c, case.level)) for c in owed(w, table)] for w in case.written]
+        outputs = [[spoil(case, w, c, right.row(c, case.level)) for c in right.owed(case, w)] for w in case.written]
         results.append(judge.judge(case, outputs, table))
     results = blamed(judge, results)
     return results, {finding.rule for result in results for finding in result.findings}
-
-
-def owed(sent: Written, table: str | None) -> list[Change]:
-    """The changes that require a row."""
-    if table is None:
-        return list(sent.changes)
-    return [c for c in sent.changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table)]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)

@@ -37,6 +37,7 @@ def left(*select, exclude=()):
 
 EVERY_RULE = frozenset(rule.id for rule in rules(NAME))
 LAWS = frozenset(rule.id for rule in rules(NAME) if rule.law)
+VALUES = frozenset(rule.id for rule in rules(NAME) if rule.id.startswith(f"{NAME}/value/"))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,7 @@ LAWS = frozenset(rule.id for rule in rules(NAME) if rule.law)
         *((("*/ddl/*",), ("*/drop",), [], EVERY_RULE), ((f"{NAME}/law",), (), ["insert", "drop", "empty"], LAWS)),
         ((), (f"{NAME}/law/*",), ["insert", "drop", "empty"], EVERY_RULE - LAWS),
         (("*/ddl/*", f"{NAME}/law"), (), ["drop"], LAWS),
+        ((f"{NAME}/value",), (f"{NAME}/value/integer",), ["insert", "drop", "empty"], VALUES - {f"{NAME}/value/integer"}),
     ],
 )
 def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):

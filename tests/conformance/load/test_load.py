@@ -1,14 +1,9 @@
 import json
 import os
-import re
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -115,36 +110,39 @@ def test_what_does_not_keep_up_is_told_with_the_reason(step, growth, told):
 
 @pytest.mark.parametrize(
     ("capacity", "low", "high"),
-    [(37.0, 32, 37), (1_500.0, 1_300, 1_500), (64_000.0, 55_600, 64_000), (90_000.0, 78_200, 90_000), (1e9, 500_000, 1_000_000)],
+    [
+        (0.0, 10, 20),
+        (37.0, 32, 37),
+        (1_500.0, 1_300, 1_500),
+        (64_000.0, 55_600, 64_000),
+        (90_000.0, 78_200, 90_000),
+        (1e9, 500_000, 1_000_000),
+    ],
 )
 def test_a_search_comes_near_the_highest_rate_and_has_an_end(capacity, low, high):
     tried = {}
     while (rate := next_rate(tried, 1_000.0)) is not None:
         tried[rate] = rate <= capacity
-    assert low <= max(rate for rate, fine in tried.items() if fine) <= high
+    assert low <= max((rate for rate, fine in tried.items() if fine), default=min(tried)) <= high
     assert len(tried) <= 16
 
 
-def test_a_search_has_an_end_below():
-    tried = {}
-    while (rate := next_rate(tried, 1_000.0)) is not None:
-        tried[rate] = False
-    assert 10 <= min(tried) < 20
-
-
 @pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
-@pytest.mark.parametrize("level", [1, 2])
-def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
-    fmt, layout = get(name), Layout(partitions=2)
-    source = ProducerSource(fmt, fmt.profile(profile), 7, layout, level, pool=40)
-    for number in range(60):
-        message = next(source)
-        (unit, place), owed = source.about(number)
-        history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
-        written = fmt.write(history, fmt.profile(profile), layout)[place]
-        assert written.message == message
-        assert owed == (level == 1 or any(change.kind == "ROW" for change in written.changes))
-    assert source.drawn == 60
+@pytest.mark.parametrize(("level", "parts"), [(1, 1), (2, 3)])
+def test_each_message_of_a_source_is_that_of_its_unit_and_those_of_several_producers_differ(name, profile, level, parts):
+    fmt, layout, units = get(name), Layout(partitions=2), []
+    for part in range(parts):
+        source = ProducerSource(fmt, fmt.profile(profile), 7, layout, level, pool=60, part=(part, parts))
+        source.begin(20 * part)
+        for _ in range(60 // parts):
+            message, number = next(source), source.drawn - 1
+            (unit, place), owed = source.about(number)
+            history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
+            written = fmt.write(history, fmt.profile(profile), layout)[place]
+            assert written.message == message
+            assert owed == (level == 1 or any(change.kind == "ROW" for change in written.changes))
+            units.append((unit, place))
+    assert len(set(units)) == 60
 
 
 def two_tables(folder):
@@ -206,21 +204,6 @@ def test_the_producer_tells_what_is_owed_where_samples_lie_and_when_messages_wer
     assert [offset for _, offset, _ in marks] == [50, 53, 56, 58]
     assert told[0]["tick"] == [BEGAN + 0.001, 1]
     assert json.loads(json.dumps(told)) != []
-
-
-@pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
-def test_producers_side_by_side_publish_different_messages_and_know_their_units(name, profile):
-    fmt, layout, units = get(name), Layout(partitions=2), []
-    for number in range(3):
-        source = ProducerSource(fmt, fmt.profile(profile), 7, layout, 2, pool=60, part=(number, 3))
-        source.begin(20 * number)
-        for _ in range(20):
-            message, first = next(source), source.drawn - 1
-            (unit, place), _ = source.about(first)
-            history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
-            assert fmt.write(history, fmt.profile(profile), layout)[place].message == message
-            units.append((unit, place))
-    assert len(set(units)) == 60
 
 
 class Answering:
@@ -557,7 +540,7 @@ def test_a_broker_that_does_not_answer_is_an_error_of_the_environment(fake, monk
     assert (raised.exit_code, "127.0.0.1:1" in str(raised)) == (3, True)
 
 
-def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
+def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake, session_processes, monkeypatch, tmp_path):
     left = []
 
     class Interrupted(loading.Lane):
@@ -574,13 +557,17 @@ def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
             self.outcome.steps.append(made(1_000, 100_000))
             raise KeyboardInterrupt
 
-    make, _ = fake
+    engine = fake[0]()
     monkeypatch.setattr(loading, "Lane", Interrupted)
-    outcome = loading.run(LoadSettings(FORMAT, level=1), make(), "127.0.0.1:1")
-    assert len(left) == 1
-    assert (outcome.interrupted, outcome.exit_code, outcome.kinds["ROW"]) == (True, 130, 5)
-    assert report.headline(outcome) == ("interrupted", "interrupted at 1,000/s")
-    assert report.record(outcome)["figures"]["decoded"] == 10_000
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
+    words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
+    done = CliRunner().invoke(cli, ["load", FORMAT, *words])
+    found = json.loads(done.stdout)
+    assert (len(left), done.exit_code, found["verdict"], found["exit_code"]) == (1, 130, "interrupted", 130)
+    assert (left[0].outcome.kinds["ROW"], found["figures"]["decoded"]) == (5, 10_000)
+    assert report.headline(left[0].outcome) == ("interrupted", "interrupted at 1,000/s")
+    assert "all started processes have been stopped" in done.stderr and (tmp_path / "out" / "load.html").exists()
+    assert session_processes(fake[1]()[0][0]) == []
 
 
 # The format whose decoder Spark plans fastest.
@@ -619,21 +606,6 @@ def decode_rows_bare(records, table, deployment):
 """
 
 
-TALKATIVE = """
-# The command line; it warms up once, in a JVM that starts quickly (`load` leaves QUICK out), and says at once what it does.
-import sys
-from _cdc_conformance_pytest import main
-from conformance.commands import shell
-from conformance.engines import child
-from conformance.load import sustained
-
-child.QUICK = {}
-sustained.LoadSettings.bursts = (50,)
-shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
-main()
-"""
-
-
 @pytest.fixture(scope="module")
 def under_load(kafka, engine, tmp_path_factory):
     """A function that loads a decoder of DECODERS, or the reference, in one session; gives the outcome."""
@@ -659,9 +631,9 @@ def good(outcome, *verdicts):
 @pytest.mark.spark
 @pytest.mark.slow
 class TestWithoutABroker:
-    @pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
-    def test_the_source_is_accounted_for_and_its_sample_passes(self, engine, name, profile):
-        outcome = loading.run(replace(SMALL, format=name, profile=profile), engine, None)
+    def test_the_source_is_accounted_for_and_its_sample_passes(self, engine):
+        """Of a format with messages that owe no row."""
+        outcome = loading.run(replace(SMALL, format="debezium-json", profile="3.5.0.Final"), engine, None)
         good(outcome)
         assert (outcome.mode, outcome.level, outcome.broker) == ("stream", 2, "")
         assert outcome.owed == outcome.messages == outcome.kinds["ROW"]
@@ -675,7 +647,7 @@ class TestWithoutABroker:
         outcome = loading.run(replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None)
         assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
         assert outcome.missing == outcome.owed - outcome.messages > 10
-        assert outcome.sample.bad
+        assert outcome.sample.bad and "op" in {one.finding.path for one in outcome.sample.failures}
 
 
 @pytest.mark.spark
@@ -726,25 +698,12 @@ class TestUnderLoad:
         with pytest.raises(UsageError, match=error):
             under_load(name, **options)
 
-    def test_a_format_with_several_messages_a_change_is_accounted_for(self, under_load):
-        """At level two; at level one below, on several topics."""
-        outcome = under_load(format="debezium-json", profile="3.5.0.Final")
-        good(outcome)
-        assert sum(batch.taken for batch in outcome.steps[0].batches) == 800
-        assert 700 < outcome.owed < 900
-
     def test_only_what_is_committed_is_owed_in_each_of_several_topics(self, under_load, tmp_path):
         asked = {"tables": two_tables(tmp_path), "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
         outcome = under_load(format="debezium-json", profile="3.5.0.Final", **asked)
         good(outcome, Verdict.PASS, Verdict.INFORMATIONAL)
         assert outcome.owed == outcome.messages == 900
         assert outcome.corrupt == 0
-
-    def test_lost_offsets_are_counted_and_wrong_rows_are_found_in_the_sample(self, under_load):
-        outcome = under_load("decode_rows_losing")
-        assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
-        assert outcome.missing == outcome.owed - outcome.messages > 10
-        assert outcome.sample.bad and "op" in {one.finding.path for one in outcome.sample.failures}
 
     def test_a_decoder_that_raises_is_a_verdict(self, under_load):
         outcome = under_load("decode_rows_raising")
@@ -757,29 +716,3 @@ class TestUnderLoad:
         outcome = under_load("decode_rows_slow", warm_up=(), rate=400.0, duration_s=2.0)
         assert time.monotonic() - began < 90
         assert (outcome.failed, outcome.steps[0].judgement()[0], outcome.accounted, outcome.exit_code) == ("", False, False, 1)
-
-    def test_ctrl_c_in_the_middle_gives_a_partial_summary_and_leaves_nothing(self, kafka, children, eventually, tmp_path):
-        command = [sys.executable, "-c", TALKATIVE, "load", SMALL.format, "--rate", "50", "--duration", "300"]
-        command += ["--broker", kafka.bootstrap, "--format", "json", "--report", str(tmp_path)]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
-        )
-        try:
-            said = []
-            while not re.search(r"/s: [1-9]", said[-1] if said else ""):
-                line = process.stderr.readline()
-                assert line, said
-                said.append(line)
-            started = children(process.pid)
-            assert len(started) >= 2
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-        assert process.returncode == 130, err
-        found = json.loads(out)
-        assert (found["verdict"], found["exit_code"]) == ("interrupted", 130)
-        assert found["figures"]["acknowledged"] > 0
-        assert "all started processes have been stopped" in err
-        assert (tmp_path / "load.html").exists()
-        eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))

@@ -1,4 +1,6 @@
-"""What cases are reduced by: candidates are smaller, keep the key, and lead to one row and one column beside the key."""
+"""What cases are reduced by: smaller candidates that keep the key, down to one row and column; recorded ones lose messages."""
+
+from __future__ import annotations
 
 import datetime as dt
 import itertools
@@ -17,16 +19,18 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure
 from conformance.reducing._plain_values import simpler, weight
-from conformance.reducing.candidates import Hint, Recipe, apart, candidates, fault_of, hint, measure, tables
-from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, propose, reduce
+from conformance.reducing.candidates import Hint, Recipe, RecordedRecipe, apart, candidates, fault_of, hint, measure, tables
+from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, _track, propose, reduce
 from conformance.rules.rules import Aspect, rules
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import Refused
 from generators.model import (
+    Change,
     History,
     Instant,
     Json,
+    Kind,
     Op,
     Row,
     RowChange,
@@ -35,8 +39,10 @@ from generators.model import (
     SchemaChange,
     SourceType,
     Value,
+    Written,
     ZeroDate,
 )
+from generators.recorded import registry
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import AWKWARD_NAMES, COMPOSITE, KEYLESS, change, insert, scenario
@@ -56,9 +62,6 @@ def changes(found: Scenario) -> list[RowChange]:
 
 def shape(found: Scenario) -> tuple[int, int, int]:
     return measure(found)[:3]
-
-
-# ---- values
 
 
 @pytest.mark.parametrize(
@@ -107,9 +110,6 @@ def test_a_boundary_is_among_the_simpler_values_of_what_lies_beyond_it() -> None
 
 def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
     assert (weight(mysql.json(), None), simpler(mysql.json(), None)) == (0, [])
-
-
-# ---- scenarios
 
 
 @QUICK
@@ -210,9 +210,6 @@ def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_pur
             except Refused:
                 taken["refused"] += 1
     assert taken["written"] > 10 * taken["refused"]
-
-
-# ---- rounds, with an oracle in the decoder's place
 
 
 def track_of(found: Scenario, finding: Callable[[Scenario, Any], Finding | None]) -> Track:
@@ -374,3 +371,61 @@ def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
     assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b", last)
     assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
     assert hint(Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", "", "after", "gone"), case) == Hint(0, 0, None)
+
+
+FMT = get("alibaba-canal-json")
+RULE = next(rule for rule in rules(FMT.name) if rule.id.endswith("/value/unsigned"))
+
+
+def case(name="alibaba-canal-json/recorded/main-1.1.8/h_live.t_int"):
+    return next(one for one in registry.recorded_cases(FMT) if one.id == name)
+
+
+def failure(found, message):
+    finding = Finding(found.id, RULE.id, message, 0, Aspect.VALUE, "after['bu']", "1", "2", "bu", "after")
+    return Failure(RULE, finding, CaseResult(found, Verdict.FAIL, (finding,)), 1)
+
+
+def test_the_failing_message_is_left_with_its_bytes():
+    whole = case()
+    assert len(whole.written) == 13
+    guilty = whole.written[1].message.value
+
+    def ask(batches):
+        for batch in batches:
+            for candidate in batch.candidates:
+                at = next((n for n, w in enumerate(candidate.case.written) if w.message.value == guilty), None)
+                finding = replace(failure(whole, 1).finding, message=at or 0)
+                yield candidate, CaseResult(candidate.case, Verdict.FAIL, () if at is None else (finding,))
+
+    track = _track(FMT, failure(whole, 1), lambda _case: None)
+    reduce([track], ask)
+    assert list(track.case.written) == [whole.written[1]]
+    assert track.case.id == whole.id and track.finding.message == 0
+    assert track.size[0] == 1 and track.size < track.origin
+
+
+def test_a_failure_that_needs_two_messages_keeps_both():
+    whole = case()
+    needed = {whole.written[1].message.value, whole.written[7].message.value}
+
+    def ask(batches):
+        for batch in batches:
+            for candidate in batch.candidates:
+                broken = needed <= {w.message.value for w in candidate.case.written}
+                finding = replace(failure(whole, 7).finding, message=len(candidate.case.written) - 1)
+                yield candidate, CaseResult(candidate.case, Verdict.FAIL, (finding,) if broken else ())
+
+    track = _track(FMT, failure(whole, 7), lambda _case: None)
+    reduce([track], ask)
+    assert {w.message.value for w in track.case.written} == needed
+
+
+def test_a_schema_stays_while_a_row_is_left():
+    rows = case().written[:4]
+    schema = Written(rows[0].message, (Change(0, Kind.BOOTSTRAP),))
+    recipe = RecordedRecipe(FMT, FMT.profile("1.1.8"), replace(case(), written=(schema, *rows)))
+    smaller = [recipe.case(one).written for one in recipe.smaller(recipe.scenario, Hint(message=2))]
+    assert smaller[0] == (schema, rows[1])
+    assert all(written[0] is schema for written in smaller)
+    assert recipe.case(next(recipe.smaller(recipe.scenario, Hint(message=0)))).written == (schema,)

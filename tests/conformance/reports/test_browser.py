@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,29 +18,8 @@ WIDTHS = (1400, 400)
 SCHEMES = {"dark": 0, "light": 1}
 """Blink's numbers."""
 PAPER = {"dark": "rgb(14, 18, 23)", "light": "rgb(255, 255, 255)"}
-# A window is at least 500 pixels wide, a frame is not. The frame's page keeps its own policy.
-FRAMES = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><body>{frames}<script>
-addEventListener("load", () => {{
-  const out = [];
-  for (const frame of document.querySelectorAll("iframe")) {{
-    const page = frame.contentDocument, root = page.documentElement, view = frame.contentWindow;
-    const shown = () => [...page.querySelectorAll("[data-rule]")].filter(one => !one.hidden).length;
-    const wide = [...page.querySelectorAll("h1, p, pre, summary, .box, .wide, input")]
-      .filter(one => one.getBoundingClientRect().right > view.innerWidth + 1);
-    const box = page.getElementById("search");
-    const told = {{
-      cut: [...page.querySelectorAll(".formats th, .formats td")]
-        .filter(one => one.getBoundingClientRect().right > view.innerWidth + 1).length,
-      width: view.innerWidth, needs: root.scrollWidth, wide: wide.map(one => one.outerHTML.slice(0, 80)),
-      paper: view.getComputedStyle(page.body).backgroundColor, search: !box.parentElement.hidden, all: shown(),
-    }};
-    box.value = "VALUE/soft";
-    box.dispatchEvent(new view.Event("input"));
-    out.push({{...told, found: shown(), opened: page.querySelectorAll("main > details[open]").length}});
-  }}
-  document.body.dataset.told = JSON.stringify(out);
-}});
-</script></body>"""
+FRAMES = Path(__file__).with_name("frames.html").read_text("utf-8")
+"""A window is at least 500 pixels wide, a frame is not. The frame's page keeps its own policy."""
 
 
 @pytest.fixture
@@ -48,7 +28,7 @@ def look(tmp_path):
 
     def looked(text, scheme):
         frames = "".join(f'<iframe width="{w}" height="900" srcdoc="{html.escape(text)}"></iframe>' for w in WIDTHS)
-        (tmp_path / "frames.html").write_text(FRAMES.format(frames=frames), "utf-8")
+        (tmp_path / "frames.html").write_text(FRAMES.replace("FRAMES_STAND_HERE", frames), "utf-8")
         argv = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
         argv += [f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--window-size=1500,1000", "--dump-dom"]
         done = subprocess.run(

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from conformance.cases.catalogue import Budget
 from conformance.commands.cli import cli
+from conformance.engines.child import SMALL
 from conformance.engines.command import CommandEngine
 from conformance.engines.engine import DecodeRaised, DecodeTimeout
 from conformance.judging.judge import Verdict
@@ -119,6 +120,7 @@ def test_a_spark_decoder_that_fails_on_one_message_costs_the_budget_and_no_more(
     monkeypatch.chdir(tmp_path)
     limit_s = 20
     arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
+    arguments += [f"--spark-conf={name}={value}" for name, value in SMALL.items()]
     began, chosen = time.monotonic(), [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
     result = CliRunner().invoke(cli, ["run", *arguments, *chosen, "--format", "json"])
     assert result.exit_code == 1, result.output

@@ -62,6 +62,18 @@ def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict)
     assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 1 + 16)
 
 
+def test_cases_that_raise_are_found_by_halving_and_the_search_gives_up_after_its_calls(monkeypatch):
+    raised = DecodeRaised("no")
+    engine = memory(lambda offsets: raised if {3, 41} & set(offsets) else None)
+    outputs, blamed = isolating.isolate(engine, prepared(), CALL)
+    assert ({(one.case.id, one.why) for one in blamed}, len(outputs)) == ({("c3", "no"), ("c41", "no")}, COUNT - 2)
+    assert len(engine.asked) <= 2 * 2 * 7
+    monkeypatch.setattr(isolating, "CALLS", 3)
+    outputs, blamed = isolating.isolate(memory(lambda _offsets: raised), prepared(), CALL)
+    assert (outputs, {one.case.id for one in blamed}) == ({}, {case.id for case in CASES})
+    assert any("not isolated within 3 calls" in one.why and not one.alone for one in blamed)
+
+
 @pytest.mark.parametrize("guilty", [37, 32, None])
 def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convicted(guilty):
     late, asked = DecodeTimeout("late"), []

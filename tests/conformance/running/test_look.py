@@ -1,11 +1,11 @@
 import datetime as dt
 import json
+from contextlib import nullcontext
 from decimal import Decimal
 
 import pytest
 
 from conformance.cases.catalogue import matches, named_cases
-from conformance.engines.child import ChildEngine
 from conformance.judging.compare import Typed
 from conformance.running import look as module
 from conformance.running.look import LookFailed, look
@@ -17,33 +17,12 @@ from generators.wire_format import get
 FORMAT, PROFILE = "ticdc-canal-json", "v7.1.6"
 
 
-class Shared(ChildEngine):
-    """An engine that stays when a look is over."""
-
-    def __exit__(self, *_):
-        assert list(self.directory.glob("out-*")) == []
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """A function that gives one engine for all looks, started as the first of them asks."""
-    started = []
-
-    def child(**options):
-        started.extend(() if started else [(Shared(**options), options)])
-        assert options == started[0][1]
-        return started[0][0]
-
-    yield child
-    for one, _ in started:
-        one.close()
-
-
 @pytest.fixture
 def looking(engine, monkeypatch):
-    """`look`, whose engine stays from one to the next."""
-    monkeypatch.setattr(module, "ChildEngine", engine)
-    return look
+    """`look` on the child of the session, of which it leaves nothing."""
+    monkeypatch.setattr(module, "ChildEngine", lambda **_options: nullcontext(engine))
+    yield look
+    assert list(engine.directory.glob("out-*")) == []
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
+import right
 from remembered import Memory
 
 from conformance.cases.catalogue import Budget, calls, named_cases
@@ -14,26 +15,12 @@ from conformance.rules.rules import rules
 from conformance.running import isolating, mixing, run
 from conformance.running.mixing import groups, together
 from conformance.running.prepared import Prepared, Settings, request
-from generators.model import State
 from generators.wire_format import get
 
 NAME = "alibaba-canal-json"
 FMT = get(NAME)
 SETTINGS = Settings((NAME,), Budget("tiny", 0, 0), 7)
 NEW_YORK, SHANGHAI = "America/New_York", "Asia/Shanghai"
-
-
-def row(change):
-    """The row of a perfect decoder at level one."""
-    texts = [
-        None if side is None else {name: cell.text for name, cell in side.items() if cell.state is not State.ABSENT}
-        for side in (change.before, change.after)
-    ]
-    fields = {
-        name: getattr(change, name) for name in ("database", "schema", "table", "position", "types", "schema_version", "sql")
-    }
-    fields |= {"keys": change.keys, "commit_time": change.commit_time_us}
-    return OutputRow(change.row, change.kind, change.op, fields, *texts, error="unreadable" if change.kind == "CORRUPT" else None)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +34,7 @@ def written():
     sent = [w for call in grouped for case in call.cases for w in case.written]
     laid = lay([w.message for w in sent])
     places = {id(w.message): place for w, place in zip(sent, laid, strict=True)}
-    return grouped, places, {place: [row(c) for c in w.changes] for w, place in zip(sent, laid, strict=True)}
+    return grouped, places, {place: [right.row(c, 1) for c in w.changes] for w, place in zip(sent, laid, strict=True)}
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Crash files judged again without Spark: FIXED only where the case alone shows the failure and its rule compared something."""
 
 import json
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import ClassVar
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from remembered import done
 
 from conformance.cases.catalogue import BUDGETS
 from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised, Loaded
+from conformance.files import FAILURES
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
 from conformance.judging.output import REQUIRED
@@ -25,6 +26,7 @@ from conformance.running.replay import ReplayOutcome
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.sources.boundaries import KEYLESS, insert, scenario
+from generators.storage import codec
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -32,13 +34,6 @@ FMT = get(NAME)
 CASE = as_case(FMT, FMT.profile("v7.1.6"), scenario("shape/x", insert(KEYLESS, {"a": 1, "b": "x", "c": None})))
 MISSING, RETURNS, BATCH = (f"{NAME}/{name}" for name in ("change/missing", "law/returns", "law/batch-independence"))
 NOTHING = pa.table({name: pa.nulls(0) for name in REQUIRED[1]})
-
-
-def told(value=None, error=None):
-    """A future that is done."""
-    future = Future()
-    future.set_exception(error) if error else future.set_result(value)
-    return future
 
 
 class Fake:
@@ -50,19 +45,19 @@ class Fake:
         self.directory, self.answer, self.claims = directory, answer, claims or Capabilities()
 
     def load(self, _spec, _level):
-        return told(Loaded((1,), self.claims))
+        return done(Loaded((1,), self.claims))
 
     def open(self, _handle, _source):
-        return told(1)
+        return done(1)
 
     def release(self, _handle):
         pass
 
     def decode(self, request):
         if isinstance(self.answer, Exception):
-            return told(error=self.answer)
+            return done(error=self.answer)
         if self.answer == "nothing":
-            return told(NOTHING)
+            return done(NOTHING)
         change = CASE.written[0].changes[0]
         row = dict(zip(("topic", "partition", "offset"), request.ranges[0][:3], strict=True))
         row |= {"row": 0, "kind": "ROW", "op": "INSERT", "database": change.database, "schema": None, "table": change.table}
@@ -70,7 +65,7 @@ class Fake:
         row |= {"sql": None, "error": None}
         images = pa.map_(pa.string(), pa.string())
         kinds = {"row": pa.int32(), "before": images, "after": images, "keys": pa.list_(pa.string())}
-        return told(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
+        return done(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
 
 
 def failure(rule=MISSING, alone=True, cause=None, **finding):
@@ -114,13 +109,15 @@ def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
     assert (found, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
 
 
-def test_a_file_without_messages_is_refused(tmp_path):
-    path = saved(tmp_path, failure(), "mine", "changes", {}, {})
-    data = json.loads(path.read_text())
-    data["case"]["messages"] = []
-    path.write_text(json.dumps(data))
-    with pytest.raises(UsageError):
-        replay.load(path)
+@pytest.mark.parametrize("text", ["", "[]", "5", "null", '{"version": 1}', "[" * 100_000, "\x00"], ids=range(7))
+def test_a_file_that_is_no_crash_file_is_refused(tmp_path, text):
+    (tmp_path / "x.json").write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=r"x\.json"):
+        replay.load(tmp_path / "x.json")
+
+
+FAR = codec.dump_case(CASE)
+FAR["written"][0]["message"]["timestamp_ms"] = 10**30
 
 
 def test_a_file_of_an_earlier_release_is_read(tmp_path):
@@ -211,6 +208,8 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     [
         *(({"version": 99}, "crash file version 99"), ({"decoder": 7}, "must be texts")),
         *(({"shown_alone": "yes"}, "shown_alone must be true or false"), ({"case": []}, "must be an object, not an array")),
+        ({"case": codec.dump_case(replace(CASE, written=()))}, "a case needs a message"),
+        ({"case": FAR}, r"timestamp_ms: must be from -1"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, change, said):
@@ -226,6 +225,16 @@ def test_an_unknown_rule_and_a_level_that_the_decoder_lacks_are_told(tmp_path):
         replay.replay(replace(crash, rule=f"{NAME}/no/such"), Fake(tmp_path, "row"), "mine")
     found, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
     assert (found, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")
+
+
+def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FAILURES.mkdir(parents=True)
+    (FAILURES / "ticdc-value-12345678.json").write_text("{}", "utf-8")
+    with pytest.raises(UnknownName, match="Did you mean 'ticdc-value-12345678'"):
+        replay.find("ticdc-value-12345677")
+    assert replay.find("ticdc-value-12345678") == FAILURES / "ticdc-value-12345678.json"
+    assert replay.find(str(FAILURES / "ticdc-value-12345678.json")).is_file()
 
 
 def test_the_folder_of_a_report_stands_for_its_failures(tmp_path):

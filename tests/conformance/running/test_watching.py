@@ -8,45 +8,14 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import budget
-from conformance.engines.child import ChildEngine
+from conformance.engines.child import OURS, SMALL, ChildEngine
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
 from conformance.running.watching import FIRST, changed, first, sources, state, turns
 
 TICDC = "ticdc-canal-json"
-# A decoder of INSERTs as a process, which may spoil the name of the table.
-MINE = """
-import json, sys
-from beside import MORE
-
-for line in sys.stdin:
-    asked = json.loads(line)
-    told = {"type": "started", "cdc": 1, "levels": [1]}
-    if asked["type"] == "record":
-        read = json.loads(asked["value"]["text"])
-        names = {"database": read["database"], "table": read["table"] + MORE, "keys": read["pkNames"]}
-        change = {"row": 0, "kind": "ROW", "op": read["type"], "after": read["data"][0], **names}
-        told = {"type": "changes", "seq": asked["seq"], "changes": [change]}
-    elif asked["type"] == "end":
-        told = {"type": "ended", "batch": asked["batch"]}
-    if asked["type"] != "begin":
-        print(json.dumps(told), flush=True)
-"""
 CASE = f"{TICDC}/v7.1.6/shape/insert"
 SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,))
-
-
-@pytest.fixture
-def beside(tmp_path, monkeypatch):
-    """Writes what stands beside the decoder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE, "utf-8")
-
-    def write(text):
-        (tmp_path / "beside.py").write_text(text, "utf-8")
-
-    write("MORE = ''\n")
-    return write
 
 
 def told(turn):
@@ -131,7 +100,7 @@ def test_a_module_that_the_decoder_imports_is_read_again(beside, tmp_path, class
     changes = iter((wrong, right))
     settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=(CASE,))
     # A child of its own: its working directory is the test's.
-    with ChildEngine() as engine:
+    with ChildEngine(conf={**OURS, **SMALL}) as engine:
         seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
     assert not [one.error for one in seen if one.result is None]
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]

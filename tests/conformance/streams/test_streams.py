@@ -39,11 +39,12 @@ def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
     return streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), seed)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_the_right_tables_converge_under_every_nemesis(name: str) -> None:
-    fmt = get(name)
+@pytest.mark.parametrize("turn", range(len(FORMATS)), ids=FORMATS)
+def test_the_right_tables_converge_under_every_nemesis(turn: int) -> None:
+    """A third of them each, in turn: the self test has more of each format."""
+    fmt = get(FORMATS[turn])
     chosen = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
-    group = streams.group_of(fmt, chosen[:1], NEMESES, 2)
+    group = streams.group_of(fmt, chosen[:1], NEMESES[turn % 3 :: 3], 2)
     for outcome in judge(group, keeping.kept(group)):
         assert outcome.wrong == []
         assert outcome.cells >= outcome.rows > 0
@@ -170,7 +171,7 @@ def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
 
 def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_together() -> None:
     fmt = get("debezium-json")
-    group = streams.group_of(fmt, fmt.profiles, named("*"), 1)
+    group = streams.group_of(fmt, fmt.profiles, [*named("none"), *named("replay"), *named("append-time")], 1)
     for stage in range(4):
         for stream in group.streams:
             assert {(m.topic, m.partition) for m in stream.placed(stage)} <= set(stream.places)

@@ -1,6 +1,7 @@
 """Streams of a user's tables without Spark: keys of several columns in any order, numbers, what is left out and why."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,18 +15,7 @@ from conformance.streams.told import StreamResult
 from generators.garbage.nemesis import named
 from generators.wire_format import FORMATS, get
 
-MYSQL = """
-CREATE TABLE `parent` (`id` bigint unsigned NOT NULL, `email` varchar(80) NOT NULL, `note` text, PRIMARY KEY (`id`));
-CREATE TABLE `line` (`b` int NOT NULL, `parent_id` bigint unsigned NOT NULL, `a` varchar(20) NOT NULL, `v` decimal(10,2),
-  PRIMARY KEY (`a`, `parent_id`), CONSTRAINT `f` FOREIGN KEY (`parent_id`) REFERENCES `parent` (`id`)) ENGINE=InnoDB;
-CREATE TABLE `heap` (`a` int, `b` int);
-"""
-POSTGRESQL = """
-CREATE TABLE parent (id bigint PRIMARY KEY, email character varying(80) NOT NULL, doc jsonb);
-CREATE TABLE line (b integer, parent_id bigint NOT NULL REFERENCES parent (id), a character varying(20) NOT NULL, v numeric(10,2),
-  PRIMARY KEY (a, parent_id));
-CREATE TABLE heap (a integer, b integer);
-"""
+MYSQL, POSTGRESQL = (Path(__file__).with_name(f"{name}.sql").read_text("utf-8") for name in ("mysql", "postgresql"))
 
 
 @pytest.fixture

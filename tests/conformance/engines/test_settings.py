@@ -1,15 +1,53 @@
-"""Settings of Spark that a user gives: those of the harness are refused, the others win."""
+"""What an engine is given: a decoder's file, settings of Spark, masters and servers."""
 
+import importlib.util
 import os
 import re
+import socket
 
 import pytest
 
+from conformance.brokers.embedded import free_ports
 from conformance.engines._child_log import ChildLog
 from conformance.engines.child import QUICK
+from conformance.engines.cluster import other_machines, places, settings, unreachable
+from conformance.engines.command import engine_for
 from conformance.engines.memory import DEFAULT_MB, bound_mb, of_session, remark
 from conformance.engines.spark_conf import BOUND, NAMES, OWNED, away, checked, joined, merged, packages
-from generators.errors import UsageError
+from conformance.engines.specs import check
+from generators.errors import HarnessError, UnknownName, UsageError
+
+MODULE = "import os\nfrom a.b import c as read\nVALUE = 1\n\nif VALUE:\n    def decode(records):\n        return records\n"
+
+
+@pytest.mark.parametrize("name", ["decode", "read", "VALUE", "os"])
+def test_a_function_that_the_file_has_is_taken(tmp_path, name):
+    (tmp_path / "mine.py").write_text(MODULE, "utf-8")
+    check(f"{tmp_path / 'mine.py'}:{name}")
+
+
+@pytest.mark.parametrize("line", ["from other import *", "globals()['decod'] = 1", "def __getattr__(name): ..."])
+def test_what_a_module_makes_while_it_runs_may_have_any_name(tmp_path, line):
+    (tmp_path / "mine.py").write_text(line, "utf-8")
+    check(f"{tmp_path / 'mine.py'}:decod")
+
+
+@pytest.mark.parametrize("spec", ["cmd:node mine.py", "mine.module:decod", "mine.module"])
+def test_commands_and_modules_are_not_parsed(spec):
+    check(spec)
+
+
+def test_a_wrong_function_a_wrong_file_and_a_wrong_syntax_are_told_with_their_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MODULE, "utf-8")
+    with pytest.raises(UnknownName, match=r"unknown function 'decod' of mine\.py\. Did you mean 'decode'"):
+        check("mine.py:decod")
+    with pytest.raises(UsageError, match=r"decoder other\.py:decode: there is no file other\.py"):
+        check("other.py:decode")
+    (tmp_path / "mine.py").write_text("def decode(records):\n    return records.where(\n", "utf-8")
+    with pytest.raises(UsageError, match=r"decoder mine\.py:decode: mine\.py, line 2: '\(' was never closed"):
+        check("mine.py:decode")
+    check("mine.py:decode", whole=False)
 
 
 @pytest.mark.parametrize(
@@ -123,3 +161,72 @@ def test_the_heap_of_the_jvm_is_added_to_the_bound_of_memory(given, mb):
 def test_last_words_of_memory_are_followed_by_the_bound(words):
     assert remark(words, 4096) == "\nEach process of the decoder may have 4,096 MB (--memory)."
     assert (remark(words, 0), remark("KeyError: 'memories'", 4096)) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("spark://a:7077", [("a", 7077)]),
+        ("spark://a:7077,b:7078", [("a", 7077), ("b", 7078)]),
+        ("spark://[::1]:7077", [("::1", 7077)]),
+        ("k8s://https://api:6443", [("api", 6443)]),
+        ("k8s://https://api", [("api", 443)]),
+        ("k8s://api:6443", [("api", 6443)]),
+        ("sc://a", [("a", 15002)]),
+        ("sc://a:1/;token=x/y", [("a", 1)]),
+        ("yarn", []),
+    ],
+)
+def test_a_url_names_hosts_and_ports(url, expected):
+    assert places(url) == expected
+
+
+@pytest.fixture
+def listening():
+    """The port of a socket that takes connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_the_driver_listens_where_the_master_reaches_it(listening):
+    conf = {"spark.master": f"spark://127.0.0.1:{free_ports(1)[0]},127.0.0.1:{listening}"}
+    assert settings(conf) == {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    assert settings(conf | {"spark.driver.host": "me"}) == {"spark.driver.bindAddress": "127.0.0.1"}
+    assert settings({"spark.master": f"k8s://https://127.0.0.1:{listening}"}) == {}
+    assert settings({"spark.master": "local[2]"}) == settings({}) == {}
+
+
+def test_a_master_that_does_not_answer_is_named():
+    port = free_ports(1)[0]
+    with pytest.raises(HarnessError) as error:
+        settings({"spark.master": f"spark://127.0.0.1:{port}"})
+    assert str(error.value) == f"--master spark://127.0.0.1:{port} does not answer: 127.0.0.1:{port}: Connection refused"
+
+
+def test_yarn_needs_its_configuration(monkeypatch):
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    with pytest.raises(HarnessError, match=r"^--master yarn: set HADOOP_CONF_DIR or YARN_CONF_DIR"):
+        settings({"spark.master": "yarn"})
+    monkeypatch.setenv("YARN_CONF_DIR", "x")
+    assert settings({"spark.master": "yarn"}) == {}
+
+
+def test_a_server_needs_the_client_of_spark_connect(monkeypatch, listening):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else find(name))
+    with pytest.raises(HarnessError, match=r"needs the client of Spark Connect: pip install 'cdc-conformance\[connect\]'$"):
+        settings({"spark.remote": f"sc://127.0.0.1:{listening}"})
+
+
+def test_a_broker_on_loopback_serves_this_machine_alone():
+    near, far = {"spark.master": "spark://127.0.0.1:7077"}, {"spark.master": "yarn"}
+    assert [other_machines(one) for one in ({}, {"spark.master": "local[2]"}, near, far)] == [False, False, False, True]
+    expected = "the broker 127.0.0.1:9 listens on loopback alone: machines of yarn other than this one need --broker HOST:PORT"
+    assert unreachable(far, "embedded", "127.0.0.1:9") == expected
+    assert unreachable(far, "running", "127.0.0.1:9") == unreachable(near, "embedded", "127.0.0.1:9") == ""
+
+
+def test_a_command_does_not_run_on_a_cluster():
+    with pytest.raises(UsageError, match=r"^--decoder 'cmd:x' does not run on yarn, which needs a decoder in Spark$"):
+        engine_for("cmd:x", ("huawei-cdl-json",), conf={"spark.master": "yarn"})

@@ -1,0 +1,16 @@
+"""Command lines that are read and not performed."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.commands.cli import cli
+
+
+def parsed(*words: object) -> click.Context:
+    """The context of the command that the words end in; nothing is performed. Raises click's errors."""
+    context, command = cli.make_context("cdc-conformance", list(map(str, words))), cli
+    while isinstance(command, click.Group):
+        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        context = command.make_context(name, rest, parent=context)
+    return context
