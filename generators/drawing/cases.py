@@ -49,6 +49,14 @@ def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layo
     """
     name = case_id(fmt, profile, scenario)
     written = of_asked(scenario, fmt.write(scenario.history, profile, layout))
+    named = tuple(replace(one, message=replace(one.message, case=name)) for one in written)
+    return case_of(fmt, profile, scenario, name, named, Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED)
+
+
+def case_of(
+    fmt: Format[Any], profile: Profile, scenario: Scenario, name: str, written: tuple[Written, ...], origin: Origin
+) -> Case:
+    """The scenario as a case of that id, with messages that have been written."""
     tables = tables_of(scenario.history)
     return Case(
         id=name,
@@ -57,9 +65,9 @@ def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layo
         deployment=profile.deployment,
         level=scenario.level,
         tables=tables if scenario.level == 1 else tables[:1],
-        written=tuple(replace(one, message=replace(one.message, case=name)) for one in written),
+        written=written,
         tags=scenario.tags,
-        origin=Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED,
+        origin=origin,
         scenario=scenario.name,
     )
 

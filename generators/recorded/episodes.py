@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from generators.drawing.cases import LAYOUT, as_case
+from generators.drawing.cases import LAYOUT, case_of
 from generators.errors import HarnessError, Refused
 from generators.model import Case, Cell, Change, History, Image, Layout, Message, Origin, Scenario, State, Written
 from generators.wire_format import Format, Profile
@@ -135,9 +135,7 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
             )
             for message, ours in zip(episode.messages, owed, strict=True)
         )
-        yield replace(
-            as_case(fmt, profile, scenario, episode.recording.layout), id=case_id, written=pairs, origin=Origin.RECORDED
-        )
+        yield case_of(fmt, profile, scenario, case_id, pairs, Origin.RECORDED)
 
 
 def _known(change: Change, episode: Episode) -> Change:

@@ -50,7 +50,7 @@ MEMBERS: Final = (
 
 
 def _kind(p: Column) -> Column:
-    statement = p["ddl"].isNotNull() & (p["op"].isNull() | (F.lower(p["op"]) == "a"))
+    statement = p["ddl"].isNotNull() & (p["op"].isNull() | p["op"].isin("a", "A"))
     return F.when(statement, "DDL").when(p["source"].isNotNull() & DIALECT.has_row(p), "ROW")
 
 

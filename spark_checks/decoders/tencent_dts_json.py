@@ -25,7 +25,7 @@ from spark_checks.decoders.baselines import SAME, VALUES, Baseline
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.canal import ROW_TYPES
 from spark_checks.decoders.families.mysql import index, mask, typed
-from spark_checks.decoders.families.sql import given
+from spark_checks.decoders.families.sql import given, lower
 
 _TEXTS: Final = ArrayType(StringType())
 _COLUMN: Final = StructType(
@@ -71,7 +71,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     def change(m: Column, kind: Column) -> Column:
         told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
         op, names = row["messageType"], row["columns"]["name"]
-        own_keys = F.filter(row["columns"], lambda c: F.lower(c["isKey"]) == "true")["name"]
+        own_keys = F.filter(row["columns"], lambda c: lower(c["isKey"]) == "true")["name"]
         return F.struct(
             *_framing.change(
                 kind,

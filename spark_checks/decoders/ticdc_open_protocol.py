@@ -175,20 +175,10 @@ def _images(table: Table) -> str:
     return f"flatten(transform(told.events, e -> array({before}, {after})))"
 
 
-def _row(row: str, kind: str, op: str, images: tuple[str, str], error: str) -> str:
-    sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
-    return f"struct({row} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
-
-
-def _corrupt(why: str) -> str:
-    # A place that no array has gives a NULL of the images' type.
-    return f"array({_row('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
-
-
-_MINE: Final = _row("i", "ROW", "e.op", ("2 * i", "2 * i + 1"), "CAST(NULL AS string)")
+_MINE: Final = framing.made("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
 _ROWS: Final = (
-    f"CASE WHEN told.corrupt THEN {_corrupt(framing.UNREADABLE)} "
-    f"WHEN exists(typed, image -> image.unfit) THEN {_corrupt(framing.MISFIT)} "
+    f"CASE WHEN told.corrupt THEN {framing.corrupt(framing.UNREADABLE)} "
+    f"WHEN exists(typed, image -> image.unfit) THEN {framing.corrupt(framing.MISFIT)} "
     f"ELSE filter(transform(told.events, (e, i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
 )
 """SQL over `told` and `typed`, the images of its events: a record's rows of the table."""

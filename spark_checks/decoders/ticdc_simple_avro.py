@@ -29,7 +29,7 @@ from spark_checks.decoders.families.avro import array, enum, record
 from spark_checks.decoders.families.canal import ROW_TYPES
 from spark_checks.decoders.families.framing import COORDINATES
 from spark_checks.decoders.families.mysql import misfit, typed
-from spark_checks.decoders.families.sql import literal, name
+from spark_checks.decoders.families.sql import LOWER, literal, name
 
 MESSAGE: Final = b"\x16"
 """The branch of Message in the union of all records, 11, as Avro writes it."""
@@ -116,8 +116,9 @@ _SHORTEST: Final = f"try_element_at(filter({_DIGITS}, s -> try_cast(s AS float) 
 """A FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit more of some, and always two. Of up to
 six digits no two texts are the same number, unless it is subnormal."""
 
+_HEX: Final = LOWER.format(f"hex(x.{BYTES})")
 _TEXT: Final = (
-    f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), lower(hex(x.{BYTES})), CAST(x.{DOUBLE} AS string), "
+    f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), {_HEX}, CAST(x.{DOUBLE} AS string), "
     f"to_json(x.{UNSIGNED}), CASE WHEN {_UNIQUE} THEN {_SHORT} ELSE coalesce({_SHORTEST}, {_SHORT}) END)"
 )
 """SQL of the text of a cell `x`, the usual branches first."""

@@ -19,7 +19,7 @@ from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
 from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import from_text
 from spark_checks.decoders.families.mysql import typed as mysql_typed
-from spark_checks.decoders.families.sql import let, literal, name
+from spark_checks.decoders.families.sql import LOWER, let, literal, name
 
 _POSTGRESQL: Final = "postgresql"
 _EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
@@ -39,7 +39,7 @@ def _as_json(branch: str) -> str:
     value = _of("x", branch)
     fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
     if any(f["type"] == "bytes" for f in fields):
-        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {"value": f"lower(hex({value}.value))"}
+        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {"value": LOWER.format(f"hex({value}.value)")}
         value = f"struct({', '.join(f'{part} AS {name(n)}' for n, part in parts.items())})"
     return f"to_json({value}, map('ignoreNullFields', 'false'))"
 
@@ -241,6 +241,6 @@ def _mask(label: str, type: SourceType) -> str:
 def _bits(label: str, type: SourceType) -> str:
     """A boolean's text, or the digits of a bit string."""
     if type.name == "boolean":
-        return let(f"lower({label})", "l", "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END")
+        return let(LOWER.format(label), "l", "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END")
     number = let(label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{type.length}}}$' THEN conv(l, 2, 10) END")
     return f"CAST(CAST({number} AS int) AS boolean)" if type.spark == "boolean" else f"try_cast({number} AS {type.spark})"

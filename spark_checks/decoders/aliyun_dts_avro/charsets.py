@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders.aliyun_dts_avro.record import MEMBERS
-from spark_checks.decoders.families.sql import let, literal
+from spark_checks.decoders.families.sql import LOWER, let, literal
 
 UTF_8: Final = "('utf8mb4', 'utf8mb3', 'utf8', 'UTF8', 'utf-8', 'UTF-8')"
 """SQL of the names of UTF-8."""
@@ -67,7 +67,7 @@ def in_utf_8(cells: str) -> str:
     own[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {text})"
     anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in own.items())})"
     known = ", ".join(map(repr, ("latin1", *_JAVA_CHARSETS)))
-    each = f"transform({cells}, x -> CASE WHEN lower({character}.charset) IN ({known}) THEN {anew} ELSE x END)"
+    each = f"transform({cells}, x -> CASE WHEN {LOWER.format(f'{character}.charset')} IN ({known}) THEN {anew} ELSE x END)"
     return f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {each} ELSE {cells} END"
 
 
@@ -75,6 +75,6 @@ def _decoded(charset: str, value: str) -> str:
     latin = f"translate(decode({value}, 'ISO-8859-1'), {literal(''.join(_LATIN_1))}, {literal(''.join(_WINDOWS_1252))})"
     names = " ".join(f"WHEN {mysql!r} THEN {java!r}" for mysql, java in _JAVA_CHARSETS.items())
     escaped = f"regexp_replace(hex({value}), '(..)', '%$1')"
-    java = f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE lower({charset}) {names} END)"
+    java = f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE {LOWER.format(charset)} {names} END)"
     whole = let(java, "text", f"CASE WHEN NOT contains(text, {literal(chr(0xFFFD))}) THEN text END")
-    return f"CASE WHEN lower({charset}) = 'latin1' THEN {latin} ELSE {whole} END"
+    return f"CASE WHEN {LOWER.format(charset)} = 'latin1' THEN {latin} ELSE {whole} END"

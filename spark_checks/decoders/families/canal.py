@@ -34,6 +34,7 @@ from spark_checks.decoders.families.sql import given, let, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
+_WHY: Final = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN {literal(framing.MISFIT)} END"
 _ANY_OBJECT: Final = StructType([])
 _TEXTS: Final = MapType(StringType(), StringType())
 
@@ -206,7 +207,7 @@ class _RowSql:
             "op": "CASE WHEN fits THEN told.op END",
             "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(images, array_size(told.data) + r).value END",
             "after": "CASE WHEN told.op <> 'DELETE' THEN i.value END",
-            "error": framing.WHY,
+            "error": _WHY,
         }
         row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         # A place that no array has gives a NULL of the images' type.

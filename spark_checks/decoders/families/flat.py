@@ -59,7 +59,7 @@ class Flat:
             images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
             return F.struct(*framing.change(kind, op=op, **told, **images))
 
-        return framing.changes(records, F.array(self._message(change)), deployment)
+        return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
 
     def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
@@ -72,7 +72,8 @@ class Flat:
             for column, value in self.told(m).items():
                 if own.get(column) is not None:
                     mine = mine & (value == own[column])
-            rows = [m[self.old].alias("old"), m[self.row].alias("row")]
+            old = m[self.old] if self.deleted == self.old else F.when(op == "UPDATE", m[self.old])
+            rows = [old.alias("old"), m[self.row].alias("row")]
             if exact:
                 wire = StructType([StructField(self.old, again), StructField(self.row, again)])
                 parsed = F.when(mine, F.from_json(F.col("value").cast("string"), wire, framing.OPTIONS))
@@ -83,7 +84,7 @@ class Flat:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: ColumnOf) -> str:
-            text = f"try_element_at(told.{side}, {literal(c.name)})"
+            text = f"told.row.{name(c.name)}" if side == "row" else f"try_element_at(told.old, {literal(c.name)})"
             if c.name not in exact:
                 return self.text(text, c.type)
             parsed = exact[c.name][1].format(f"told.{side}_again.{name(c.name)}")
@@ -91,23 +92,26 @@ class Flat:
 
         def was(c: ColumnOf) -> str:
             """The old value, NULL too, where `old` names the column."""
-            ops = "'UPDATE', 'DELETE'" if self.deleted == self.old else "'UPDATE'"
-            there = f"told.op IN ({ops}) AND map_contains_key(told.old, {literal(c.name)})"
+            there = f"map_contains_key(told.old, {literal(c.name)})"
             return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
         before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
         after = f"CASE WHEN told.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, lambda c: cell('row', c))} END"
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
-        return framing.rows(records, self._message(told), framing.row(images), deployment)
+        row = StructType([StructField(c.name, StringType()) for c in table.columns])
+        return framing.rows(records, self._message(row, told), framing.row(images), deployment)
 
-    def _message(self, told: Callable[[Column, Column, Column], Column]) -> Column:
-        """What `told` makes of a message, of its kind, and of the operation of a row change."""
-        kinds = {**self.members, self.row: _TEXTS, self.old: _TEXTS}
+    def _message(self, row: DataType, told: Callable[[Column, Column, Column], Column]) -> Column:
+        """What `told` makes of a message, of its kind, and of the operation of a row change; `row` is the type of its row."""
+        kinds = {**self.members, self.row: row, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
         def judged(m: Column, whole: Column) -> Column:
-            kind = framing.kind(whole, F.when(self.op(m).isNotNull(), "ROW").otherwise(self.other(m)))
-            return given(kind, lambda kind: given(F.when(kind == "ROW", self.op(m)), lambda op: told(m, kind, op)))
+            def of(op: Column) -> Column:
+                kind = framing.kind(whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m)))
+                return given(kind, lambda kind: told(m, kind, op))
+
+            return given(F.when(whole, self.op(m)), of)
 
         return framing.message_of(envelope, judged)
 

@@ -168,25 +168,25 @@ def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None]
     return f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({tests}, false) AS unfit))"
 
 
-WHY: Final = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END"
-"""SQL of a row's error at level two."""
-
-
 def row(typed: str) -> str:
     """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before and after (`images`).
 
     Both are over `told`: its `op` is CORRUPT for what cannot be read, NULL for what is not the table's."""
-    fits = "NOT (told.op = 'CORRUPT' OR coalesce(array_contains(typed.unfit, true), false))"
-    members = {
-        "row": "0",
-        "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
-        "op": "CASE WHEN fits THEN told.op END",
-        "before": "CASE WHEN fits THEN get(typed, 0).value END",
-        "after": "CASE WHEN fits THEN get(typed, 1).value END",
-        "error": WHY,
-    }
-    row = f"array(struct({', '.join(f'{value} AS {member}' for member, value in members.items())}))"
-    return f"CASE WHEN told.op IS NOT NULL THEN {let(typed, 'typed', let(fits, 'fits', row))} END"
+    unread = f"WHEN told.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit, true) THEN {corrupt(MISFIT)}"
+    fitting = f"array({made('0', 'ROW', 'told.op', ('0', '1'))})"
+    return f"CASE WHEN told.op IS NOT NULL THEN {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
+
+
+def made(row: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)") -> str:
+    """SQL of a row of level two; `images` are the places of both among the `typed`."""
+    sides = f"get(typed, {images[0]}).value AS before, get(typed, {images[1]}).value AS after"
+    return f"struct({row} AS row, '{kind}' AS kind, {op} AS op, {sides}, {error} AS error)"
+
+
+def corrupt(why: str) -> str:
+    """SQL of an array of the one row of a message that cannot be read."""
+    # A place that no array has gives a NULL of the images' type.
+    return f"array({made('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
 
 
 def rows(records: DataFrame, told: Column, result: str, deployment: Deployment | None = None) -> DataFrame:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+
+LOWER: Final = f"translate({{}}, '{ascii_uppercase}', '{ascii_lowercase}')"
+"""SQL of a text with its ASCII letters in lower case. Spark's `lower` makes tables of all of Unicode: 1.5 CPU seconds of a
+session."""
 
 _PLAIN: Final = re.compile(r"[\w .-]*", re.ASCII)
 
@@ -26,6 +31,11 @@ def literal(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return f"'{text}'"
     return f"CAST(X'{text.encode().hex()}' AS string)"
+
+
+def lower(text: Column) -> Column:
+    """The same of a column."""
+    return F.translate(text, ascii_uppercase, ascii_lowercase)
 
 
 def given(value: Column, result: Callable[[Column], Column]) -> Column:

@@ -42,7 +42,7 @@ from spark_checks.decoders.families import framing
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits
 from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
 from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, message, read, whole
-from spark_checks.decoders.families.sql import given, let, literal, name
+from spark_checks.decoders.families.sql import given, let, literal, lower, name
 
 Told: TypeAlias = Callable[[Column], Column]
 """A part of the change, made of the payload as a struct of the dialect's members."""
@@ -126,7 +126,7 @@ class ConnectDialect:
 
     def operation(self, payload: Column) -> Column:
         """The operation as the column `op` has it, NULL for one that the format lacks."""
-        return framing.named(F.lower(payload[self.op]), self.ops)
+        return framing.named(lower(payload[self.op]), self.ops)
 
     def has_row(self, payload: Column) -> Column:
         """Whether the payload is a row change with the images that it needs: the row after, of all but DELETE and TRUNCATE."""
@@ -233,11 +233,10 @@ class _RowSql:
 
         A complete schema has the columns in that order too, and then none has to be searched for."""
         names = ", ".join(literal(c.name) for c in self.table.columns)
-        searched = "get(filter(told.fields, f -> f.field = n), 0)"
-        found = f"CASE WHEN get(told.fields, i).field = n THEN get(told.fields, i) ELSE {searched} END"
+        searched = f"transform(array({names}), n -> get(filter(told.fields, f -> f.field = n), 0))"
+        found = f"CASE told.fields.field WHEN array({names}) THEN told.fields ELSE {searched} END"
         told = f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS scale)"
-        told = f"CASE WHEN f IS NOT NULL THEN {told} END"
-        return f"CASE WHEN told.fields IS NOT NULL THEN transform(transform(array({names}), (n, i) -> {found}), f -> {told}) END"
+        return f"CASE WHEN told.fields IS NOT NULL THEN transform({found}, f -> CASE WHEN f IS NOT NULL THEN {told} END) END"
 
     @property
     def _rows(self) -> str:
@@ -248,20 +247,17 @@ class _RowSql:
         columns = list(enumerate(self.table.columns))
         coded = [(i, c) for i, c in columns if in_digits(c.type)]
         cells = {i: self._cell(i, c) for i, c in columns}
-        decoded = f"transform(array({', '.join(cells[i] for i, _ in coded)}), cell -> {DIGITS})" if coded else "0"
-        cells |= {i: f"get(image.coded, {n})" for n, (i, _) in enumerate(coded)}
+        decoded = f"transform(array({', '.join(cells[i] for i, _ in coded)}), cell -> {DIGITS})"
+        cells |= {i: f"get(coded, {n})" for n, (i, _) in enumerate(coded)}
         groups = self._groups()
         arrays = ((g, key, ", ".join(cells[i] for i in own)) for g, (key, own) in enumerate(groups.items()))
         values = ", ".join(f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays)
-        place = {i: f"get(image.typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
-        fields = ", ".join(f"{place.get(i) or self._sent(f'image.row.{name(c.name)}', c)} AS {name(c.name)}" for i, c in columns)
-        unfit = " OR ".join(f"exists(image.typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
-        there = "CASE WHEN image.row IS NOT NULL THEN"
-        found = "transform(told.images, row -> struct(row))"
-        found = f"transform({found}, image -> struct(image.row AS row, {there} {decoded} END AS coded))"
-        found = f"transform({found}, image -> struct(image.row AS row, {there} struct({values}) END AS typed))"
-        value = f"{there} struct({fields}) END"
-        return f"transform({found}, image -> struct({value} AS value, {unfit} AS unfit))"
+        place = {i: f"get(typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
+        fields = ", ".join(f"{place.get(i) or self._sent(f'image.{name(c.name)}', c)} AS {name(c.name)}" for i, c in columns)
+        unfit = " OR ".join(f"exists(typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
+        found = let(f"struct({values or '0'})", "typed", f"struct(struct({fields}) AS value, {unfit} AS unfit)")
+        found = let(decoded, "coded", found) if coded else found
+        return f"transform(told.images, image -> CASE WHEN image IS NOT NULL THEN {found} END)"
 
     def _groups(self) -> dict[str, list[int]]:
         """Columns by the SQL that types a `cell` of theirs, which columns of a type share. Texts are taken as they are."""
@@ -276,7 +272,7 @@ class _RowSql:
 
     def _cell(self, i: int, c: ColumnOf) -> str:
         """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits, their `scale`."""
-        text = f"image.row.{name(c.name)}"
+        text = f"image.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
         text = self._sent(text, c)
@@ -343,7 +339,7 @@ def _enveloped(m: Column, p: Column, dialect: ConnectDialect, image: MapType | S
     op = dialect.bare(p) if dialect.bare else F.lit(None)
     inner = F.when(m["payload"].isNotNull(), F.get_json_object(_text(), "$.payload")).otherwise(_text())
     row = F.from_json(inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS)
-    gone = F.lower(op) == "d"
+    gone = op.isin("d", "D")
     shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))["value"].cast("string")
 
     def found(own: Column) -> Column:
