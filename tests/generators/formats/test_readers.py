@@ -491,7 +491,7 @@ def ticdc_avro(profile: Any, _raw: bytes, body: Any) -> Iterator[Told]:
         tso = added["_tidb_commit_ts"]
         assert added["_tidb_commit_physical_time"] == tso >> 18
         told = {"position": str(tso), "op": {"c": Op.INSERT, "u": Op.UPDATE}[added["_tidb_op"]]}
-    assert len(added) == 3 * (profile.extension + profile.checksums)
+    assert len(added) == 3 * (profile.extension + profile.checksum)
     yield Told((Kind.ROW,), told, None, body)
 
 
