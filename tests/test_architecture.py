@@ -256,7 +256,7 @@ ROOMS = rooms(GRAPH)
 
 
 def test_the_graph_has_the_arrows_that_are_known():
-    assert "generators.model" in GRAPH["spark_checks.decoders.debezium_json"]
+    assert "generators.model" in GRAPH["spark_checks.decoders.maxwell_json"]
     assert "conformance.files" in GRAPH["conformance.reports"], "imported inside a function"
     assert "conformance.judging.results" in GRAPH["conformance.reports"], "imported for type checking"
     assert ROOMS["conformance.cases"] >= {"generators.drawing", "generators.model"}

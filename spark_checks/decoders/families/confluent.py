@@ -18,9 +18,7 @@ asked again for WAIT_S seconds, and then raises: what it would have told is not 
 from __future__ import annotations
 
 import base64
-import io
 import json
-import math
 import os
 import ssl
 import struct
@@ -29,10 +27,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, TypeAlias
 
-import fastavro
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
@@ -123,8 +119,7 @@ def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("
         found = _shape(raw, asked, unknown)
         try:
             told = found and found.text(raw, name in whole)
-        # The library raises any exception on bytes that are no Avro.
-        except Exception:  # noqa: BLE001
+        except (ValueError, IndexError, struct.error, RecursionError):
             told = None
         return told.encode() if told else b"" if name == "value" else None
 
@@ -159,117 +154,202 @@ def _shape(raw: bytes, asked: Registry, unknown: set[int]) -> Shape | None:
     return _SHAPES[key]
 
 
-Convert: TypeAlias = Callable[[Any], Any]
-"""A datum of a schema, as fastavro gives it, as what its JSON is printed from."""
+Read: TypeAlias = Callable[[bytes, int], tuple[str, int]]
+"""Reads the datum at a place: its JSON, and where the next one begins."""
 
 
 class Shape:
     """A schema, compiled."""
 
     def __init__(self, schema: Any) -> None:
-        self._named: dict[str, tuple[Convert, dict[str, Any]]] = {}
-        self._avro = fastavro.parse_schema(_physical(schema))
-        self._convert, told = self._compiled(schema, "")
+        self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
+        self._read, told = self._compiled(schema, "")
         self._schema = json.dumps(told)
 
     def text(self, raw: bytes, whole: bool) -> str | None:
         """The message as JSON, with its schema if `whole`; None if it does not end where the datum does."""
-        source = io.BytesIO(raw[_HEAD:])
-        datum = self._convert(fastavro.schemaless_reader(source, self._avro, None))
-        if source.read(1):
+        payload, end = self._read(raw, _HEAD)
+        if end != len(raw):
             return None
-        payload = json.dumps(datum, ensure_ascii=False, separators=(",", ":"))
         return f'{{"schema":{self._schema},"payload":{payload}}}' if whole else payload
 
-    def _compiled(self, schema: Any, space: str) -> tuple[Convert, dict[str, Any]]:
-        """How data of the schema are converted, and what of it Connect's schema says. A union is one of null and another type."""
+    def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
+        """How data of the schema are read, and what of it Connect's schema says."""
         if isinstance(schema, list):
-            (found,) = (branch for branch in schema if branch != "null")
-            convert, told = self._compiled(found, space)
-            return lambda value: None if value is None else convert(value), told
+            branches = [self._compiled(branch, space) for branch in schema]
+            return _union([read for read, _ in branches]), next(told for _, told in branches if told["type"] != "null")
         if isinstance(schema, str):
             known = self._named.get(schema) or self._named.get(f"{space}.{schema}")
-            return known or (_PRIMITIVES.get(schema, _same), {"type": _CONNECT.get(schema, schema)})
+            return known or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
         match schema["type"]:
             case "record":
                 own = schema.get("namespace", space)
-                fields = [(field["name"], *self._compiled(field["type"], own)) for field in schema["fields"]]
-                shape = {"type": "struct", "fields": [{**told, "field": name} for name, _, told in fields]}
-                shape |= {"name": schema.get("connect.name"), "record": f"{own}.{schema['name']}"}
-                found = (lambda value: {name: convert(value[name]) for name, convert, _ in fields}), shape
+                fields = []
+                for field in schema["fields"]:
+                    read, told = self._compiled(field["type"], own)
+                    fields.append((f"{json.dumps(field['name'])}:", read, {**told, "field": field["name"]}))
+                shape = {"type": "struct", "fields": [told for *_, told in fields], "name": schema.get("connect.name")}
+                shape["record"] = f"{own}.{schema['name']}"
+                found = _record([(name, read) for name, read, _ in fields]), shape
                 self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = found
                 return found
             case "array":
-                item, _ = self._compiled(schema["items"], space)
-                return lambda value: [item(one) for one in value], {"type": "array"}
+                return _blocks(self._compiled(schema["items"], space)[0], None), {"type": "array"}
             case "map":
-                one, _ = self._compiled(schema["values"], space)
-                return lambda value: {name: one(inner) for name, inner in value.items()}, {"type": "map"}
+                return _blocks(self._compiled(schema["values"], space)[0], _string), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
-                told = {"type": "string", "parameters": schema.get("connect.parameters")}
-                return partial(_decimal, schema["scale"]), told
+                return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
             case str() as kind:
-                convert, told = self._compiled(kind, space)
-                return convert, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
+                read, told = self._compiled(kind, space)
+                return read, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
         return self._compiled(schema["type"], space)
 
 
 _CONNECT: Final = {"int": "int32", "long": "int64"}
 
 
-def _physical(schema: Any) -> Any:
-    """The schema without logical types: data are as they are encoded."""
-    if isinstance(schema, list):
-        return [_physical(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {name: schema[name] if name == "name" else _physical(schema[name]) for name in schema if name in _PHYSICAL}
+def _union(branches: list[Read]) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        branch, at = _number(raw, at)
+        if not 0 <= branch < len(branches):
+            raise ValueError("no such branch")
+        return branches[branch](raw, at)
+
+    return read
 
 
-_PHYSICAL: Final = ("type", "name", "namespace", "fields", "items", "values", "symbols", "size")
+def _record(fields: list[tuple[str, Read]]) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        told = []
+        for name, field in fields:
+            text, at = field(raw, at)
+            told.append(name + text)
+        return f"{{{','.join(told)}}}", at
+
+    return read
 
 
-def _same(value: Any) -> Any:
-    return value
+def _blocks(item: Read, name: Read | None) -> Read:
+    """An array, or a map with its names."""
+    opening, closing = "{}" if name else "[]"
+
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        told: list[str] = []
+        while True:
+            count, at = _number(raw, at)
+            if count < 0:
+                count, (_, at) = -count, _number(raw, at)
+            if count > len(raw):
+                raise ValueError("more items than bytes")
+            if not count:
+                return f"{opening}{','.join(told)}{closing}", at
+            for _ in range(count):
+                text = ""
+                if name:
+                    text, at = name(raw, at)
+                    text += ":"
+                value, at = item(raw, at)
+                told.append(text + value)
+
+    return read
 
 
-def _decimal(scale: int, raw: bytes) -> str:
-    if not raw:
-        raise ValueError("a decimal without bytes")
-    number = int.from_bytes(raw, signed=True)
-    digits = str(abs(number)).rjust(scale + 1, "0")
-    return f"{'-' if number < 0 else ''}{f'{digits[:-scale]}.{digits[-scale:]}' if scale else digits}"
+def _decimal(scale: int) -> Read:
+    def read(raw: bytes, at: int) -> tuple[str, int]:
+        found, at = _raw(raw, at)
+        if not found:
+            raise ValueError("a decimal without bytes")
+        number = int.from_bytes(found, signed=True)
+        digits = str(abs(number)).rjust(scale + 1, "0")
+        point = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
+        return f'"{"-" if number < 0 else ""}{point}"', at
+
+    return read
 
 
-def _float(value: float) -> float | str:
-    """The shortest number that is the same binary32."""
-    texts = (format(value, f".{digits}g") for digits in range(1, 10))
-    return _double(next((float(text) for text in texts if _packed(float(text)) == _packed(value)), value))
+def _number(raw: bytes, at: int) -> tuple[int, int]:
+    """A number of up to 64 bits."""
+    found = shift = 0
+    while True:
+        byte = raw[at]
+        at += 1
+        found |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number of more than ten bytes")
+    if found >> 64:
+        raise ValueError("a number of more than 64 bits")
+    return (found >> 1) ^ -(found & 1), at
 
 
-def _packed(value: float) -> bytes:
-    try:
-        return struct.pack("<f", value)
-    except OverflowError:
-        return b""
+def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
+    size, at = _number(raw, at)
+    if not 0 <= size <= len(raw) - at:
+        raise ValueError("bytes beyond the end")
+    return raw[at : at + size], at + size
 
 
-def _double(value: float) -> float | str:
-    """A number, or the name of one that JSON has not."""
-    if math.isfinite(value):
-        return value
-    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-
-
-def _int(value: int) -> int:
-    if not -(1 << 31) <= value < 1 << 31:
+def _int(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _number(raw, at)
+    if not -(1 << 31) <= found < 1 << 31:
         raise ValueError("an int of more than 32 bits")
-    return value
+    return str(found), at
 
 
-_PRIMITIVES: Final[Mapping[str, Convert]] = {
+def _long(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _number(raw, at)
+    return str(found), at
+
+
+def _boolean(raw: bytes, at: int) -> tuple[str, int]:
+    return ("false", "true")[raw[at]], at + 1
+
+
+def _bytes(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _raw(raw, at)
+    return f'"{base64.b64encode(found).decode()}"', at
+
+
+def _string(raw: bytes, at: int) -> tuple[str, int]:
+    found, at = _raw(raw, at)
+    return json.dumps(found.decode(), ensure_ascii=False), at
+
+
+def _float(raw: bytes, at: int) -> tuple[str, int]:
+    """The shortest text that is the same binary32."""
+    four = raw[at : at + 4]
+    found = struct.unpack("<f", four)[0]
+    texts = (format(found, f".{digits}g") for digits in range(1, 10))
+    return _json_number(next((text for text in texts if _packs(text, four)), repr(found))), at + 4
+
+
+def _packs(text: str, four: bytes) -> bool:
+    try:
+        return struct.pack("<f", float(text)) == four
+    except OverflowError:
+        return False
+
+
+def _double(raw: bytes, at: int) -> tuple[str, int]:
+    return _json_number(repr(struct.unpack("<d", raw[at : at + 8])[0])), at + 8
+
+
+def _json_number(text: str) -> str:
+    """A number with a fraction or an exponent; JSON has no other numbers than these, which are names."""
+    if text.lstrip("-") in ("nan", "inf"):
+        return {"nan": '"NaN"', "-nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}[text]
+    return text if "." in text or "e" in text else f"{text}.0"
+
+
+_PRIMITIVES: Final[Mapping[str, Read]] = {
+    "null": lambda _raw, at: ("null", at),
+    "boolean": _boolean,
     "int": _int,
+    "long": _long,
     "float": _float,
     "double": _double,
-    "bytes": lambda raw: base64.b64encode(raw).decode(),
+    "bytes": _bytes,
+    "string": _string,
 }

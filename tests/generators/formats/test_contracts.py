@@ -102,7 +102,7 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
                 if change.kind is Kind.ROW:
                     place = change.database, *(change.tables or (change.table,))
                     assert versions.setdefault(place, change.schema_version) == change.schema_version, case.id
-    keyless = set() if fmt.name != "ticdc-avro" or profile.forced else {boundaries.KEYLESS.name}
+    keyless = set() if fmt.name != "ticdc-avro" or profile.force_replicate else {boundaries.KEYLESS.name}
     assert {t for _, t in versions} >= {t.name for t in boundaries.pool(fmt.supports, profile.source)} - keyless
 
 
