@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from literals import literal
 from tables import keyed
 from writing import Writing
 
@@ -75,34 +76,7 @@ MIXED = keyed(
     d=mysql.binary("varbinary", 8),
     z=mysql.decimal(10, 2),
 )
-HEAD = '{"data":[{"id":"1","u":"255","t":null,"s":'
-ENVELOPE = '"z":"123.0"}],"database":"mytest","es":1700000000000,'
-TYPES = (
-    '"mysqlType":{"id":"int(11)","u":"tinyint(3) unsigned","t":"text","s":"varchar(32)","d":"varbinary(8)","z":"decimal(10,2)"},'
-    '"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"u":5,"t":'
-)
-MESSAGES = {
-    "1.1.4": HEAD
-    + '"\\u000B\\u007F\\u2028/<é😀","d":"\\u0000\\u0080",'
-    + ENVELOPE
-    + '"id":#,"isDdl":false,'
-    + TYPES
-    + '-4,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
-    "1.1.6": HEAD
-    + '"\x0b\x7f\u2028/<é😀","d":"\x00\x80",'
-    + ENVELOPE
-    + '"id":#,"isDdl":false,'
-    + TYPES
-    + '-4,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
-    "1.1.7": HEAD
-    + '"\\u000b\x7f\u2028/<é😀","d":"\\u0000\x80",'
-    + ENVELOPE
-    + '"gtid":"","id":#,"isDdl":false,'
-    + TYPES
-    + '2005,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
-}
-MESSAGES["1.1.5"] = MESSAGES["1.1.4"]
-MESSAGES["1.1.8"] = MESSAGES["1.1.7"].replace('"gtid":""', '"gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77"')
+MESSAGES = json.loads(literal("alibaba-rows.json"))
 
 
 def framed(found: Written) -> str:

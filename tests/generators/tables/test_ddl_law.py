@@ -3,6 +3,7 @@
 import contextlib
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -31,26 +32,8 @@ def test_a_table_that_is_printed_and_read_is_the_same(source, tmp_path):
     holds()
 
 
-DUMPS = {
-    "tidb": """CREATE TABLE `t` (
-  `id` bigint unsigned NOT NULL /*T![auto_rand] AUTO_RANDOM(5) */ COMMENT 'it''s', `c` decimal(5,2) DEFAULT -0.5,
-  `e` enum('a','b') CHARACTER SET latin1 DEFAULT 'a', `g` int GENERATED ALWAYS AS (`id` + 1) STORED,
-  PRIMARY KEY (`id`) /*T![clustered_index] CLUSTERED */, UNIQUE KEY `u` (`c` DESC, `e`(1)),
-  CONSTRAINT `k` CHECK ((`c` > 0) AND (`e` IN ('a'))), CONSTRAINT `f` FOREIGN KEY (`id`) REFERENCES `t` (`id`) ON DELETE CASCADE
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COMMENT='x' /*T![ttl] TTL=`b` + INTERVAL 1 YEAR */ PARTITION BY HASH (`id`);
-ALTER TABLE `t` ADD COLUMN (d int), MODIFY `c` int FIRST, DROP COLUMN `g`; CREATE INDEX i ON t (c); DROP TABLE u;""",
-    "postgresql": """CREATE TYPE public.mood AS ENUM ('a', 'b'); ALTER TYPE mood ADD VALUE 'c' BEFORE 'a';
-CREATE DOMAIN d AS integer DEFAULT 5 NOT NULL CHECK (VALUE > 0);
-CREATE TABLE public.t (id integer NOT NULL, m public.mood DEFAULT 'a'::public.mood, "D" d[], n numeric(10,2)[] COLLATE "C",
-  t timestamp(3) with time zone, g text GENERATED ALWAYS AS (lower(m::text)) STORED, i interval day to second(3),
-  CONSTRAINT c CHECK (((n)::text = ANY (ARRAY['a'::text]))), UNIQUE (id, m)) PARTITION BY RANGE (id);
-ALTER TABLE ONLY public.t ADD CONSTRAINT p PRIMARY KEY (id), ALTER COLUMN id SET DEFAULT nextval('s'::regclass);
-ALTER TABLE t REPLICA IDENTITY FULL; COMMENT ON COLUMN t.id IS E'x\\n'; COMMENT ON TABLE t IS NULL;
-CREATE UNIQUE INDEX i ON t USING btree (id) INCLUDE (m) WHERE (id > 5); COPY t (id) FROM stdin;
-1
-\\.
-""",
-}
+FOLDER = Path(__file__).with_name("dumps")
+DUMPS = {name: (FOLDER / f"law-{name}.sql").read_text("utf-8") for name in ("tidb", "postgresql")}
 
 
 @pytest.mark.parametrize("dialect", DUMPS)
