@@ -215,8 +215,8 @@ UNFLIPPED = {
     "huawei-cdl-debezium": {"properties"},
     "maxwell-json": {"ddl"},
     "canal-dialects-json": {"gtid", "seconds"},
-    "ogg-json": {"befores"},
-    "ticdc-avro": {"forced"},
+    "ogg-json": {"before"},
+    "ticdc-avro": {"force_replicate"},
     "debezium-json": {"avro_names"},
     "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE}
     | {"subjects"},
