@@ -16,7 +16,7 @@ LIES: Final = (
     Lie("numbers as texts", "19.1", None, "int/max", "strings", True),
     Lie("before lost", "19.1", "image/sides", "shape/update-one-column", alter=in_json(put(None, "before"))),
     Lie("colons", "19.1", "value/date", "datetime-0/leap-day", "colons", True),
-    Lie("time of the message", "19.1", "envelope/commit-time", "shape/insert", alter=in_json(swap("op_ts", "current_ts"))),
+    Lie("time of the message", "19.1", "envelope/commit-time-digits", "shape/insert", alter=in_json(swap("op_ts", "current_ts"))),
     Lie("no database", "19.1", "rows/readable", "shape/insert", alter=in_json(put("shape_insert", "table"))),
     Lie("members backwards", "19.1", None, alter=in_json(backwards())),
 )
