@@ -396,3 +396,44 @@ def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
     cut = cut.replace(image, b"\x04\x01\x08\x02\x10\x021\x02\x04\x0eutf8mb4\x02x\x00")
     one, other = by_offset(aliyun.decode(records(value, cut))).values()
     assert (one.kind, one.asDict() | {"offset": 1}) == ("ROW", other.asDict())
+
+
+_OPERATIONS = (
+    "INSERT UPDATE DELETE DDL BEGIN COMMIT ROLLBACK ABORT HEARTBEAT CHECKPOINT COMMAND FILL FINISH CONTROL RDB NOOP INIT"
+)
+
+
+def test_every_operation_has_its_kind(records: Records) -> None:
+    """INIT are a full load's rows (aliyun#init), COMMAND is MongoDB's DDL (aliyun#command); a row's op is the operation."""
+    rows = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "INIT": "READ"}
+    kinds = dict.fromkeys(_OPERATIONS.split(), "CONTROL") | dict.fromkeys(rows, "ROW") | {"DDL": "DDL", "COMMAND": "DDL"}
+    kinds |= dict.fromkeys(("BEGIN", "COMMIT", "ROLLBACK", "ABORT"), "TRANSACTION") | {"HEARTBEAT": "HEARTBEAT"}
+    image, statement = [number(1), None], "alter table t add c int"
+    values = []
+    for operation, kind in kinds.items():
+        after = image if kind == "ROW" else statement if kind == "DDL" else None
+        bare = {"names": "id b" if kind == "ROW" else None, "objectName": "db.t" if kind in ("ROW", "DDL") else None}
+        values += [
+            record(operation, before=image if kind == "ROW" else None, after=after, older=older, **bare) for older in (0, 1)
+        ]
+    out = by_offset(aliyun.decode(records(*values)))
+    assert [r.kind for r in out.values()] == [kind for kind in kinds.values() for _ in range(2)]
+    assert [r.op for r in out.values()] == [rows.get(operation) for operation in kinds for _ in range(2)]
+    assert [r.sql for r in out.values()] == [statement if kind == "DDL" else None for kind in kinds.values() for _ in range(2)]
+    told = {
+        (r.kind, r.database, r.table, r.types and tuple(sorted(r.types.items())), r["keys"] and tuple(r["keys"]))
+        for r in out.values()
+    }
+    assert told == {
+        *(("ROW", "db", "t", (("b", "1"), ("id", "0")), ("id",)), ("DDL", "db", "t", None, None)),
+        *((kind, None, None, None, None) for kind in ("TRANSACTION", "HEARTBEAT", "CONTROL")),
+    }
+    assert {r.position for r in out.values()} == {"72469@78"}
+    assert {instant(r.commit_time) for r in out.values()} == {dt.datetime(2023, 10, 11, 0, 33, 28, tzinfo=dt.UTC)}
+    found = by_offset(aliyun.decode_rows(records(*values), SMALL))
+    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in found.values()] == [
+        *[("INSERT", None, (1, None))] * 2,
+        *[("UPDATE", (1, None), (1, None))] * 2,
+        *[("DELETE", (1, None), None)] * 2,
+        *[("READ", None, (1, None))] * 2,
+    ]

@@ -180,3 +180,26 @@ def test_an_object_or_a_list_is_no_text_of_bytes(records: Records, module: Any) 
     out = rows_by_offset(module.decode_rows(records(*vectors), table))
     assert [[row.kind for row in rows] for rows in out.values()] == [["CORRUPT"], ["ROW", "ROW"], ["CORRUPT"], ["ROW"]]
     assert [bytes(row.after.data) for row in out[1]] == [b'{"x":"y"}', b"[1]"]
+
+
+CANAL_DDL = (
+    '{"data":null,"database":"","es":null,"gtid":"","id":-1,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
+    '"sql":"create database x","sqlType":null,"table":"","ts":null,"type":"QUERY"}'
+)
+"""An empty FlatMessage, as Canal's JSON library writes it."""
+
+
+def test_canal_statements_are_no_rows(records: Records) -> None:
+    values = {
+        CANAL_DDL: "DDL",
+        message("ALTER", isDdl=False, sql="alter table t add c int"): "DDL",
+        message("QUERY", database="mytest", table="", sql="create database mytest"): "DDL",
+        message("QUERY", database="", sql="insert into t values (1)"): "CONTROL",
+        message("INSERT", sql="insert into t values (1)"): "CONTROL",
+        message("XACOMMIT", database="", table="", sql="XA COMMIT X'61'"): "TRANSACTION",
+        message("XAROLLBACK", database="", table="", sql="XA ROLLBACK X'61'"): "TRANSACTION",
+    }
+    out = rows_by_offset(ALIBABA.decode(records(*values)))
+    assert [[r.kind for r in rows] for rows in out.values()] == [[kind] for kind in values.values()]
+    assert all(rows[0].sql and rows[0].before is None and rows[0].after is None for rows in out.values())
+    assert out[0][0].position == "-1"

@@ -376,3 +376,43 @@ def _digits(number: int) -> str:
         number, low = divmod(number, 10**1000)
         parts.append(f"{low:01000d}")
     return "".join(reversed(parts)).lstrip("0")
+
+
+def test_each_kind_of_message(records: Records) -> None:
+    row = {"id": 1}
+    logical = {"op": "m", "ts_ms": 1, "source": POSTGRESQL_SOURCE, "message": {"prefix": "p", "content": "aGk="}}
+    ddl_1_4 = {"source": {**MYSQL_SOURCE, "table": None}, "databaseName": "db", "ddl": "create table t (id int)"}
+    change = {"type": "ALTER", "id": '"db"."with""quote"', "table": {"columns": []}}
+    ddl_2_0 = {"source": {**MYSQL_SOURCE, "table": ""}, "ts_ms": 5, "databaseName": "db", "schemaName": None}
+    ddl_2_0 |= {"ddl": "alter table t add c int", "tableChanges": [change]}
+    heartbeat = {"schema": {"type": "struct", "name": "io.debezium.connector.common.Heartbeat"}, "payload": {"ts_ms": 1}}
+    vectors: dict[str, tuple[str, str | None]] = {
+        text(envelope("c", None, row)): ("ROW", "INSERT"),
+        text(envelope("r", None, row)): ("ROW", "READ"),
+        text(envelope("u", row, row)): ("ROW", "UPDATE"),
+        text(envelope("u", None, row)): ("ROW", "UPDATE"),
+        text(envelope("U", row, row)): ("ROW", "UPDATE"),
+        text(envelope("d", row)): ("ROW", "DELETE"),
+        text(envelope("d", None)): ("ROW", "DELETE"),
+        text(envelope("t")): ("ROW", "TRUNCATE"),
+        with_schema(envelope("c", None, row)): ("ROW", "INSERT"),
+        text({"schema": None, "payload": envelope("c", None, row)}): ("ROW", "INSERT"),
+        text({**envelope("c", None, row), "LOB_COLUMNS": None, "unique": {"id": 1}}): ("ROW", "INSERT"),
+        text(logical): ("CONTROL", None),
+        HEARTBEAT: ("HEARTBEAT", None),
+        text(heartbeat): ("HEARTBEAT", None),
+        BEGIN: ("TRANSACTION", None),
+        END: ("TRANSACTION", None),
+        text(ddl_1_4): ("DDL", None),
+        text(ddl_2_0): ("DDL", None),
+        LEGACY_TOMBSTONE: ("TOMBSTONE", None),
+        text({"schema": {"type": "struct", "optional": True}, "payload": None}): ("TOMBSTONE", None),
+    }
+    out = by_offset(decoder.decode(records(*vectors, None)))
+    assert [(r.kind, r.op) for r in out.values()] == [*vectors.values(), ("TOMBSTONE", None)]
+    assert all((r.error is None) and (r.row == 0) for r in out.values())
+    first, second = (r for r in out.values() if r.kind == "DDL")
+    assert (first.database, first.table, first.sql) == ("db", None, "create table t (id int)")
+    assert (second.database, second.table, second.sql) == ("db", 'with"quote', "alter table t add c int")
+    assert second.position == "mysql-bin.000003:154:2"
+    assert [(r.before, r.after) for r in out.values() if r.kind != "ROW"] == [(None, None)] * 10

@@ -210,3 +210,15 @@ def test_a_compressed_schema_types_its_rows(records: Records) -> None:
     packed = [bytes(cramjam.snappy.compress_raw(value.encode())) for value in (INSERT, bootstrap(table_schema("user", *COLUMNS)))]
     insert, boot = by_offset(simple.decode(records(*packed), deployment=Deployment(compression="snappy"))).values()
     assert (insert.types, boot.kind) == (TYPES, "BOOTSTRAP")
+
+
+def test_kinds_and_the_table_of_each_ddl_type(records: Records) -> None:
+    kinds = ("CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
+    values = [ddl(kind, f"{kind} it", table_schema("t", *COLUMNS, keys=("id", "age"))) for kind in kinds]
+    out = by_offset(simple.decode(records(*values, ddl("QUERY", "CREATE DATABASE `simple`", None))))
+    *tables, database = out.values()
+    assert [(r.kind, r.op, r.database, r.table, r["keys"], r.sql) for r in tables] == [
+        ("DDL", None, "simple", "t", ["id", "age"], f"{kind} it") for kind in kinds
+    ]
+    assert (database.kind, database.database, database.table, database.sql) == ("DDL", None, None, "CREATE DATABASE `simple`")
+    assert (database.types, database.schema_version, database["keys"]) == (None, None, None)
