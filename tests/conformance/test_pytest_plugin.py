@@ -28,7 +28,7 @@ def of_weight(name, obligation):
 
 MUST, SHOULD = of_weight(FORMAT, Obligation.MUST), of_weight(FORMAT, Obligation.SHOULD)
 UNSPECIFIED = of_weight(LENIENT, Obligation.UNSPECIFIED)
-QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "--strict-markers", "--strict-config", "-Werror")
+QUIET = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "--strict-markers", "--strict-config", "-Werror")
 
 # What a run came to, made up: `broken` rules have a failure, `unreached` ones compared nothing, `verdicts` are the cases'.
 MADE_UP = """
@@ -158,7 +158,7 @@ UNDECIDED = len(rules(LENIENT)) + 1
         ("-v", {"profile": "nothing"}, {"errors": ALL + 1}, "the run did not come about: unknown profile 'nothing'"),
         ("-v", {"format": "ticdc-canal-jsno"}, {"errors": 1}, "TestMine.format: unknown format 'ticdc-canal-jsno'. Did you m"),
         *((("-k", MUST), {}, {"passed": 1, "deselected": ALL}, ""), (("-m", "cdc"), {}, {"passed": ALL + 1}, "")),
-        ("-x", {"broken": [r.id for r in rules(FORMAT)]}, {"failed": 1}, ""),
+        (("-x", "-k", "test_rule"), {"broken": [r.id for r in rules(FORMAT)]}, {"failed": 1, "deselected": 1}, ""),
     ],
 )
 def test_what_a_run_came_to_decides_each_item(judged, options, suite, counts, line):
