@@ -21,6 +21,12 @@ ADDRESS: Final = ("spark.driver.host", "spark.driver.bindAddress")
 MEMORY: Final = "spark.driver.memory"
 BOUND: Final = "spark.cdc.memory"
 """The MB of memory that each process of a decoder may have, of `--memory`; not known to Spark."""
+FIRST_OFFSET: Final = "spark.cdc.firstOffset"
+"""A setting of Spark decoders: the offsets of records are raised by it, those of the output lowered again."""
+IN_PARTITION: Final = "spark.cdc.inPartition"
+"""A setting of Spark decoders: so many messages are in a partition, with offsets from 0 on; the output has their own again."""
+OTHER: Final = "other"
+"""The value of a call's setting that is true where the session has false, and the reverse."""
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 """Options of a JVM, which are added to the harness's."""
 

@@ -29,6 +29,9 @@ ALONE: Final = 4
 PARTITIONS: Final = 3
 """Partitions of a sample: fewer than its messages, more than cores."""
 
+EMPTY: Final = "a batch without messages"
+"""What a stream gives that has nothing new."""
+
 _UNSTABLE = ("types", "schema_version")
 _LETHAL: Final = (DecodeTimeout, ChildDied)
 """Errors that cost a time limit or a start of a process."""
@@ -47,9 +50,9 @@ def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
 def submit(engine: Engine, one: Prepared) -> list[Sample]:
     """Submits the law calls of a format, for one deployment at level one and one table at level two.
 
-    Each call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
-    Only after a difference are the circumstances tried one by one (`again`). One message is decoded alone: an unreadable one, if
-    the sample has any.
+    A call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
+    Only after a difference are the circumstances tried one by one (`again`). One message is decoded alone, an unreadable one if
+    the sample has any, and none at all: where named cases are a selection, at one level by the seed.
     """
     samples: list[Sample] = []
     seed, sampled = one.settings.seed, one.settings.budget.sampled
@@ -73,14 +76,13 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
         one.trials.append(Trial(laws, text, tuple(part), (future,)))
 
     # Calls under equal settings can run together, so those of both levels are adjacent.
-    (west, west_conf), (east, east_conf) = engine.environments.items()
-    for each in samples:
-        text = f"{west}, in {PARTITIONS} partitions"
-        attempt(each, ("environment", "batch"), text, each.places, conf=west_conf, repartition=PARTITIONS)
-    for each in samples:
-        attempt(each, ("environment", "batch"), f"{east}, in a smaller batch", each.places, conf=east_conf)
-    for each in samples:
+    for text, conf in engine.environments.items():
+        for each in samples:
+            told = f"{text}, in {PARTITIONS} partitions"
+            attempt(each, ("environment", "batch"), told, each.places, conf=conf, repartition=PARTITIONS)
+    for each in sample(seed, "law/alone", samples, 1) if one.settings.budget.covering else samples:
         attempt(each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2)
+        attempt(each, ("batch",), EMPTY, ())
     for each, future in zip(samples, (judged[each.call] for each in samples), strict=True):
         trials = [one for trial in each.trials for one in trial.futures]
         future.add_done_callback(partial(_withdraw, trials, _FAILURES))
@@ -157,7 +159,7 @@ def again(
     search: bool = True,
 ) -> list[Finding]:
     """Tests the laws one circumstance at a time, against a plain call on the same messages: every other environment, each message
-    (or each part in `alone`), halves, several partitions.
+    (or each part in `alone`), halves, several partitions, no message at all.
 
     The first circumstance in which the decoder hangs or ends its process ends the test; its messages are searched for those to
     blame, and the test is repeated once without them. `limit_s` is the time limit of a call.
@@ -175,6 +177,7 @@ def again(
     trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
     trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
+    trials.append(Trial(("batch",), EMPTY, (), (engine.decode(replace(plain, ranges=())),)))
     tried = [future for trial in trials for future in trial.futures]
     baseline.add_done_callback(partial(_withdraw, tried, _FAILURES))
     _ended_by_one(tried)
@@ -183,7 +186,7 @@ def again(
     except (*_FAILURES, CancelledError):
         # A decoder that fails on the plain call is errored there; no output to compare.
         return []
-    lethal = next(((trial, error) for trial in trials if (error := _lethal(trial))), None)
+    lethal = next(((trial, error) for trial in trials if trial.places and (error := _lethal(trial))), None)
     if search and lethal:
         return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
@@ -263,7 +266,7 @@ def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Own
     except CancelledError:
         return []
     except _FAILURES as error:
-        return [_failed(judge, trial, owners[min(trial.places)], error)]
+        return [_failed(judge, trial, owners[min(trial.places or owners)], error)]
     findings = []
     for place in sorted(trial.places):
         before, after = _stable(expected.get(place, ())), _stable(other.get(place, ()))
@@ -271,6 +274,10 @@ def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Own
             case, number = owners[place]
             want, got = _difference(before, after)
             findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
+    if other and not trial.places:
+        case, number = owners[min(owners)]
+        told = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
+        findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", told))
     return findings
 
 

@@ -10,8 +10,9 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from conformance.engines.child import ENVIRONMENTS, FIRST_OFFSET, IN_PARTITION
+from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import DecodeRaised, Loaded, RecordSource, Request
+from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import ENVELOPE, OutputRow, Place
 from generators.model import Kind
@@ -29,6 +30,12 @@ _HOUR: Final = 3_600_000_000
 def _raises(_asked: Request, rows: Placed) -> Placed:
     if any(row.kind == Kind.CORRUPT for _, row in rows):
         raise DecodeRaised("malformed record")
+    return rows
+
+
+def _raises_on_nothing(_asked: Request, rows: Placed) -> Placed:
+    if not rows:
+        raise DecodeRaised("no record to tell the schema of")
     return rows
 
 
@@ -72,6 +79,7 @@ def _of_the_session(asked: Request, rows: Placed) -> Placed:
 
 BREACHES: Final[Mapping[str, Breach]] = {
     "raises": _raises,
+    "raises-on-nothing": _raises_on_nothing,
     "rows-elsewhere": _elsewhere,
     "rows-nowhere": _nowhere,
     "offsets-of-32-bits": _of_32_bits,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders import cloudcanal_debezium as reference
+from spark_checks.liars.laws import law
 from spark_checks.liars.liar import Liar, on_input
 
 LIARS: Final[tuple[Liar, ...]] = (
+    *law(reference.decode, "needs-a-record"),
     Liar(
         "ddl-without-op-refused",
         1,

@@ -27,7 +27,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from conformance.engines.spark_conf import away
+from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, away
 from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import module_name
@@ -37,10 +37,6 @@ from spark_checks.services.errors import told
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
 
-FIRST_OFFSET: Final = "spark.cdc.firstOffset"
-"""The setting of a call whose records have offsets higher by so much (conformance.engines.child.FIRST_OFFSET)."""
-IN_PARTITION: Final = "spark.cdc.inPartition"
-"""The setting of a call whose partitions have so many records each (conformance.engines.child.IN_PARTITION)."""
 _TOPIC: Final = 64
 """More partitions than a topic of the harness has."""
 LIAR: Final = "liar:"
@@ -323,6 +319,7 @@ class SparkEngine:
             for key, value in conf.items():
                 if key not in (FIRST_OFFSET, IN_PARTITION):
                     old = self.spark.conf.get(key, None)
+                    value = ("false" if self.spark.conf.get(key) == "true" else "true") if value == OTHER else value
                     try:
                         self.spark.conf.set(key, value)
                     except PySparkException as error:

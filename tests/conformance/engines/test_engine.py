@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engines import child
-from conformance.engines.child import FIRST_OFFSET, IN_PARTITION, ChildEngine
+from conformance.engines.child import ChildEngine
 from conformance.engines.engine import (
     ChildDied,
     DecodeRaised,
@@ -24,6 +24,7 @@ from conformance.engines.engine import (
     Request,
     write_records,
 )
+from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
 from generators.errors import HarnessError, UsageError

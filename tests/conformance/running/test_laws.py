@@ -6,12 +6,15 @@ from dataclasses import replace
 import pytest
 from remembered import Memory
 
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request
-from conformance.judging.judge import Judge
+from conformance.cases.catalogue import Budget, calls, named_cases
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, lay
+from conformance.judging.judge import Capabilities, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect, rules
 from conformance.running import laws
+from conformance.running.prepared import Prepared, Settings
 from generators.model import Case, Deployment
+from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
 BATCH, ENVIRONMENT = f"{NAME}/law/batch-independence", f"{NAME}/law/environment-independence"
@@ -127,6 +130,39 @@ def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with(
     found, judge = tried(fails)
     assert found == []
     assert not judge.compared
+
+
+def without_records(request, rows):
+    if not rows:
+        raise DecodeRaised("no record")
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [(without_records, "no record"), (lambda request, rows: rows or {("cdc", None, None): [ROW]}, "1 rows")],
+)
+def test_a_batch_without_messages_gives_no_rows(lie, said):
+    (found,), judge = tried(lie)
+    assert (found.rule, found.actual, judge.broken) == (BATCH, f"a batch without messages: {said}", {BATCH: 1})
+
+
+@pytest.mark.parametrize(("covering", "levels"), [(False, {1, 2}), (True, {1}), (True, {2})])
+def test_a_run_tries_one_message_and_none_at_both_levels_or_at_one_by_the_seed(covering, levels):
+    cases = [c for c in named_cases(get(NAME), get(NAME).profiles[:1]) if c.scenario.startswith(("shape/", "fault/", "int/"))]
+    grouped = calls(get(NAME), cases, (1, 2), 0)
+    sent = [w.message for call in grouped for case in call.cases for w in case.written]
+    places = dict(zip(map(id, sent), lay(sent), strict=True))
+    seen, loaded = [], Loaded((1, 2), Capabilities())
+    for seed in range(8):
+        engine, settings = memory(), Settings((NAME,), Budget("tiny", 0, 40, covering=covering), seed)
+        one = Prepared(settings, get(NAME), "d", loaded, grouped, places, "handle", futures=[Future() for _ in grouped])
+        drawn = [(len(sample.owners), sample.plain.level) for sample in laws.submit(engine, one)]
+        tried = [(sum(high - low + 1 for _, _, low, high in r.ranges), r.level) for r in engine.asked]
+        alone = {level for size, level in tried if size == 1}
+        assert sorted(tried) == sorted([*drawn * 2, *((size, level) for level in alone for size in (0, 1))])
+        seen.append(alone)
+    assert levels in seen and (covering or all(one == levels for one in seen))
 
 
 def sampled(lie, judged, failed=False):

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from conformance.engines.child import ENVIRONMENTS, IN_PARTITION
+from conformance.engines.child import ENVIRONMENTS
+from conformance.engines.spark_conf import IN_PARTITION
 from conformance.judging.causes import cells
 from conformance.selftest.bench import of_cases
 from conformance.selftest.liars.table import liars

@@ -112,6 +112,7 @@ def test_a_liar_that_names_a_scenario_is_tried_on_its_cases(monkeypatch, tried):
     [
         *(("raises", "returns"), ("rows-elsewhere", "places"), ("rows-nowhere", "places")),
         *(("offsets-of-32-bits", "environment-independence"), ("table-of-the-batch", "batch-independence")),
+        ("raises-on-nothing", "batch-independence"),
         ("time-of-the-session", "environment-independence"),
     ],
 )
