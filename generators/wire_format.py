@@ -169,7 +169,7 @@ class Format(Generic[P]):
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
-    cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
+    cell_faults: Callable[[P], Iterable[CellFault]] = lambda _profile: CELL_FAULTS
     fits: Mapping[str, str] = field(default_factory=dict, hash=False)
     unfit: Callable[[P, Mapping[str, str]], Iterable[CellFault]] = lambda profile, fits: unfit_cells(profile.source, fits)
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()

@@ -5,6 +5,8 @@ in a format's file names its kind and cites the format's sources; what else it s
 kind say. A name that is no kind is a rule of that format alone, and says everything itself. The order counts: the first rule that
 owns a comparison is the one that a difference breaks.
 
+    page = "toy"                                 # of sources: `#ts` is the fact toy#ts; the name of the file
+                                                 # without this line
     family = "toy"                               # whose kinds the format has; most formats have none
     like = "debezium-json"                       # whose rules the format has too, behind its own; a rule named again says
                                                  # what is different
@@ -12,13 +14,14 @@ owns a comparison is the one that a difference breaks.
     provenance = "OBSERVED"                      # of rules whose grade names none; ASSUMED without this line
 
     [order]                                      # which change of a row is the newer one (conformance.rules.order)
+    family = "toy"                               # what a family's formats have in common
     cites = "toy#ts"
     positions = ["number"]
 
     [rules]
     "fault/must-reject fault/cell-type" = {}     # two kinds, as they are: both have citations
-    "rows/op" = "toy#op"                         # a kind, cited
-    "value/null" = { grade = "SHOULD", cites = "toy#values toy#old", owns = "aspect=null; op=UPDATE", says = '''
+    "rows/op" = "#op"                            # a kind, cited
+    "value/null" = { grade = "SHOULD", cites = "#values #old", owns = "aspect=null; op=UPDATE", says = '''
         null in old is the value NULL, not a column that did not change.''' }
 
 `says` is the statement; `effect` what breaking it does; `grade` an obligation (else MUST), a provenance or both; `cites` facts of
@@ -118,7 +121,7 @@ def book(fmt: str) -> Book:
 
 def read(fmt: str, where: str, text: str) -> Book:
     """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
-    file = _File(where, text, ("family", "like", "without", "provenance", "order", "rules"))
+    file = _File(where, text, ("page", "family", "like", "without", "provenance", "order", "rules"))
     with _at(file.place("family")):
         known = kinds(file.data.get("family", ""))
     with _at(file.place("provenance")):
@@ -140,7 +143,10 @@ def read(fmt: str, where: str, text: str) -> Book:
                 raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
             raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
         found.append(Rule(id=f"{fmt}/{name}", **told))
-    order = {**other.order, "provenance": provenance, **file.data.get("order", {})}
+    own = {**file.data.get("order", {})}
+    with _at(f"{file.place('order')}: order"):
+        common = _orders().get(_one(own.pop("family", ""), "family", ("", *_orders())), {})
+    order = {**other.order, "provenance": provenance, **common, **own}
     return Book((*found, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
 
@@ -153,10 +159,21 @@ def kinds(family: str = "") -> Mapping[str, Given]:
 
 @cache
 def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
-    file = _File(*_file("kinds"), ("kinds", "family"))
+    file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
     general, *families = ({name: given for _, name, given in file.entries(table)} for table in tables)
     return general, dict(zip(file.data["family"], families, strict=True))
+
+
+@cache
+def _kinds_file() -> _File:
+    return _File(*_file("kinds"), ("kinds", "family", "order"))
+
+
+def _orders() -> Mapping[str, Mapping[str, Any]]:
+    """What the orders of several formats of a family have in common, by the family."""
+    found: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
+    return found
 
 
 @cache
@@ -208,6 +225,8 @@ class _File:
             lines = (number for number, line in enumerate(self.lines[head:], head + 1) if line.lstrip("\"' ").startswith(key))
             place = f"{self.where}:{next(lines, head + 1)}"
             fields = {"cites": value} if isinstance(value, str) else value
+            if isinstance(cites := fields.get("cites"), str):
+                fields = {**fields, "cites": re.sub(r"(?<!\S)#", f"{self.data.get('page', Path(self.where).stem)}#", cites)}
             for name in key.split():
                 with _at(f"{place}: {name}"):
                     if name in places:

@@ -12,7 +12,6 @@ import base64
 import hashlib
 import io
 import json
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -22,9 +21,10 @@ import fastavro
 
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
-from generators.garbage.faults import MUST, Fault
+from generators.families.avro import LONG, Encoder
+from generators.garbage.faults import MUST, CellFault, Fault, Way, matrix
 from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
-from generators.model import Case, Column, Message, Op, Row, Scenario, SchemaChange, Table
+from generators.model import Case, Column, Logical, Message, Op, Row, Scenario, SchemaChange, Table, Value
 from generators.sources.boundaries import START, change, id_column, insert, neutral
 from generators.sources.boundaries import named as scenario
 from generators.sources.registry import source
@@ -39,12 +39,19 @@ SCHEMAS: Final[Schemas] = {}
 Told: TypeAlias = Callable[[int], tuple[tuple[str, ...], str]]
 """The subjects of a schema and its text, by its id."""
 
-STRATEGIES: Final[Mapping[str, Callable[[str, str, str], str]]] = {
+Subject: TypeAlias = Callable[[str, str, str], str]
+"""The subject of a schema, of the topic, the record's full name, and key or value."""
+STRATEGIES: Final[Mapping[str, Subject]] = {
     "": lambda topic, _record, side: f"{topic}-{side}",
     "record-name": lambda _topic, record, _side: record,
     "topic-record-name": lambda topic, record, _side: f"{topic}-{record}",
 }
 """The subject of a schema by the strategy's option: TopicNameStrategy, RecordNameStrategy, TopicRecordNameStrategy."""
+
+
+def strategy(options: Iterable[str]) -> Subject:
+    """That of a profile's options."""
+    return STRATEGIES[next((option for option in options if option in STRATEGIES), "")]
 
 
 def named(subject: str, text: str) -> bytes:
@@ -76,10 +83,10 @@ def named_in(cases: Iterable[Case]) -> Schemas:
     subjects that the cases' profiles give them: whatever else this process has written."""
     found: Schemas = {}
     for case in cases:
-        subject = STRATEGIES[next((option for option in case.profile.split("+") if option in STRATEGIES), "")]
+        of = strategy(case.profile.split("+"))
         for number, topic, side in _named(one.message for one in case.written):
             text = SCHEMAS[number][1]
-            recall({number: ((subject(topic, _record(text), side),), text)}, found)
+            recall({number: ((of(topic, _record(text), side),), text)}, found)
     return dict(sorted(found.items()))
 
 
@@ -89,7 +96,7 @@ def versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
     found: dict[tuple[str, int], str] = {}
     for number, topic, side in dict.fromkeys(_named(messages)):
         subjects, text = SCHEMAS[number]
-        of = {strategy(topic, _record(text), side) for strategy in STRATEGIES.values()}
+        of = {subject(topic, _record(text), side) for subject in STRATEGIES.values()}
         found |= {(subject, number): text for subject in subjects if subject in of}
     return found
 
@@ -210,72 +217,57 @@ def _default(found: Mapping[str, Any]) -> Any:
 
 # Connect's values as data
 
-Encode: TypeAlias = Callable[[Any], bytes]
-"""Makes a datum of a value of JsonConverter's JSON, read."""
-
-
-def number(value: int) -> bytes:
-    """An int or a long, a length, a block's count."""
-    rest, found = (value << 1) ^ (value >> 63), bytearray()
-    while rest > 0x7F:
-        found.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    return bytes((*found, rest))
-
 
 def sized(raw: bytes) -> bytes:
     """Bytes, or a string's."""
-    return number(len(raw)) + raw
+    return LONG(len(raw)) + raw
 
 
-def encoder(found: Mapping[str, Any]) -> Encode:
-    """What makes data of a schema of Connect."""
-    inner = _encoder(found)
-    if not found["optional"]:
-        return inner
-    null, some = (b"\x02", b"\x00") if _is_default(found) else (b"\x00", b"\x02")
-    return lambda value: null if value is None else some + inner(value)
-
-
-def _encoder(found: Mapping[str, Any]) -> Encode:
+def _value(found: Mapping[str, Any], value: Any) -> Any:
+    """A value of JsonConverter's JSON, read, as fastavro takes it."""
     match found["type"]:
-        case "boolean":
-            return lambda value: b"\x01" if value else b"\x00"
-        case "float":
-            return lambda value: struct.pack("<f", float(value))
-        case "double":
-            return lambda value: struct.pack("<d", float(value))
+        case _ if value is None:
+            return None
+        case "float" | "double":
+            return float(value)
         case "string":
-            return lambda value: sized(value.encode("utf-8", "replace"))
+            return value.encode("utf-8", "replace").decode()
         case "bytes":
-            return lambda value: sized(base64.b64decode(value))
+            return base64.b64decode(value)
         case "array":
-            item = encoder(found["items"])
-            return lambda value: b"".join((*((number(len(value)), *map(item, value)) if value else ()), b"\x00"))
+            return [_value(found["items"], one) for one in value]
         case "map":
-            one = encoder(found["values"])
-            return lambda value: b"".join(
-                (*((number(len(value)), *(sized(k.encode()) + one(v) for k, v in value.items())) if value else ()), b"\x00")
-            )
+            return {name: _value(found["values"], one) for name, one in value.items()}
         case "struct":
-            fields = [(field["field"], encoder(field)) for field in found["fields"]]
-            return lambda value: b"".join([encode(value[name]) for name, encode in fields])
-    return number
+            return {field["field"]: _value(field, value[field["field"]]) for field in found["fields"]}
+    return value
 
 
 @lru_cache(maxsize=8192)
-def _converter(text: str) -> tuple[str, str, Encode]:
-    """The name of a schema of Connect, in JSON, its text as Avro's, and what makes data of it."""
+def _converter(text: str) -> tuple[Any, str]:
+    """A schema of Connect, of its JSON, and its text as Avro's."""
     found = json.loads(text)
-    return found.get("name", _UNNAMED), avro_schema(found), encoder(found)
+    return found, avro_schema(found)
 
 
-def converted(text: str, subject: Callable[[str], str]) -> tuple[bytes, Any]:
-    """A message of JsonConverter with its schema as AvroConverter writes it, and its schema; `subject` makes that of a record's
-    name."""
-    found, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
-    name, schema, encode = _converter(text[len(_OPENING) : end])
-    return named(subject(name), schema) + encode(json.loads(text[end + len(_BETWEEN) : -1])), found
+@lru_cache(maxsize=8192)
+def encoder(text: str) -> Encoder:
+    """What makes data of an Avro schema."""
+    return Encoder(physical(json.loads(text)))
+
+
+def encoded(schema: str, payload: str) -> bytes:
+    """The datum of a value of JsonConverter, of its schema in Connect's JSON."""
+    found, text = _converter(schema)
+    return encoder(text)(_value(found, json.loads(payload)))
+
+
+def converted(text: str, topic: str, side: str, subject: Subject) -> bytes:
+    """A message of JsonConverter with its schema as AvroConverter writes it."""
+    _, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
+    schema = text[len(_OPENING) : end]
+    found, avro = _converter(schema)
+    return named(subject(topic, found.get("name", _UNNAMED), side), avro) + encoded(schema, text[end + len(_BETWEEN) : -1])
 
 
 _OPENING: Final = '{"schema":'
@@ -312,6 +304,24 @@ def evolved(of: str, database: str) -> Scenario:
 
 
 # Faults
+
+SOME: Final = b"\x02"
+"""The branch of a value in a union that begins with null."""
+_BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: "", Way.SHAPE: '{"x":"y"}'}
+_OUTSIDE: Final = {
+    **dict.fromkeys((Logical.DATETIME, Logical.TIMESTAMP), "2021-07-18 25:61:61"),
+    Logical.DATE: "2021-13-45",
+    Logical.TIME: "99:99:99",
+}
+
+
+def unfit(of: str, fits: Mapping[str, str], good: Callable[[str, Value], bytes | None]) -> Iterator[CellFault]:
+    """The matrix of unfit cells of a source, texts in the place of strings and bytes: `good` is the datum of a nullable column's
+    value that has these, None of others."""
+    for logical, way, column, value in matrix(of, fits):
+        if (datum := good(column, value)) is not None:
+            bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
+            yield CellFault(f"cell-{logical}-{way}", column, value, datum, SOME + sized(bad.encode()))
 
 
 def _headed(head: bytes) -> Callable[[bytes], bytes]:

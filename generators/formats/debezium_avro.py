@@ -12,34 +12,25 @@ columns have one name then, which Connect refuses; `avro_unicode` adjustment; sc
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import datetime as dt
-import json
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from decimal import Context, Decimal
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
 from generators.families import confluent
-from generators.families.connect import partition_of, schema_text
-from generators.families.debezium.values import java_decimal
+from generators.families.connect import Schema, partition_of, schema_text
 from generators.formats import debezium_json as connectors
 from generators.formats.debezium_json.losses import wire_of
 from generators.formats.debezium_json.profiles import CHOICES as OF_CONNECTORS
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.formats.debezium_json.rows import NamesClash
-from generators.garbage.faults import LABELS, CellFault, Way, matrix
+from generators.garbage.faults import LABELS, CellFault, Way
 from generators.model import (
-    Cell,
-    Change,
     History,
-    Image,
     Json,
     Layout,
     Scenario,
-    State,
     Value,
     Written,
 )
@@ -51,13 +42,6 @@ from generators.wire_format import Choices, Format, KindRow
 NAME: Final = "debezium-avro"
 _NOT_HERE: Final = ("schemaless", "plain-key", "legacy-tombstone", "numeric", "flat")
 """Options of JsonConverter, and of what it alone can write."""
-
-
-@dataclass(frozen=True, slots=True)
-class AvroProfile(DebeziumProfile):
-    """A Debezium release with AvroConverter. `subjects` is the converter's subject.name.strategy."""
-
-    subjects: str = ""
 
 
 CHOICES: Final = Choices(
@@ -73,14 +57,12 @@ CHOICES: Final = Choices(
 )
 
 
-def profile(release: str, *options: str) -> AvroProfile:
+def profile(release: str, *options: str) -> DebeziumProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for a pair that cannot be."""
     ordered = CHOICES.checked(release, options)
-    subjects = next((option for option in ordered if option in confluent.STRATEGIES), "")
-    found = connectors.profile(release, *(option for option in ordered if option != subjects))
-    members = {field.name: getattr(found, field.name) for field in fields(DebeziumProfile)}
-    deployment = replace(found.deployment, schemas="registry")
-    return AvroProfile(**{**members, "options": ordered, "deployment": deployment, "avro_names": True, "subjects": subjects})
+    found = connectors.profile(release, *(option for option in ordered if option not in confluent.STRATEGIES))
+    modes, deployment = replace(found.modes, avro=True), replace(found.deployment, schemas="registry")
+    return replace(found, options=ordered, modes=modes, deployment=deployment, avro_names=True)
 
 
 PROFILES: Final = (
@@ -92,7 +74,7 @@ PROFILES: Final = (
 )
 
 
-def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
+def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
     """The records of a history as the connector's JSON has them, converted; keys have other bytes, hence other partitions.
 
     Nothing if two names of columns become one: the connector stops there.
@@ -103,84 +85,17 @@ def write(history: History, profile: AvroProfile, layout: Layout) -> list[Writte
         return []
 
 
-def _converted(one: Written, profile: AvroProfile, partitions: int) -> Written:
-    message = one.message
-    key, _ = _datum(message.key, message.topic, "key", profile)
-    value, schema = _datum(message.value, message.topic, "value", profile)
+def _converted(one: Written, profile: DebeziumProfile, partitions: int) -> Written:
+    message, subject = one.message, confluent.strategy(profile.options)
+    key, value = (
+        text and confluent.converted(text.decode(), message.topic, side, subject)
+        for side, text in (("key", message.key), ("value", message.value))
+    )
     place = message.partition if key is None else partition_of(key, partitions)
-    changes = tuple(_owed(change, _columns(schema)) for change in one.changes) if schema else one.changes
-    return Written(replace(message, key=key, value=value, partition=place), changes)
+    return Written(replace(message, key=key, value=value, partition=place), one.changes)
 
 
-def _datum(text: bytes | None, topic: str, side: str, profile: AvroProfile) -> tuple[bytes | None, Any]:
-    if text is None:
-        return None, None
-    return confluent.converted(text.decode(), lambda name: confluent.STRATEGIES[profile.subjects](topic, name, side))
-
-
-Texts: TypeAlias = Mapping[str, Callable[[Cell], str]]
-"""What makes Avro's text of a cell that has JSON's, by the column's name on the wire."""
-
-
-def _columns(schema: Mapping[str, Any]) -> Texts:
-    rows = [field for field in schema["fields"] if field["field"] in ("before", "after") and field["type"] == "struct"]
-    row = rows[0]["fields"] if rows else schema["fields"]
-    return {field["field"]: text for field in row if (text := _text(field))}
-
-
-def _text(field: Mapping[str, Any]) -> Callable[[Cell], str] | None:
-    if field["type"] == "float":
-        return _shortest
-    item = field["items"] if field["type"] == "array" else field
-    if item.get("name", "").endswith("data.Decimal"):
-        scale = int(item["parameters"]["scale"])
-        return lambda cell: _digits(cell, scale)
-    return None
-
-
-def _digits(cell: Cell, scale: int) -> str:
-    """A DECIMAL's digits, of the source's value; of the connector's own bytes where none was sent, and in an array."""
-    if isinstance(cell.value, (Decimal, int)) and cell.state is not State.ANY:
-        return java_decimal(int(Decimal(cell.value).scaleb(scale, _EXACT)), scale, plain=True)
-    found = json.loads(cell.text or "") if isinstance(cell.value, Json) else [cell.text]
-    texts = [one and java_decimal(int.from_bytes(base64.b64decode(one), signed=True), scale, plain=True) for one in found]
-    return json.dumps(texts, separators=(",", ":")) if isinstance(cell.value, Json) else str(texts[0])
-
-
-_EXACT: Final = Context(prec=2000)
-
-
-def _shortest(cell: Cell) -> str:
-    """The shortest digits of a binary32; JSON has Java's."""
-    text = cell.text or ""
-    if not math.isfinite(float(text)):
-        return text
-    value = mysql.to_float32(float(text))
-    texts = (f"{value:.{digits}e}" for digits in range(9))
-    return next(found for found in texts if mysql.to_float32(float(found)) == value)
-
-
-def _owed(change: Change, texts: Texts) -> Change:
-    """The change with the texts of Avro's values."""
-    sides = ("before", "after", "full_before", "full_after")
-    images: dict[str, Any] = {side: _image(getattr(change, side), texts) for side in sides}
-    return replace(change, **images)
-
-
-def _image(image: Image | None, texts: Texts) -> Image | None:
-    if image is None:
-        return None
-    found = dict(image)
-    for name, text in texts.items():
-        if name in found and found[name].text is not None and found[name].state is not State.NULL:
-            told = text(found[name])
-            # A DOUBLE that the connector takes for a float: by its digits, or widened.
-            more = (float(told), mysql.to_float32(float(told))) if found[name].state is State.ONE_OF and text is _shortest else ()
-            found[name] = replace(found[name], text=told, options=(*found[name].options, *more))
-    return found
-
-
-def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
+def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     """The connectors' cases, and a table that changes between its rows: each message names the schema of its time."""
     yield from connectors.FORMAT.scenarios(profile, database)
     yield confluent.evolved(profile.source, database)
@@ -197,11 +112,11 @@ _FAR: Final[tuple[tuple[str, str, str, Value, str], ...]] = (
 value, and JSON's of what stands in its place."""
 
 
-_FITTING: Final = ("cell-bigint-over", "cell-unsigned-bigint-over", "cell-boolean", "cell-bit-base64")
+_FITTING: Final = ("cell-int-fraction", "cell-bigint-over", "cell-unsigned-bigint-over", "cell-boolean", "cell-bit-base64")
 """JSON's unfit cells that Avro's type cannot hold at all, or that are another cell's there."""
 
 
-def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
+def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     """JSON's unfit cells as far as Avro's types hold them, and `_FAR`."""
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [(f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept) for f in connectors.FORMAT.cell_faults(profile)]
@@ -211,10 +126,14 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
         cell = wire_of(profile, columns[column], value) if column in columns else None
         if cell is None or name in _FITTING or (name == "cell-binary" and cell.schema.type == "bytes"):
             continue
-        encode = confluent.encoder(json.loads(schema_text(cell.schema)))
         with contextlib.suppress(TypeError, ValueError, AttributeError, KeyError, OverflowError):
-            found.append(CellFault(name, column, value, encode(json.loads(cell.json)), encode(json.loads(bad)), kept))
+            found.append(CellFault(name, column, value, _datum(cell.schema, cell.json), _datum(cell.schema, bad), kept))
     return tuple(found)
+
+
+def _datum(schema: Schema, text: str) -> bytes:
+    """The datum of a nullable column's value, in JSON."""
+    return confluent.SOME + confluent.encoded(schema_text(replace(schema, optional=False)), text)
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
@@ -233,17 +152,16 @@ FITS: Final = {
     "binary/letters": "any bytes fit",
     "binary/shape": "bytes hold no shape",
 }
-_BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: ""}
 
 
-def unfit(profile: AvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
+def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
     """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
-    for logical, way, column, value in matrix(profile.source, fits):
-        type = every_type(supports, profile.source).column(column).type
-        cell = wire_of(profile, type, value)
-        encode = confluent.encoder(json.loads(schema_text(cell.schema)))
-        if cell.schema.type in ("string", "bytes"):
-            yield CellFault(f"cell-{logical}-{way}", column, value, encode(json.loads(cell.json)), encode(_BAD[way]))
+
+    def good(column: str, value: Value) -> bytes | None:
+        cell = wire_of(profile, every_type(supports, profile.source).column(column).type, value)
+        return _datum(cell.schema, cell.json) if cell.schema.type in ("string", "bytes") else None
+
+    return confluent.unfit(profile.source, fits, good)
 
 
 KINDS: Final = (

@@ -19,21 +19,21 @@ from __future__ import annotations
 import base64
 import json
 import re
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from functools import lru_cache, partial
+from typing import Any, Final
 
 from generators.families import confluent
-from generators.families.confluent import number, sized
+from generators.families.avro import LONG
+from generators.families.confluent import sized
 from generators.families.debezium.values import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
 from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer
 from generators.families.ticdc_simple.plan import checksum_of
-from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way, matrix
+from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
 from generators.model import (
     Cell,
     Change,
@@ -137,7 +137,7 @@ def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, pro
     table, at, deleted = event.table, event.at, op is Op.DELETE
     if not key and deleted:
         return None, None, Change(0, Kind.CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile)
+    keys, held = _record(table, tuple(c for c in table.columns if c.name in key), row, f"{topic}-key", profile, {})
     value = after = None
     if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
@@ -165,71 +165,56 @@ def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) 
     return {name(c.name): cells.get(adjusted(c.name)) or Cell(State.ABSENT, c.type) for c in table.columns}
 
 
-Extension: TypeAlias = tuple[bytes, Mapping[str, Any]]
-"""What stands behind the columns: its data, and the type and default of each field."""
-
-
 def _record(
-    table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Extension = (b"", {})
+    table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Mapping[str, Any]
 ) -> tuple[bytes, dict[str, Cell]]:
-    """A framed record of the columns, and of what follows them."""
-    schema, nulls = _schema(table, columns, tuple(more[1].items()), profile)
-    cells, datum = {}, b""
-    for column, (null, some) in zip(columns, nulls, strict=True):
-        stored = None if column.generated == "virtual" else row[column.name]
-        if stored is None:
-            datum, cells[adjusted(column.name)] = datum + null, Cell(State.NULL, column.type)
-        else:
-            found, cells[adjusted(column.name)] = _cell(column.type, stored, profile)
-            datum += some + found
-    return confluent.named(subject, schema) + datum + more[0], cells
+    """A framed record of the columns, and of what stands behind them."""
+    found = {adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile) for c in columns}
+    schema = _schema(table, columns, tuple(more), profile)
+    datum = confluent.encoder(schema)({**{name: value for name, (value, _) in found.items()}, **more})
+    return confluent.named(subject, schema) + datum, {name: cell for name, (_, cell) in found.items()}
 
 
-_ADDED: Final = {"_tidb_op": ("string", ""), "_tidb_commit_ts": ("long", 0), "_tidb_commit_physical_time": ("long", 0)}
-_CHECKED: Final = {
-    **_ADDED,
+_FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
+    "_tidb_op": ("string", ""),
+    "_tidb_commit_ts": ("long", 0),
+    "_tidb_commit_physical_time": ("long", 0),
     "_tidb_row_level_checksum": ("string", ""),
     "_tidb_corrupted": ("boolean", False),
     "_tidb_checksum_version": ("int", 0),
 }
+"""The extension's fields, with type and default."""
 
 
-def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> Extension:
+def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> dict[str, Any]:
     if not profile.extension:
-        return b"", {}
-    told = sized(b"c" if op is Op.INSERT else b"u") + number(at.tso) + number(at.ms)
-    if not profile.checksum:
-        return told, _ADDED
-    columns = [c for c in table.columns if c.generated != "virtual"]
-    stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
-    found = checksum_of(columns, stored)
-    shown, version = (str(found), 1 if profile.release == "v7.1.6" else 2) if found else ("", 0)
-    return told + sized(shown.encode()) + b"\0" + number(version), _CHECKED
+        return {}
+    told: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
+    if profile.checksum:
+        columns = [c for c in table.columns if c.generated != "virtual"]
+        stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
+        found = checksum_of(columns, stored)
+        told += [str(found), False, 1 if profile.release == "v7.1.6" else 2] if found else ["", False, 0]
+    return dict(zip(_FIELDS, told, strict=False))
 
 
 @lru_cache(maxsize=8192)
-def _schema(
-    table: Table, columns: tuple[Column, ...], more: tuple[tuple[str, Any], ...], profile: TicdcAvroProfile
-) -> tuple[str, tuple[tuple[bytes, bytes], ...]]:
-    """The schema's text, and of each column the branch of NULL and of a value."""
-    fields, branches = [], []
+def _schema(table: Table, columns: tuple[Column, ...], more: tuple[str, ...], profile: TicdcAvroProfile) -> str:
+    fields: list[dict[str, Any]] = []
     for column in columns:
         type, default = _type(column.type, profile), _default(column, profile)
-        field: dict[str, Any] = {"name": adjusted(column.name), "type": type}
+        field = {"name": adjusted(column.name), "type": type}
         if column.nullable and column.name not in table.primary_key:
             # The classic architecture takes the default "null" for none (ticdc-avro#nullable).
             last = default is not None and (profile.new or default != "null")
-            field = {"default": default, **field, "type": [type, "null"] if last else ["null", type]}
-            branches.append((b"\x02", b"\0") if last else (b"\0", b"\x02"))
+            fields.append({"default": default, **field, "type": [type, "null"] if last else ["null", type]})
         else:
-            field = field if default is None else {"default": default, **field}
-            branches.append((b"", b""))
-        fields.append(field)
+            fields.append(field if default is None else {"default": default, **field})
     if len({field["name"] for field in fields}) < len(fields):
         raise Stopped
-    fields += [{"default": default, "name": name, "type": type} for name, (type, default) in more]
+    fields += [{"default": _FIELDS[name][1], "name": name, "type": _FIELDS[name][0]} for name in more]
     found = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")), tuple(branches)
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 _TYPES: Final = {
@@ -252,7 +237,7 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     """The schema of a column's values."""
     kind, parameters, more = _TYPES.get(type.logical, "string"), {"tidb_type": _tidb_type(type)}, {}
     if type.name == "bigint" or (type.name == "int" and type.unsigned):
-        kind = "string" if profile.bigint_string and type.name == "bigint" and type.unsigned else "long"
+        kind = "string" if profile.bigint_string and type.key == "bigint unsigned" else "long"
     if type.logical is Logical.DECIMAL and not profile.decimal_string:
         kind, more = "bytes", {"logicalType": "decimal", "precision": type.precision, "scale": type.scale}
     if type.logical is Logical.BIT:
@@ -274,27 +259,27 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
     return json.loads(cell.text) if cell.json and cell.text else cell.text
 
 
-def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[bytes, Cell]:
-    """A value's datum, and what a perfect decoder recovers of it. Raises Stopped on what the encoder refuses."""
+def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[Any, Cell]:
+    """A value as fastavro takes it, and what a perfect decoder recovers of it. Raises Stopped on what the encoder refuses."""
+    if stored is None:
+        return None, Cell(State.NULL, type)
     value = text.canonical(type, stored)
     found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
-        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and _is_unsigned_bigint(type)):
+        case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and type.key == "bigint unsigned"):
             value -= 1 << 64 if value >> 63 > 0 else 0
-            return number(value), replace(found, text=str(value), json=True)
-        case Logical.FLOAT, float():
-            return struct.pack("<f", value), replace(found, text=text.json_number(value, single=True), json=True)
-        case Logical.DOUBLE, float():
-            return struct.pack("<d", value), replace(found, text=text.json_number(value), json=True)
+            return value, replace(found, text=str(value), json=True)
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return value, replace(found, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True)
         case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
-            unscaled = int(shown.replace(".", ""))
-            return sized(two_complement(unscaled)), replace(found, text=shown)
+            return two_complement(int(shown.replace(".", ""))), replace(found, text=shown)
         case Logical.BIT, int():
             width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
-            return _bytes(value.to_bytes(width), found)
+            raw = value.to_bytes(width)
+            return raw, replace(found, text=base64.b64encode(raw).decode())
         case Logical.BINARY, bytes():
-            return _bytes(value, found)
+            return value, replace(found, text=base64.b64encode(value).decode())
         case Logical.ENUM, 0:
             raise Stopped
         case Logical.ENUM, int():
@@ -306,15 +291,7 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[b
             shown = found.text or ""
         case _:
             shown = text.value_text(type, value)
-    return sized(shown.encode("utf-8", "replace")), replace(found, text=shown)
-
-
-def _is_unsigned_bigint(type: SourceType) -> bool:
-    return type.name == "bigint" and type.unsigned
-
-
-def _bytes(raw: bytes, found: Cell) -> tuple[bytes, Cell]:
-    return sized(raw), replace(found, text=base64.b64encode(raw).decode())
+    return shown.encode("utf-8", "replace").decode(), replace(found, text=shown)
 
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
@@ -349,12 +326,6 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     yield named(name, insert(table, {"id": 1, "_tidb_op_": "u", "1汉": 2}))
 
 
-_BAD: Final = {Way.LETTERS: "?€", Way.EMPTY: "", Way.SHAPE: '{"x":"y"}'}
-_OUTSIDE: Final = {
-    **dict.fromkeys((Logical.DATETIME, Logical.TIMESTAMP), "2021-07-18 25:61:61"),
-    Logical.DATE: "2021-13-45",
-    Logical.TIME: "99:99:99",
-}
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"
 FITS: Final = {
     **LABELS,
@@ -369,39 +340,30 @@ FITS: Final = {
 }
 
 
-_SOME: Final = b"\x02"
-"""The branch of a value in a union with null."""
+_COLUMNS: Final = {c.name: c.type for c in every_type(lambda _type: True).columns}
 
 
-def unfit(profile: TicdcAvroProfile, fits: Mapping[str, str]) -> Iterator[CellFault]:
-    """The matrix of unfit cells, as far as Avro's types hold them: texts in strings."""
-    for logical, way, column, value in matrix(profile.source, fits):
-        type = every_type(lambda _type: True).column(column).type
-        bad = _OUTSIDE[logical] if way is Way.OUTSIDE else _BAD[way]
-        yield CellFault(
-            f"cell-{logical}-{way}", column, value, _SOME + _cell(type, value, profile)[0], _SOME + sized(bad.encode())
-        )
+def _good(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
+    """The datum of a nullable column's value."""
+    encode = confluent.encoder(json.dumps(_type(_COLUMNS[column], profile)))
+    return confluent.SOME + encode(_cell(_COLUMNS[column], value, profile)[0])
 
 
-def cell_faults(profile: TicdcAvroProfile) -> tuple[CellFault, ...]:
+def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the column does not."""
-    found: list[CellFault] = []
-    columns = {c.name: c.type for c in every_type(lambda _type: True).columns}
     for one in CELL_FAULTS:
-        type, bad = columns[one.column], json.loads(str(one.bad))
-        kind = _type(type, profile)["type"]
-        if kind == "string" and type.logical is not Logical.SET:
-            found.append(replace(one, good=_SOME + _cell(type, one.value, profile)[0], bad=_SOME + sized(bad.encode())))
+        type, bad = _COLUMNS[one.column], json.loads(str(one.bad))
+        if _type(type, profile)["type"] == "string" and type.logical is not Logical.SET:
+            good = _good(profile, one.column, one.value)
+            yield replace(one, good=good, bad=confluent.SOME + sized(bad.encode()))
     for name, column, value, datum in (
-        ("cell-int-over", "c_unsigned_int", 1234567893, number(1 << 33)),
-        ("cell-year", "c_year", 2019, number(99_999)),
+        ("cell-int-over", "c_unsigned_int", 1234567893, LONG(1 << 33)),
+        ("cell-year", "c_year", 2019, LONG(99_999)),
         ("cell-bit", "c_bit_8", 173, sized(b"\x01\x00")),
         ("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), sized(two_complement(12345678925))),
     ):
-        if column in columns and _type(columns[column], profile)["type"] != "string":
-            good = _SOME + _cell(columns[column], value, profile)[0]
-            found.append(CellFault(name, column, value, good, _SOME + datum))
-    return tuple(found)
+        if _type(_COLUMNS[column], profile)["type"] != "string":
+            yield CellFault(name, column, value, _good(profile, column, value), confluent.SOME + datum)
 
 
 def _faults() -> Iterable[Any]:
@@ -433,6 +395,6 @@ FORMAT: Final = Format(
     faults=tuple(_faults()),
     cell_faults=cell_faults,
     fits=FITS,
-    unfit=unfit,
+    unfit=lambda profile, fits: confluent.unfit(profile.source, fits, partial(_good, profile)),
     oracle=confluent.left,
 )

@@ -170,8 +170,9 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
             meant = Meaning(value, value)
         case Logical.JSON, Json():
             meant = Meaning(text.json_text(value.value), value)
-    shape, own = schema(type, nullable), debezium_mysql.wire(type, value, modes(adjusts_years=years), nullable=nullable)
-    found = wired(shape, type, text.value_class(type, value), meant) if meant else replace(own, schema=shape)
+    shape, of = schema(type, nullable), modes(adjusts_years=years)
+    own = debezium_mysql.wire(type, value, of, nullable=nullable)
+    found = wired(shape, type, text.value_class(type, value), meant, of) if meant else replace(own, schema=shape)
     return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
 
 

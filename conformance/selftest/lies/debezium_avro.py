@@ -26,6 +26,6 @@ LIES: Final = (
     Lie("a schema that nobody has", _NEW, "rows/readable", "shape/insert", alter=_headed(b"\x00\x7f\xff\xff\xfe")),
     Lie("no key", _NEW, "key/columns", "shape/insert", alter=_keyless),
     Lie("names as they are", _NEW, "image/columns", "names/back-ticks-changed", "avro_names", False),
-    Lie("decimals as text", _NEW, None, "decimal-10-2/max", "modes", Modes(decimal="string")),
-    Lie("milliseconds alone", _NEW, "value/datetime-micros", "datetime-6/max", "modes", Modes(temporal="connect")),
+    Lie("decimals as text", _NEW, None, "decimal-10-2/max", "modes", Modes(decimal="string", avro=True)),
+    Lie("milliseconds alone", _NEW, "value/datetime-micros", "datetime-6/max", "modes", Modes(temporal="connect", avro=True)),
 )

@@ -101,12 +101,12 @@ def wire(
         declared = ""
     found = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable))
+        return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable), modes)
     cls = mysql.value_class(type, value)
     meaning = _spelled(found, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(type, found, meaning, modes)
-    return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning)
+    return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning, modes)
 
 
 def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
@@ -162,7 +162,9 @@ def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meanin
             if abs(value) > _FLOAT_MAX:
                 return Meaning(math.copysign(math.inf, value), None, _REAL, lost=True, corrupt=True)
             near = mysql.to_float32(value)
-            return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near))))
+            told = float(values.shortest(near))
+            more = (told, mysql.to_float32(told)) if modes.avro else ()
+            return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near)), *more))
         case float() if declared == "FLOAT(":
             return Meaning(value, value)
         case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:

@@ -118,13 +118,15 @@ def wire(
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
     none of the type's. `declared` changes nothing: types have one spelling."""
     if value is None:
-        return not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None))
+        return (
+            not_sent(type, modes, nullable) if not nullable else wired(schema(type, modes, True), type, "", Meaning(None), modes)
+        )
     if _is_placeholder(value) and not (isinstance(value, bytes) and modes.binary == "hex"):
         return _hidden(type, modes, nullable)
     lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (2, 0)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
     found = schema(type, modes, nullable)
-    return wired(found, type, _class(type, value, modes, found, meaning), meaning)
+    return wired(found, type, _class(type, value, modes, found, meaning), meaning, modes)
 
 
 def _class(type: SourceType, value: Value, modes: Modes, found: Schema, meaning: Meaning) -> str:
@@ -145,11 +147,11 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
     found = schema(type, modes, nullable)
     if nullable:
-        return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"))
+        return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
     shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
     if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
         shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
-    return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
+    return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
 
 
 _JSON_OBJECT: Final = "{}"
@@ -200,10 +202,16 @@ def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes always"
-        return wired(schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
+        return wired(
+            schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True), modes
+        )
     if _unwritten(type, modes):
         return wired(
-            schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True)
+            schema(type, modes, nullable),
+            type,
+            "unavailable",
+            Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True),
+            modes,
         )
     return _hidden(type, modes, nullable)
 
@@ -242,7 +250,7 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = type.logical is Logical.DECIMAL or (type.logical is Logical.JSON and shown == UNAVAILABLE)
     meaning = Meaning(shown, None, _HIDDEN, (_typed(type, shown),), lost=True, corrupt=corrupt)
-    return wired(schema(type, modes, nullable), type, "unavailable", meaning)
+    return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
 
 def _typed(type: SourceType, shown: Any) -> Value:

@@ -11,6 +11,7 @@ precise), `interval` is `interval.handling.mode` (numeric, string), `hstore` is 
 from __future__ import annotations
 
 import base64
+import json as jsons
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any, Final, TypeAlias
 from generators.families.connect import Raw, Schema, payload_text
 from generators.families.java_text import double_text
 from generators.model import Cell, Deployment, Logical, SourceType, State, Value
+from generators.sources.mysql import to_float32
 
 MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
@@ -35,7 +37,8 @@ class Modes:
     """What of a connector decides how values are written: its release as (major, minor) and the options that the module names.
 
     `escapes_labels`: commas in labels of streamed ENUM values are escaped. `year_zero`: the year that a streamed YEAR 0 becomes.
-    `adjusts_years`: `enable.time.adjuster`. They are the same in every release.
+    `adjusts_years`: `enable.time.adjuster`. They are the same in every release. `avro`: the converter is Avro's, of which level
+    one has a decimal's digits and the shortest of a float.
     """
 
     release: tuple[int, int] = (3, 5)
@@ -49,6 +52,7 @@ class Modes:
     escapes_labels: bool = True
     year_zero: int = 1900
     adjusts_years: bool = True
+    avro: bool = False
 
     @property
     def precise(self) -> bool:
@@ -103,13 +107,13 @@ def left_of(wire: Wire) -> Callable[[SourceType, Value], Value]:
     return left
 
 
-def wired(schema: Schema, type: SourceType, cls: str, found: Meaning) -> DebeziumCell:
+def wired(schema: Schema, type: SourceType, cls: str, found: Meaning, modes: Modes) -> DebeziumCell:
     """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
     value = found.value
     json = payload_text(schema, value)
     if json == "null":
         return DebeziumCell(schema, None, json, Cell(State.NULL, type, cls=cls, reason=found.reason), found.corrupt)
-    text, is_json = wire_text(value, json)
+    text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
     if found.lost:
         cell = Cell(State.ANY, type, found.meant, text, cls, is_json, found.options, found.reason)
     elif found.options:
@@ -126,6 +130,26 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
     if isinstance(value, str):
         return value, False
     return json[1:-1], False  # base64, and the names of the numbers that JSON has not: nothing to unescape
+
+
+def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
+    """That of a decimal, of several, or of a float behind AvroConverter; None for others, which are as in JSON."""
+    if schema.type == "float" and math.isfinite(value):
+        return shortest(value), True
+    item = schema.items if schema.items and schema.type == "array" else schema
+    if not item.name.endswith("data.Decimal"):
+        return None
+    scale = int(dict(item.parameters)["scale"])
+    found = value if item is not schema else [value]
+    texts = [one and java_decimal(int.from_bytes(one, signed=True), scale, plain=True) for one in found]
+    return (texts[0], False) if item is schema else (jsons.dumps(texts, separators=(",", ":")), True)
+
+
+def shortest(value: float) -> str:
+    """The fewest digits of a binary32; Java has others."""
+    single = to_float32(value)
+    texts = (f"{single:.{digits}e}" for digits in range(9))
+    return next(found for found in texts if to_float32(float(found)) == single)
 
 
 def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:

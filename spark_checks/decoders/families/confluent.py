@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import ssl
 import struct
@@ -27,6 +28,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -55,24 +57,20 @@ class Registry:
         if self.user:
             request.add_header("Authorization", f"Basic {base64.b64encode(self.user.encode()).decode()}")
         context = ssl.create_default_context(cafile=self.ca) if self.ca else None
-        end, pause, why = time.monotonic() + WAIT_S, 0.1, ""
+        end, pause = time.monotonic() + WAIT_S, 0.1
         while True:
             try:
                 with urllib.request.urlopen(request, timeout=ASKED_S, context=context) as answer:  # noqa: S310
                     return json.loads(json.loads(answer.read())["schema"])
-            except urllib.error.HTTPError as error:
-                if error.code == 404:
-                    return None
-                why = f"status {error.code}"
-                if error.code < 500 and error.code != 429:
-                    break
             except (OSError, ValueError) as error:
-                why = str(error)
-            if time.monotonic() + pause > end:
-                break
+                status = error.code if isinstance(error, urllib.error.HTTPError) else None
+                if status == 404:
+                    return None
+                if (status and status < 500 and status != 429) or time.monotonic() + pause > end:
+                    why = f"status {status}" if status else str(error)
+                    raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}") from error
             time.sleep(pause)
             pause = min(2 * pause, 5)
-        raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}")
 
 
 def registry() -> Registry:
@@ -111,12 +109,15 @@ class Behind:
 
 
 def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("value",)) -> pa.RecordBatch:
-    unknown: set[int] = set()
+    shapes: dict[bytes, Shape | None] = {}
 
     def text(raw: bytes | None, name: str) -> bytes | None:
         if raw is None:
             return None
-        found = _shape(raw, asked, unknown)
+        head = raw[:_HEAD]
+        if head not in shapes:
+            shapes[head] = _shape(head, asked)
+        found = shapes[head]
         try:
             told = found and found.text(raw, name in whole)
         except (ValueError, IndexError, struct.error, RecursionError):
@@ -137,25 +138,18 @@ _SHAPES: Final[dict[tuple[Registry, int], Shape]] = {}
 """The schemas that this process has asked for."""
 
 
-def _shape(raw: bytes, asked: Registry, unknown: set[int]) -> Shape | None:
-    """The schema that the bytes name; None for another framing or an id that the registry does not know."""
-    if len(raw) < _HEAD or raw[0]:
+def _shape(head: bytes, asked: Registry) -> Shape | None:
+    """The schema that the framing names; None for another framing or an id that the registry does not know."""
+    number = int.from_bytes(head[1:], signed=True)
+    if len(head) < _HEAD or head[0] or number < 0:
         return None
-    number = int.from_bytes(raw[1:_HEAD], signed=True)
-    if number < 0 or number in unknown:
-        return None
-    key = asked, number
-    if key not in _SHAPES:
-        schema = asked.schema(number)
-        if schema is None:
-            unknown.add(number)
-            return None
-        _SHAPES[key] = Shape(schema)
-    return _SHAPES[key]
+    if (asked, number) not in _SHAPES and (schema := asked.schema(number)) is not None:
+        _SHAPES[asked, number] = Shape(schema)
+    return _SHAPES.get((asked, number))
 
 
-Read: TypeAlias = Callable[[bytes, int], tuple[str, int]]
-"""Reads the datum at a place: its JSON, and where the next one begins."""
+Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+"""Reads the datum at a place: its value in JSON, and where the next one begins."""
 
 
 class Shape:
@@ -171,7 +165,8 @@ class Shape:
         payload, end = self._read(raw, _HEAD)
         if end != len(raw):
             return None
-        return f'{{"schema":{self._schema},"payload":{payload}}}' if whole else payload
+        shown = json.dumps(payload, ensure_ascii=False)
+        return f'{{"schema":{self._schema},"payload":{shown}}}' if whole else shown
 
     def _compiled(self, schema: Any, space: str) -> tuple[Read, dict[str, Any]]:
         """How data of the schema are read, and what of it Connect's schema says."""
@@ -187,16 +182,17 @@ class Shape:
                 fields = []
                 for field in schema["fields"]:
                     read, told = self._compiled(field["type"], own)
-                    fields.append((f"{json.dumps(field['name'])}:", read, {**told, "field": field["name"]}))
+                    fields.append((field["name"], read, {**told, "field": field["name"]}))
                 shape = {"type": "struct", "fields": [told for *_, told in fields], "name": schema.get("connect.name")}
                 shape["record"] = f"{own}.{schema['name']}"
                 found = _record([(name, read) for name, read, _ in fields]), shape
                 self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = found
                 return found
             case "array":
-                return _blocks(self._compiled(schema["items"], space)[0], None), {"type": "array"}
+                return _blocks(self._compiled(schema["items"], space)[0], list), {"type": "array"}
             case "map":
-                return _blocks(self._compiled(schema["values"], space)[0], _string), {"type": "map"}
+                entry = _record([("name", _string), ("value", self._compiled(schema["values"], space)[0])])
+                return _blocks(entry, lambda found: {one["name"]: one["value"] for one in found}), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
                 return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
             case str() as kind:
@@ -210,7 +206,7 @@ _CONNECT: Final = {"int": "int32", "long": "int64"}
 
 def _union(branches: list[Read]) -> Read:
     def read(raw: bytes, at: int) -> tuple[str, int]:
-        branch, at = _number(raw, at)
+        branch, at = _long(raw, at)
         if not 0 <= branch < len(branches):
             raise ValueError("no such branch")
         return branches[branch](raw, at)
@@ -219,37 +215,31 @@ def _union(branches: list[Read]) -> Read:
 
 
 def _record(fields: list[tuple[str, Read]]) -> Read:
-    def read(raw: bytes, at: int) -> tuple[str, int]:
-        told = []
+    def read(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
+        told = {}
         for name, field in fields:
-            text, at = field(raw, at)
-            told.append(name + text)
-        return f"{{{','.join(told)}}}", at
+            told[name], at = field(raw, at)
+        return told, at
 
     return read
 
 
-def _blocks(item: Read, name: Read | None) -> Read:
-    """An array, or a map with its names."""
-    opening, closing = "{}" if name else "[]"
+def _blocks(item: Read, whole: Callable[[list[Any]], Any]) -> Read:
+    """An array, or the entries of a map."""
 
-    def read(raw: bytes, at: int) -> tuple[str, int]:
-        told: list[str] = []
+    def read(raw: bytes, at: int) -> tuple[Any, int]:
+        told: list[Any] = []
         while True:
-            count, at = _number(raw, at)
+            count, at = _long(raw, at)
             if count < 0:
-                count, (_, at) = -count, _number(raw, at)
+                count, (_, at) = -count, _long(raw, at)
             if count > len(raw):
                 raise ValueError("more items than bytes")
             if not count:
-                return f"{opening}{','.join(told)}{closing}", at
+                return whole(told), at
             for _ in range(count):
-                text = ""
-                if name:
-                    text, at = name(raw, at)
-                    text += ":"
                 value, at = item(raw, at)
-                told.append(text + value)
+                told.append(value)
 
     return read
 
@@ -259,15 +249,12 @@ def _decimal(scale: int) -> Read:
         found, at = _raw(raw, at)
         if not found:
             raise ValueError("a decimal without bytes")
-        number = int.from_bytes(found, signed=True)
-        digits = str(abs(number)).rjust(scale + 1, "0")
-        point = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
-        return f'"{"-" if number < 0 else ""}{point}"', at
+        return format(Decimal(f"{int.from_bytes(found, signed=True)}E-{scale}"), "f"), at
 
     return read
 
 
-def _number(raw: bytes, at: int) -> tuple[int, int]:
+def _long(raw: bytes, at: int) -> tuple[int, int]:
     """A number of up to 64 bits."""
     found = shift = 0
     while True:
@@ -285,67 +272,56 @@ def _number(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
-    size, at = _number(raw, at)
+    size, at = _long(raw, at)
     if not 0 <= size <= len(raw) - at:
         raise ValueError("bytes beyond the end")
     return raw[at : at + size], at + size
 
 
-def _int(raw: bytes, at: int) -> tuple[str, int]:
-    found, at = _number(raw, at)
+def _int(raw: bytes, at: int) -> tuple[int, int]:
+    found, at = _long(raw, at)
     if not -(1 << 31) <= found < 1 << 31:
         raise ValueError("an int of more than 32 bits")
-    return str(found), at
-
-
-def _long(raw: bytes, at: int) -> tuple[str, int]:
-    found, at = _number(raw, at)
-    return str(found), at
-
-
-def _boolean(raw: bytes, at: int) -> tuple[str, int]:
-    return ("false", "true")[raw[at]], at + 1
+    return found, at
 
 
 def _bytes(raw: bytes, at: int) -> tuple[str, int]:
     found, at = _raw(raw, at)
-    return f'"{base64.b64encode(found).decode()}"', at
+    return base64.b64encode(found).decode(), at
 
 
 def _string(raw: bytes, at: int) -> tuple[str, int]:
     found, at = _raw(raw, at)
-    return json.dumps(found.decode(), ensure_ascii=False), at
+    return found.decode(), at
 
 
-def _float(raw: bytes, at: int) -> tuple[str, int]:
-    """The shortest text that is the same binary32."""
+def _float(raw: bytes, at: int) -> tuple[float | str, int]:
+    """The number of the fewest digits that is the same binary32."""
     four = raw[at : at + 4]
     found = struct.unpack("<f", four)[0]
-    texts = (format(found, f".{digits}g") for digits in range(1, 10))
-    return _json_number(next((text for text in texts if _packs(text, four)), repr(found))), at + 4
+    texts = (float(format(found, f".{digits}g")) for digits in range(1, 10))
+    return _in_json(next((one for one in texts if _packs(one, four)), found)), at + 4
 
 
-def _packs(text: str, four: bytes) -> bool:
+def _packs(value: float, four: bytes) -> bool:
     try:
-        return struct.pack("<f", float(text)) == four
+        return struct.pack("<f", value) == four
     except OverflowError:
         return False
 
 
-def _double(raw: bytes, at: int) -> tuple[str, int]:
-    return _json_number(repr(struct.unpack("<d", raw[at : at + 8])[0])), at + 8
+def _double(raw: bytes, at: int) -> tuple[float | str, int]:
+    return _in_json(struct.unpack("<d", raw[at : at + 8])[0]), at + 8
 
 
-def _json_number(text: str) -> str:
-    """A number with a fraction or an exponent; JSON has no other numbers than these, which are names."""
-    if text.lstrip("-") in ("nan", "inf"):
-        return {"nan": '"NaN"', "-nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}[text]
-    return text if "." in text or "e" in text else f"{text}.0"
+def _in_json(value: float) -> float | str:
+    """A number, or the name of one that JSON has not."""
+    return value if math.isfinite(value) else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
 
 
 _PRIMITIVES: Final[Mapping[str, Read]] = {
-    "null": lambda _raw, at: ("null", at),
-    "boolean": _boolean,
+    "null": lambda _raw, at: (None, at),
+    "boolean": lambda raw, at: ((False, True)[raw[at]], at + 1),
     "int": _int,
     "long": _long,
     "float": _float,

@@ -37,8 +37,8 @@ def avro(schema: Schema) -> str:
 
 
 def datum(schema: Schema, value: Any) -> Any:
-    """A value as another reader reads it."""
-    told, _ = confluent.converted(envelope(schema, value), lambda name: f"t-{name}")
+    """A value as fastavro reads it by the schema whole, with its logical types."""
+    told = confluent.converted(envelope(schema, value), "t", "value", confluent.STRATEGIES["record-name"])
     text = confluent.SCHEMAS[int.from_bytes(told[1:5])][1]
     source = io.BytesIO(told[5:])
     found = fastavro.schemaless_reader(source, fastavro.parse_schema(json.loads(text)), None)
