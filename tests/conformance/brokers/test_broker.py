@@ -457,29 +457,6 @@ def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.kafka
-@pytest.mark.slow
-def test_no_java_is_left_when_we_are_killed_before_it_answers(eventually, parent_that, tmp_path):
-    body = """
-    import json, time
-    from conformance.brokers import embedded
-    def stuck(bootstrap, timeout_s):
-        while own.pid is None:
-            time.sleep(0.01)
-        print(json.dumps(own.pid), flush=True)
-        time.sleep(600)
-    embedded.check_reachable = stuck
-    own = embedded.EmbeddedKafka(lambda line: None)
-    own.__enter__()
-    """
-    process, java = parent_that(body, env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert alive(java)
-    process.kill()
-    process.wait(10)
-    eventually(lambda: not alive(java))
-    eventually(lambda: not list(tmp_path.glob("cdc-conformance-kafka-*")))
-
-
 @pytest.mark.parametrize(
     ("spec", "cached", "answers", "fetched"),
     [

@@ -1,23 +1,16 @@
 """The configuration file: where it is found, what it may say, what wins over what, and what is said of a bad one."""
 
 import json
-import tempfile
 import tomllib
 from pathlib import Path
 
-import click
 import jsonschema
 import pytest
 from command_lines import parsed
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from conformance.commands import config
-from conformance.commands._config_keys import COMMON, ONCE, PLUGIN, Key, schema, sections
-from conformance.commands.brokers import BrokerProperty, BrokerSpec
+from conformance.commands._config_keys import ONCE, PLUGIN, schema, sections
 from conformance.commands.cli import cli
-from conformance.commands.shell import Assignment, DecoderSpec, Named
-from conformance.commands.spark_options import Checked, SparkSetting
 from generators.errors import UsageError
 
 TICDC = "ticdc-canal-json"
@@ -255,117 +248,6 @@ def test_every_key_of_the_schema_says_what_it_is():
     found = list(keys(schema(cli)))
     assert len(found) > 80
     assert [name for name, one in found if not one["description"]] == []
-
-
-# Whatever is legal arrives
-
-WORD = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12)
-
-
-CHECKED = {"master": ["yarn", "spark://h:7077"], "server": ["sc://h:1"], "packages": ["a:b:1", "a:b:1,c/d/2"]}
-CHECKED["topics"] = ["{topic}", "a.{table}"]
-
-
-def values(key: Key) -> st.SearchStrategy:
-    """Legal values of a key."""
-    parameter, kind = key.parameter, key.parameter.type
-    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
-    match kind:
-        case _ if isinstance(parameter, click.Option) and parameter.is_flag:
-            return st.booleans()
-        case click.types.IntParamType():
-            one = st.integers(low if low is not None else -(2**63), high or 2**63 - 1)
-        case click.types.FloatParamType():
-            one = st.floats((low or 0) + 0.5, 1e9) | st.integers(int(low or 0) + 1, 10**6)
-        case click.Choice():
-            one = st.sampled_from(list(kind.choices))
-        case Named():
-            one = st.sampled_from(list(kind.legal()))
-        case BrokerSpec():
-            one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
-        case Checked():
-            one = st.sampled_from(CHECKED[kind.name])
-        case SparkSetting():
-            return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)
-        case BrokerProperty():
-            return st.dictionaries(st.sampled_from(["client.id", "security.protocol"]), WORD, max_size=2)
-        case Assignment():
-            names = WORD.filter(lambda text: "=" not in text)
-            return st.lists(st.builds("{}={}".format, names, WORD), max_size=3) | st.dictionaries(names, WORD, max_size=3)
-        case click.Path():
-            one = st.sampled_from(["no-such", "no/such", "../no-such", "/no/such"])
-        case DecoderSpec():
-            one = st.sampled_from(["mine.py:decode", "mine.py", "a/mine.py:x", "package.mine:decode"])
-        case _:
-            one = WORD
-    return st.lists(one, max_size=3) if key.many else one
-
-
-def subset(legal):
-    return st.fixed_dictionaries({}, optional={name: values(key) for name, key in legal.items()})
-
-
-SETTINGS = st.fixed_dictionaries(
-    {"": subset({name: SECTIONS["run",][name] for name in COMMON})},
-    optional={section: subset(legal) for section, legal in SECTIONS.items()},
-)
-
-
-def toml(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(name, ensure_ascii=False)} = {toml(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def nested(drawn):
-    """A file's data."""
-    data = dict(drawn[""])
-    for section, own in drawn.items():
-        place = data
-        for name in section:
-            place = place.setdefault(name, {})
-        place |= own if section else {}
-    return data
-
-
-@given(SETTINGS)
-@settings(max_examples=60, deadline=None)
-def test_any_legal_settings_are_accepted_and_arrive(drawn):
-    jsonschema.Draft202012Validator(schema(cli)).validate(nested(drawn))
-    with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / "mine.toml"
-        lines = [f"{key} = {toml(value)}" for key, value in drawn[""].items()]
-        for section, own in drawn.items():
-            if section:
-                lines += [f"[{'.'.join(section)}]", *(f"{key} = {toml(value)}" for key, value in own.items())]
-        file.write_text("\n".join(lines) + "\n", "utf-8")
-        assert config.load(file, cli).common == drawn[""]
-        for section, own in drawn.items():
-            if section in ("", ("pytest",)):
-                continue
-            ctx = parsed("--config", file, *section, *needed(section, own, drawn[""], name))
-            for key, value in own.items():
-                parameter = SECTIONS[section][key].parameter
-                expected = parameter.type_cast_value(ctx, SECTIONS[section][key].given(value, Path(name)))
-                assert ctx.params[parameter.name] == expected, key
-                assert ctx.get_parameter_source(parameter.name) is click.core.ParameterSource.DEFAULT_MAP
-
-
-def needed(section, own, common, folder):
-    """What a command must be given that the file does not say."""
-    command = cli
-    for name in section:
-        command = command.commands[name]
-    for parameter in command.params:
-        if isinstance(parameter, click.Argument) and parameter.required:
-            yield TICDC if isinstance(parameter.type, Named) else folder
-        elif parameter.required and parameter.opts[0][2:] not in own:
-            if parameter.name == "broker_spec":
-                yield from ("--broker", "localhost:1")
-            else:
-                yield from (parameter.opts[0], "x")
 
 
 # What shows it

@@ -133,20 +133,6 @@ def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
     assert by_name()["Kafka broker jars"].found == f"1 in {tmp_path}"
 
 
-@pytest.mark.parametrize(
-    ("version", "ok", "untested"), [("11.0.2", False, False), ("17.0.1", True, False), ("19", True, True), ("26", False, False)]
-)
-def test_java_versions(monkeypatch, tmp_path, version, ok, untested):
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2024' >&2\n")
-    java.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    check = by_name()["Java"]
-    assert check.ok is ok
-    assert ("is made for Java 17" in check.found) is untested
-
-
 def test_connector_jars(monkeypatch, tmp_path):
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CDC_CONFORMANCE_SPARK_JARS", raising=False)

@@ -1,6 +1,5 @@
 """Decoders on a standalone cluster: a master and a worker whose Python has pyspark and, for decoders, nothing else."""
 
-import re
 import sys
 
 import pytest
@@ -11,7 +10,6 @@ from conformance.engines.child import SMALL, ChildEngine
 from conformance.judging.judge import Verdict
 from conformance.load import sustained as loading
 from conformance.load.sustained import LoadSettings
-from generators.errors import HarnessError
 from generators.storage import bulk, records
 from generators.wire_format import get
 
@@ -45,13 +43,6 @@ def test_a_decoder_in_python_gets_kafka_its_modules_and_ours(cluster, kafka, bar
     assert (result.exit_code, result.failures) == (0, ())
     assert {one.case.level for one in result.formats[0].cases} == {1, 2}
     assert len(result.formats[0].cases) > 30
-
-
-def test_what_a_worker_lacks_is_told_and_convicts_nobody(cluster, python_decoder, monkeypatch):
-    monkeypatch.setenv("PYSPARK_PYTHON", "/no/python")
-    told = f"a machine of {cluster} cannot run /no/python; PYSPARK_PYTHON names the Python of the workers"
-    with pytest.raises(HarnessError, match=re.escape(told)):
-        judged(cluster, decoder="mine.py:decode", level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
 
 
 def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, monkeypatch, tmp_path):

@@ -39,17 +39,6 @@ def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
     return streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), seed)
 
 
-@pytest.mark.parametrize("turn", range(len(FORMATS)), ids=FORMATS)
-def test_the_right_tables_converge_under_every_nemesis(turn: int) -> None:
-    """A third of them each, in turn: the self test has more of each format."""
-    fmt = get(FORMATS[turn])
-    chosen = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
-    group = streams.group_of(fmt, chosen[:1], NEMESES[turn % 3 :: 3], 2)
-    for outcome in judge(group, keeping.kept(group)):
-        assert outcome.wrong == []
-        assert outcome.cells >= outcome.rows > 0
-
-
 def rules_of(outcomes: list[StreamResult]) -> set[str]:
     return {rule.rpartition("/")[2] for outcome in outcomes for rule in outcome.broken}
 
@@ -260,9 +249,11 @@ def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])
 def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
-    """One form of position in a history, or none at all; and then it never goes back from one change to the next."""
+    """One form of position in a history, or none at all; and then it never goes back from one change to the next. Of three
+    profiles: the right tables of every format converge in the self test."""
     fmt, order = get(name), order_of(name)
-    for profile in (one for one in fmt.profiles if not streams.not_kept(fmt, one)):
+    kept_ = [one for one in fmt.profiles if not streams.not_kept(fmt, one)]
+    for profile in dict.fromkeys((kept_[0], kept_[len(kept_) // 2], kept_[-1])):
         forms, last = set(), (0,)
         for change in (c for one in streamed(fmt, profile, 4, "t").written for c in one.changes):
             if change.kind not in (Kind.ROW, Kind.DDL, Kind.WATERMARK):
