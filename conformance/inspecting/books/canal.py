@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.books.ticdc import routing
+from conformance.inspecting.books.ticdc import packed, routing
 from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch, having, names, releases_of, rows, shape, texts
 from conformance.inspecting.opening import Seen
 
@@ -158,8 +158,8 @@ _CUT: Final = Sign(
     "a DELETE has the key alone where the table's rows before and after it have more columns",
     lambda _seen: True,
     "ticdc#canal-delete-handle-key",
+    "+delete-handle-key",
     releases=having(TICDC, "delete-handle-key"),
-    given=("delete-handle-key",),
 )
 
 _TICDC_SIGNS: Final = (
@@ -175,96 +175,86 @@ _TICDC_SIGNS: Final = (
         "a row has data before old",
         lambda s: is_row(s) and _order(s) == ["data", "old"],
         "ticdc#canal-key-order",
-        _V[:2],
+        releases=_V[:2],
     ),
-    Sign("a row has old before data", lambda s: is_row(s) and _order(s) == ["old", "data"], "ticdc#canal-key-order", _SINCE_6_5),
+    Sign(
+        "a row has old before data",
+        lambda s: is_row(s) and _order(s) == ["old", "data"],
+        "ticdc#canal-key-order",
+        releases=_SINCE_6_5,
+    ),
     Sign(
         "old of an INSERT is [null]",
         lambda s: _type(s) == "INSERT" and s.members.get("old") == [None],
         "ticdc#canal-insert-old",
-        _V[:1],
+        releases=_V[:1],
     ),
     Sign(
         "old of an INSERT or a DELETE is null",
         lambda s: _type(s) in ("INSERT", "DELETE") and s.members.get("old") is None,
         "ticdc#canal-delete",
-        _SINCE_5_4,
+        releases=_SINCE_5_4,
     ),
-    Sign("old of a DELETE has the row", lambda s: _type(s) == "DELETE" and bool(_old(s)), "ticdc#canal-delete", _V[:1]),
-    Sign(
-        "a row ends with CR LF",
-        lambda s: is_row(s) and s.text.endswith("\r\n"),
-        "ticdc#canal-crlf",
-        _V[2:4],
-    ),
+    Sign("old of a DELETE has the row", lambda s: _type(s) == "DELETE" and bool(_old(s)), "ticdc#canal-delete", releases=_V[:1]),
+    Sign("a row ends with CR LF", lambda s: is_row(s) and s.text.endswith("\r\n"), "ticdc#canal-crlf", releases=_V[2:4]),
     Sign(
         "a row does not end with CR LF, the default terminator",
         lambda s: is_row(s) and s.record.exact and not s.text.endswith("\r\n"),
         "ticdc#canal-crlf",
-        (*_V[:2], *_SINCE_7_1),
+        releases=(*_V[:2], *_SINCE_7_1),
     ),
+    Sign("mysqlType says unsigned", lambda s: _any_type(s, _SUFFIX), "ticdc#canal-mysql-type", releases=_SINCE_5_4),
+    Sign("mysqlType says zerofill", lambda s: _any_type(s, _ZEROFILL), "ticdc#canal-mysql-type", releases=_V[3:]),
     Sign(
-        "mysqlType says unsigned",
-        lambda s: _any_type(s, _SUFFIX),
-        "ticdc#canal-mysql-type",
-        _SINCE_5_4,
+        "`_tidb` is there",
+        lambda s: "_tidb" in s.members,
+        "ticdc#canal-extension",
+        "+extension",
+        releases=having(TICDC, "extension"),
     ),
-    Sign("mysqlType says zerofill", lambda s: _any_type(s, _ZEROFILL), "ticdc#canal-mysql-type", _V[3:]),
-    Sign("`_tidb` is there", lambda s: "_tidb" in s.members, "ticdc#canal-extension", having(TICDC, "extension"), ("extension",)),
-    Sign("`_tidb` is not there", lambda s: "_tidb" not in s.members, "ticdc#canal-extension", without=("extension",)),
+    Sign("`_tidb` is not there", lambda s: "_tidb" not in s.members, "ticdc#canal-extension", "-extension"),
     Sign(
         "mysqlType has lengths or labels",
         lambda s: True in _sizes(s),
         "ticdc#canal-content-compatible",
-        having(TICDC, "content-compatible"),
-        ("content-compatible",),
+        "+content-compatible",
+        releases=having(TICDC, "content-compatible"),
     ),
     Sign(
         "mysqlType lacks the length or the labels of a type that has them",
         lambda s: False in _sizes(s),
         "ticdc#canal-content-compatible",
-        without=("content-compatible",),
+        "-content-compatible",
     ),
     Sign(
         "old of an UPDATE lacks columns of data, and mysqlType has no lengths",
         lambda s: is_row(s) and _partial(s) and not _reduced(s) and _sizes(s) == {False},
         "ticdc#canal-old-partial",
-        having(TICDC, "only-updated"),
-        ("only-updated",),
+        "+only-updated",
+        releases=having(TICDC, "only-updated"),
     ),
     Sign(
         "old of an UPDATE repeats a column that did not change",
         lambda s: is_row(s) and _same(s),
         "ticdc#canal-old-partial",
-        without=("only-updated", "content-compatible"),
+        "-only-updated -content-compatible",
     ),
     Sign(
         "`_tidb` has onlyHandleKey",
         lambda s: "onlyHandleKey" in _tidb(s),
         "ticdc#canal-handle-key-only",
-        having(TICDC, "handle-key-only"),
-        ("handle-key-only",),
+        "+handle-key-only",
+        releases=having(TICDC, "handle-key-only"),
     ),
     Sign(
         "`_tidb` has claimCheckLocation",
         lambda s: "claimCheckLocation" in _tidb(s),
         "ticdc#canal-claim-check",
-        having(TICDC, "claim-check"),
-        ("claim-check",),
+        "+claim-check",
+        releases=having(TICDC, "claim-check"),
     ),
-    Sign(
-        "`_tidb` has rowkey",
-        lambda s: "rowkey" in _tidb(s),
-        "",
-        having(TICDC, "row-key"),
-        ("row-key",),
-    ),
-    Sign(
-        "`_tidb` of a row has no rowkey",
-        lambda s: is_row(s) and bool(_tidb(s)) and "rowkey" not in _tidb(s),
-        "",
-        without=("row-key",),
-    ),
+    Sign("`_tidb` has rowkey", lambda s: "rowkey" in _tidb(s), "", "+row-key", releases=having(TICDC, "row-key")),
+    Sign("`_tidb` of a row has no rowkey", lambda s: is_row(s) and bool(_tidb(s)) and "rowkey" not in _tidb(s), "", "-row-key"),
     Sign(
         "a DELETE has a column outside the key",
         lambda s: (
@@ -273,19 +263,9 @@ _TICDC_SIGNS: Final = (
             and any(set(row) - set(names(s.members.get("pkNames"))) for row in _data(s))
         ),
         "ticdc#canal-delete-handle-key",
-        without=("delete-handle-key",),
+        "-delete-handle-key",
     ),
-    *(
-        Sign(
-            f"values are compressed with {one}",
-            lambda s, one=one: s.compression == one,  # type: ignore[misc]
-            "ticdc#compression",
-            having(TICDC, one),
-            (one,),
-        )
-        for one in ("snappy", "lz4")
-    ),
-    Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
+    *packed(TICDC),
     *routing(lambda s: s.members.get("sql")),
 )
 
@@ -341,7 +321,7 @@ def _database_ddl(seen: Seen, flag: bool) -> bool:
 
 
 def _image(option: str, says: str) -> Sign:
-    return Sign(says, lambda _seen: True, "canal#row-image", given=(option,))
+    return Sign(says, lambda _seen: True, "canal#row-image", f"+{option}")
 
 
 _MINIMAL: Final = _image(
@@ -381,25 +361,20 @@ def _topic_of_table(seen: Seen) -> bool | None:
 
 _CANAL_SIGNS: Final = (
     *_FOREIGN,
-    Sign(
-        "the topic of a row is its database and table",
-        lambda s: _topic_of_table(s) is True,
-        "canal#topics",
-        given=("dynamic-topic",),
-    ),
+    Sign("the topic of a row is its database and table", lambda s: _topic_of_table(s) is True, "canal#topics", "+dynamic-topic"),
     Sign(
         "the topic of a row is not its database and table",
         lambda s: _topic_of_table(s) is False,
         "canal#topics",
-        without=("dynamic-topic",),
+        "-dynamic-topic",
     ),
     Sign(
         "a type has the width that a server before 8.0.19 prints",
         lambda s: is_row(s) and any(map(_WIDTH.fullmatch, _types(s).values())),
         "canal#mysql-type",
-        without=("mysql8",),
+        "-mysql8",
     ),
-    Sign("a type is spelled as no server spells it", lambda s: _any_type(s, _SPELLED), "canal#tsdb", without=("tsdb-off",)),
+    Sign("a type is spelled as no server spells it", lambda s: _any_type(s, _SPELLED), "canal#tsdb", "-tsdb-off"),
     Sign("id is 0", lambda s: s.members.get("id") == 0, "canal#batch-id", never=True),
     Sign("es is not in whole seconds", lambda s: bool(_number(s, "es") % 1000), "canal#times", never=True),
     Sign("a list is empty", lambda s: any(s.members.get(n) == [] for n in ("data", "old", "pkNames")), "canal#ddl", never=True),
@@ -409,43 +384,43 @@ _CANAL_SIGNS: Final = (
         "canal#old-of-updates",
         never=True,
     ),
-    Sign("gtid is there", lambda s: "gtid" in s.members, "canal#gtid", _NEW),
-    Sign("gtid is not there", lambda s: "gtid" not in s.members, "canal#gtid", _OLD),
-    Sign("gtid is not empty", lambda s: bool(s.members.get("gtid")), "canal#gtid", _NEW, without=("mariadb",)),
-    Sign("a control character stands raw", lambda s: bool(_CONTROLS.search(s.text)), "canal#raw-controls", _RAW),
+    Sign("gtid is there", lambda s: "gtid" in s.members, "canal#gtid", releases=_NEW),
+    Sign("gtid is not there", lambda s: "gtid" not in s.members, "canal#gtid", releases=_OLD),
+    Sign("gtid is not empty", lambda s: bool(s.members.get("gtid")), "canal#gtid", "-mariadb", releases=_NEW),
+    Sign("a control character stands raw", lambda s: bool(_CONTROLS.search(s.text)), "canal#raw-controls", releases=_RAW),
     Sign(
         "an escape has upper-case hex digits, or is of a character above U+007E",
         lambda s: any(_wide_escape(one) or (one != one.lower() and one < "0020") for one in _escapes(s)),
         "canal#escapes",
-        _FASTJSON1,
+        releases=_FASTJSON1,
     ),
     Sign(
         "an escape has lower-case hex digits",
         lambda s: any(one != one.upper() and one < "0020" for one in _escapes(s)),
         "canal#escapes",
-        _NEW,
+        releases=_NEW,
     ),
     Sign(
         "a control character is escaped by its number",
         lambda s: any(one < "0020" for one in _escapes(s)),
         "canal#raw-controls",
-        (*_FASTJSON1, *_NEW),
+        releases=(*_FASTJSON1, *_NEW),
     ),
     Sign(
         "a character of U+007F to U+009F, U+2028 or U+2029 stands as it is",
         lambda s: bool(_WIDE.search(s.text)),
         "canal#escapes",
-        (*_RAW, *_NEW),
+        releases=(*_RAW, *_NEW),
     ),
-    Sign("old has fewer elements than data", _short_old, "canal#old-left-out", _OLD),
-    Sign("old has {} for a row without a change", lambda s: is_row(s) and {} in _old(s), "canal#old-empty", _NEW),
-    Sign("sqlType of a text or blob is -3 or -4, as of NULL", _old_null_codes, "canal#sql-type", _OLD),
-    Sign("CREATE or DROP DATABASE has isDdl false", lambda s: _database_ddl(s, False), "canal#database-ddl", ("1.1.4",)),
+    Sign("old has fewer elements than data", _short_old, "canal#old-left-out", releases=_OLD),
+    Sign("old has {} for a row without a change", lambda s: is_row(s) and {} in _old(s), "canal#old-empty", releases=_NEW),
+    Sign("sqlType of a text or blob is -3 or -4, as of NULL", _old_null_codes, "canal#sql-type", releases=_OLD),
+    Sign("CREATE or DROP DATABASE has isDdl false", lambda s: _database_ddl(s, False), "canal#database-ddl", releases=("1.1.4",)),
     Sign(
         "CREATE or DROP DATABASE has isDdl true",
         lambda s: _database_ddl(s, True),
         "canal#database-ddl",
-        releases_of(CANAL)[1:],
+        releases=releases_of(CANAL)[1:],
     ),
 )
 
@@ -489,40 +464,26 @@ _CLOUDCANAL_SIGNS: Final = (
         "cloudcanal#canal-row-example",
         never=True,
     ),
-    Sign(
-        "old of an INSERT is []", lambda s: _single_old(s) == [], "cloudcanal#canal-old-open", without=("null-old", "without-old")
-    ),
-    Sign(
-        "old of an INSERT is null",
-        lambda s: _single_old(s) is None,
-        "cloudcanal#canal-old-open",
-        given=("null-old",),
-        without=("without-old",),
-    ),
-    Sign(
-        "an INSERT has no old",
-        lambda s: _single_old(s) is s,
-        "cloudcanal#canal-old-open",
-        given=("without-old",),
-        without=("null-old",),
-    ),
-    Sign("id is not 0", lambda s: s.members.get("id") != 0, "cloudcanal#canal-id", given=("numbered",)),
-    Sign("id is 0", lambda s: s.members.get("id") == 0, "cloudcanal#canal-id", without=("numbered",)),
+    Sign("old of an INSERT is []", lambda s: _single_old(s) == [], "cloudcanal#canal-old-open", "-null-old -without-old"),
+    Sign("old of an INSERT is null", lambda s: _single_old(s) is None, "cloudcanal#canal-old-open", "+null-old -without-old"),
+    Sign("an INSERT has no old", lambda s: _single_old(s) is s, "cloudcanal#canal-old-open", "+without-old -null-old"),
+    Sign("id is not 0", lambda s: s.members.get("id") != 0, "cloudcanal#canal-id", "+numbered"),
+    Sign("id is 0", lambda s: s.members.get("id") == 0, "cloudcanal#canal-id", "-numbered"),
     Sign(
         "a DELETE has its row in old and in data",
         lambda s: _type(s) == "DELETE" and bool(_old(s)) and bool(_data(s)),
         "cloudcanal#canal-old-open",
-        given=("deleted-in-both",),
+        "+deleted-in-both",
     ),
     Sign(
         "a DELETE has no row in old",
         lambda s: _type(s) == "DELETE" and is_row(s) and not _old(s),
         "cloudcanal#canal-old-open",
-        without=("deleted-in-both",),
+        "-deleted-in-both",
     ),
-    Sign("old of an UPDATE lacks columns of data", _partial, "cloudcanal#before-whole-open", given=("partial-old",)),
-    Sign("old of an UPDATE repeats a value of data", _same, "cloudcanal#before-whole-open", without=("partial-old",)),
-    Sign("es has milliseconds", lambda s: bool(_number(s, "es") % 1000), "cloudcanal#canal-es", given=("milliseconds",)),
+    Sign("old of an UPDATE lacks columns of data", _partial, "cloudcanal#before-whole-open", "+partial-old"),
+    Sign("old of an UPDATE repeats a value of data", _same, "cloudcanal#before-whole-open", "-partial-old"),
+    Sign("es has milliseconds", lambda s: bool(_number(s, "es") % 1000), "cloudcanal#canal-es", "+milliseconds"),
 )
 
 _CLOUDCANAL: Final = EvidenceBook(
@@ -561,44 +522,44 @@ _DIALECTS: Final = EvidenceBook(
         shape(_DRS),
     ),
     (
-        Sign("members are in the order of Huawei DRS", _is_drs, "canal-dialects#bare-types", (_HUAWEI,)),
+        Sign("members are in the order of Huawei DRS", _is_drs, "canal-dialects#bare-types", releases=(_HUAWEI,)),
         Sign(
             "members are in the order of the alphabet",
             lambda s: not _is_drs(s),
             "canal-dialects#modes",
-            (_TENCENT, _ALIYUN, _CKAFKA),
+            releases=(_TENCENT, _ALIYUN, _CKAFKA),
         ),
-        Sign("es is in seconds", _in_seconds, "canal-dialects#es", (_CKAFKA,)),
+        Sign("es is in seconds", _in_seconds, "canal-dialects#es", releases=(_CKAFKA,)),
         Sign(
             "es is in milliseconds",
             lambda s: _number(s, "es") >= _SECONDS,
             "canal-dialects#es",
-            (_TENCENT, _HUAWEI, _ALIYUN),
+            releases=(_TENCENT, _HUAWEI, _ALIYUN),
         ),
-        Sign("type is INIT", lambda s: _type(s) == "INIT", "canal-dialects#init", (_TENCENT, _HUAWEI)),
-        Sign("type is DDL or INIT_DDL", lambda s: _type(s) in ("DDL", "INIT_DDL"), "canal-dialects#ddl", (_HUAWEI,)),
-        Sign("a row has no sqlType", _uncoded, "canal-dialects#no-codes", (_TENCENT, _CKAFKA)),
+        Sign("type is INIT", lambda s: _type(s) == "INIT", "canal-dialects#init", releases=(_TENCENT, _HUAWEI)),
+        Sign("type is DDL or INIT_DDL", lambda s: _type(s) in ("DDL", "INIT_DDL"), "canal-dialects#ddl", releases=(_HUAWEI,)),
+        Sign("a row has no sqlType", _uncoded, "canal-dialects#no-codes", releases=(_TENCENT, _CKAFKA)),
         Sign(
             "a deleted row stands in old, in the order of the alphabet",
             lambda s: _moved(s) and not _is_drs(s),
             "canal-dialects#deleted-in-old",
-            (_ALIYUN,),
-            ("deleted-in-old",),
+            "+deleted-in-old",
+            releases=(_ALIYUN,),
         ),
-        Sign("gtid is there", lambda s: "gtid" in s.members, "canal-dialects#modes", (_TENCENT,), ("gtid",)),
-        Sign("gtid is not there", lambda s: "gtid" not in s.members, "canal-dialects#modes", without=("gtid",)),
+        Sign("gtid is there", lambda s: "gtid" in s.members, "canal-dialects#modes", "+gtid", releases=(_TENCENT,)),
+        Sign("gtid is not there", lambda s: "gtid" not in s.members, "canal-dialects#modes", "-gtid"),
         Sign(
             "a TIMESTAMP has its offset",
             lambda s: any(text.endswith(_OFFSET) for text in _stamps(s)),
             "canal-dialects#offset",
-            (_TENCENT,),
-            without=("compatible",),
+            "-compatible",
+            releases=(_TENCENT,),
         ),
         Sign(
             "a TIMESTAMP has no offset",
             lambda s: _uncoded(s) and any(map(_unzoned, _stamps(s))),
             "canal-dialects#offset",
-            given=("compatible",),
+            "+compatible",
         ),
     ),
     describe=_described,

@@ -23,7 +23,6 @@ from conformance.inspecting.evidence import Described, EvidenceBook, Sign, Watch
 from conformance.inspecting.opening import Seen, enveloped
 
 DEBEZIUM: Final = "debezium-json"
-_MONEY: Final = ("money-digits-0", "money-digits-4")
 _FLAT: Final = "flattened"
 _RELEASES: Final = releases_of(DEBEZIUM)
 
@@ -55,8 +54,9 @@ def _debezium_members(seen: Seen) -> Iterable[str]:
     return (_FLAT,) if is_flat(seen) or _tombstone(seen) else seen.payload
 
 
-def _names(seen: Seen) -> set[str]:
-    return {str(one.get("name", "")) for one in columns(seen)}
+def _has(seen: Seen, package: str, *kinds: str) -> bool:
+    """Whether a column is of one of these types of a package."""
+    return any(one.get("name") in {f"{package}{kind}" for kind in kinds} for one in columns(seen))
 
 
 _DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
@@ -65,8 +65,9 @@ _CONNECT: Final = "org.apache.kafka.connect.data."
 _TEMPORALS: Final = ("adaptive_time_microseconds", "adaptive", "connect", "isostring", "microseconds", "nanoseconds")
 
 
-def _others(*kept: str) -> tuple[str, ...]:
-    return tuple(one for one in _TEMPORALS if one not in kept)
+def _others(*kept: str) -> str:
+    """The options that a writer lacks whose mode is one of these."""
+    return " ".join(f"-{one}" for one in _TEMPORALS if one not in kept)
 
 
 def _decimals(seen: Seen) -> Iterator[Any]:
@@ -157,16 +158,10 @@ def _whole_before(seen: Seen) -> bool:
 
 
 _NO_TOMBSTONE: Final = Sign(
-    "the record right behind a delete, by offset, is no tombstone",
-    lambda _seen: True,
-    "debezium#tombstone",
-    given=("no-tombstone",),
+    "the record right behind a delete, by offset, is no tombstone", lambda _seen: True, "debezium#tombstone", "+no-tombstone"
 )
 _TOMBSTONE: Final = Sign(
-    "a null value follows a delete, of the same key",
-    lambda _seen: True,
-    "debezium#tombstone",
-    without=("no-tombstone", "legacy-tombstone"),
+    "a null value follows a delete, of the same key", lambda _seen: True, "debezium#tombstone", "-no-tombstone -legacy-tombstone"
 )
 
 
@@ -199,205 +194,167 @@ _DEBEZIUM_SIGNS: Final = (
     ),
     Sign("source has no version", lambda s: bool(source(s)) and "version" not in source(s), "debezium#source-mysql", never=True),
     *(
-        Sign(f"source.version is {one}", lambda s, one=one: _version(s) == one, "debezium#source-mysql", (one,))  # type: ignore[misc]
+        Sign(f"source.version is {one}", lambda s, one=one: _version(s) == one, "debezium#source-mysql", releases=(one,))  # type: ignore[misc]
         for one in _RELEASES
     ),
     Sign(
         "transaction stands before op",
         lambda s: _rows_transaction(s) and _before_index(s)[0] < _before_index(s)[1],
         "debezium#envelope-members",
-        _RELEASES[3:],
+        releases=_RELEASES[3:],
     ),
     Sign(
         "transaction stands behind op",
         lambda s: _rows_transaction(s) and _before_index(s)[0] > _before_index(s)[1],
         "debezium#envelope-members",
-        _RELEASES[:3],
+        releases=_RELEASES[:3],
     ),
-    Sign(
-        "the connector is postgresql",
-        lambda s: connector(s) == "postgresql",
-        "debezium#source-postgresql",
-        given=("postgresql",),
-    ),
+    Sign("the connector is postgresql", lambda s: connector(s) == "postgresql", "debezium#source-postgresql", "+postgresql"),
     Sign(
         "the connector is mysql",
         lambda s: connector(s) == "mysql",
         "debezium#source-mysql",
-        without=("postgresql", "mariadb", "full", "index", "hstore-map", "interval-string", "include-unknown", *_MONEY),
+        "-postgresql -mariadb -full -index -hstore-map -interval-string -include-unknown -money-digits-0 -money-digits-4",
     ),
-    Sign("the connector is mariadb", lambda s: connector(s) == "mariadb", "debezium#source-mysql", given=("mariadb",)),
-    Sign("the value has no schema", lambda s: not s.has_schema, "debezium#schema-optional", given=("schemaless",)),
-    Sign("the value has a schema", lambda s: s.has_schema, "debezium#schema-optional", without=("schemaless",)),
+    Sign("the connector is mariadb", lambda s: connector(s) == "mariadb", "debezium#source-mysql", "+mariadb"),
+    Sign("the value has no schema", lambda s: not s.has_schema, "debezium#schema-optional", "+schemaless"),
+    Sign("the value has a schema", lambda s: s.has_schema, "debezium#schema-optional", "-schemaless"),
     Sign(
         "the value has a schema, the key has none",
         lambda s: s.has_schema and _key_has_schema(s) is False,
         "debezium#schema-optional",
-        given=("plain-key",),
+        "+plain-key",
     ),
-    Sign(
-        "the key has a schema",
-        lambda s: _key_has_schema(s) is True,
-        "debezium#schema-optional",
-        without=("plain-key",),
-    ),
+    Sign("the key has a schema", lambda s: _key_has_schema(s) is True, "debezium#schema-optional", "-plain-key"),
     Sign(
         "a row has a transaction, or a message is BEGIN or END",
         lambda s: "event_count" in s.payload or (_rows_transaction(s) and s.payload["transaction"] is not None),
         "debezium#transaction-boundary",
-        given=("transaction",),
+        "+transaction",
     ),
     Sign(
         "a streamed row has no transaction",
         lambda s: _rows_transaction(s) and s.payload["transaction"] is None and s.payload.get("op") in ("c", "u", "d"),
         "debezium#transaction-boundary",
-        without=("transaction",),
+        "-transaction",
     ),
-    Sign(
-        "source.query is a statement",
-        lambda s: isinstance(source(s).get("query"), str),
-        "debezium#query",
-        given=("include-query",),
-    ),
+    Sign("source.query is a statement", lambda s: isinstance(source(s).get("query"), str), "debezium#query", "+include-query"),
     Sign(
         "a streamed row has no statement",
         lambda s: source(s).get("query", "") is None and s.payload.get("op") in ("c", "u", "d"),
         "debezium#query",
-        without=("include-query",),
+        "-include-query",
     ),
     Sign(
         "a tombstone is an object of nulls",
         lambda s: _tombstone(s) and s.members["schema"] is None,
         "connect#null-record",
-        given=("legacy-tombstone",),
+        "+legacy-tombstone",
     ),
-    Sign("a NULL stands in a column with a default", _kept_null, "connect#nulls-kept", given=("nulls-kept",)),
+    Sign("a NULL stands in a column with a default", _kept_null, "connect#nulls-kept", "+nulls-kept"),
     Sign(
         "a Decimal is base64",
         lambda s: any(isinstance(one, str) for one in _decimals(s)),
         "debezium#decimal-precise",
-        without=("double", "string", "numeric"),
+        "-double -string -numeric",
     ),
     Sign(
         "a Decimal is a number",
         lambda s: any(isinstance(one, int | float) for one in _decimals(s)),
         "connect#decimal-numeric",
-        given=("numeric",),
+        "+numeric",
     ),
     Sign(
         "a column of decimals is a string",
         lambda s: any(one.get("type") == "string" for one in _original(s, "DECIMAL", "NUMERIC")),
         "debezium#decimal-string",
-        given=("string",),
+        "+string",
     ),
     Sign(
         "a column of decimals is a double",
         lambda s: any(one.get("type") == "double" for one in _original(s, "DECIMAL", "NUMERIC")),
         "debezium#decimal-double",
-        given=("double",),
+        "+double",
     ),
     Sign(
         "BIGINT UNSIGNED is a Decimal",
         lambda s: any(one.get("name") == _DECIMAL for one in _original(s, "BIGINT UNSIGNED")),
         "debezium#unsigned-precise",
-        given=("unsigned-precise",),
+        "+unsigned-precise",
     ),
     Sign(
         "BIGINT UNSIGNED is an int64",
         lambda s: any(one.get("type") == "int64" for one in _original(s, "BIGINT UNSIGNED")),
         "debezium#unsigned-long",
-        without=("unsigned-precise",),
+        "-unsigned-precise",
     ),
     Sign(
         "a column is IsoDate, IsoTime or IsoTimestamp",
-        lambda s: bool(_names(s) & {f"{_TIME}Iso{one}" for one in ("Date", "Time", "Timestamp")}),
+        lambda s: _has(s, _TIME, "IsoDate", "IsoTime", "IsoTimestamp"),
         "debezium#iso-strings",
-        given=("isostring",),
-        without=_others("isostring"),
+        f"+isostring {_others('isostring')}",
     ),
     Sign(
         "a column is Connect's Date, Time or Timestamp",
-        lambda s: bool(_names(s) & {f"{_CONNECT}{one}" for one in ("Date", "Time", "Timestamp")}),
+        lambda s: _has(s, _CONNECT, "Date", "Time", "Timestamp"),
         "debezium#connect-times",
-        given=("connect",),
-        without=_others("connect"),
+        f"+connect {_others('connect')}",
     ),
     Sign(
         "a column is NanoTime or NanoTimestamp",
-        lambda s: bool(_names(s) & {f"{_TIME}NanoTime", f"{_TIME}NanoTimestamp"}),
+        lambda s: _has(s, _TIME, "NanoTime", "NanoTimestamp"),
         "debezium#datetime-units",
-        given=("nanoseconds",),
-        without=_others("nanoseconds"),
+        f"+nanoseconds {_others('nanoseconds')}",
     ),
     Sign(
         "a column is Timestamp, in milliseconds",
-        lambda s: f"{_TIME}Timestamp" in _names(s),
+        lambda s: _has(s, _TIME, "Timestamp"),
         "debezium#datetime-units",
-        without=_others("adaptive", "adaptive_time_microseconds"),
+        _others("adaptive", "adaptive_time_microseconds"),
     ),
     Sign(
         "a column is MicroTimestamp or MicroTime",
-        lambda s: bool(_names(s) & {f"{_TIME}MicroTimestamp", f"{_TIME}MicroTime"}),
+        lambda s: _has(s, _TIME, "MicroTimestamp", "MicroTime"),
         "debezium#datetime-units",
-        without=_others("adaptive", "adaptive_time_microseconds", "microseconds"),
+        _others("adaptive", "adaptive_time_microseconds", "microseconds"),
     ),
-    Sign(
-        "a column is Time, in milliseconds",
-        lambda s: f"{_TIME}Time" in _names(s),
-        "debezium#time-adaptive",
-        without=_others("adaptive"),
-    ),
-    Sign("a column is bytes", _bare_bytes, "debezium#binary-modes", without=("base64", "base64-url-safe", "hex")),
-    Sign(
-        "a column is MicroDuration",
-        lambda s: f"{_TIME}MicroDuration" in _names(s),
-        "debezium#interval",
-        without=("interval-string",),
-    ),
-    Sign("a column is Interval", lambda s: f"{_TIME}Interval" in _names(s), "debezium#interval", given=("interval-string",)),
-    Sign(
-        "a column is a map",
-        lambda s: any(one.get("type") == "map" for one in columns(s)),
-        "debezium#hstore",
-        given=("hstore-map",),
-    ),
-    Sign(
-        "column schemas name the source's type",
-        lambda s: True in _parameters(s),
-        "debezium#source-type",
-        given=("source-type",),
-    ),
+    Sign("a column is Time, in milliseconds", lambda s: _has(s, _TIME, "Time"), "debezium#time-adaptive", _others("adaptive")),
+    Sign("a column is bytes", _bare_bytes, "debezium#binary-modes", "-base64 -base64-url-safe -hex"),
+    Sign("a column is MicroDuration", lambda s: _has(s, _TIME, "MicroDuration"), "debezium#interval", "-interval-string"),
+    Sign("a column is Interval", lambda s: _has(s, _TIME, "Interval"), "debezium#interval", "+interval-string"),
+    Sign("a column is a map", lambda s: any(one.get("type") == "map" for one in columns(s)), "debezium#hstore", "+hstore-map"),
+    Sign("column schemas name the source's type", lambda s: True in _parameters(s), "debezium#source-type", "+source-type"),
     Sign(
         "column schemas do not name the source's type",
         lambda s: _parameters(s) == {False},
         "debezium#source-type",
-        without=("source-type",),
+        "-source-type",
     ),
     Sign(
         "an UPDATE of PostgreSQL has no before image",
         lambda s: connector(s) == "postgresql" and s.payload.get("op") == "u" and s.payload.get("before") is None,
         "debezium#before-default-identity",
-        without=("full",),
+        "-full",
     ),
     Sign(
         "an UPDATE of PostgreSQL has a before image of columns beside the key",
         _whole_before,
         "debezium#before-default-identity",
-        given=("full",),
+        "+full",
     ),
     Sign(
         "a row has no envelope, and __deleted",
         lambda s: is_flat(s) and "__deleted" in s.payload,
         "debezium#flattened",
-        given=("flat-rewrite",),
+        "+flat-rewrite",
     ),
     Sign(
         "a row has no envelope, and no __deleted",
         lambda s: is_flat(s) and "__deleted" not in s.payload,
         "debezium#flattened",
-        given=("flat",),
+        "+flat",
     ),
-    Sign("a row has its envelope", is_row, "debezium#images", without=("flat", "flat-rewrite")),
+    Sign("a row has its envelope", is_row, "debezium#images", "-flat -flat-rewrite"),
 )
 
 _DEBEZIUM: Final = EvidenceBook(
@@ -421,25 +378,15 @@ _DEBEZIUM: Final = EvidenceBook(
 )
 
 _AVRO_SIGNS: Final = (
-    Sign(
-        "source.connector is postgresql",
-        lambda s: connector(s) == "postgresql",
-        "confluent#connect-schema",
-        given=("postgresql",),
-    ),
-    Sign("source.connector is mariadb", lambda s: connector(s) == "mariadb", "confluent#connect-schema", given=("mariadb",)),
+    Sign("source.connector is postgresql", lambda s: connector(s) == "postgresql", "confluent#connect-schema", "+postgresql"),
+    Sign("source.connector is mariadb", lambda s: connector(s) == "mariadb", "confluent#connect-schema", "+mariadb"),
     Sign(
         "a row has a transaction",
         lambda s: _rows_transaction(s) and s.payload["transaction"] is not None,
         "debezium#transaction-boundary",
-        given=("transaction",),
+        "+transaction",
     ),
-    Sign(
-        "a row has no envelope, and __deleted",
-        lambda s: "__deleted" in s.payload,
-        "debezium#flattened",
-        given=("flat-rewrite",),
-    ),
+    Sign("a row has no envelope, and __deleted", lambda s: "__deleted" in s.payload, "debezium#flattened", "+flat-rewrite"),
 )
 
 

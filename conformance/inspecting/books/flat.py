@@ -38,8 +38,8 @@ def _maxwell_table(seen: Seen) -> Described | None:
 def _told(option: str, member: str, citation: str) -> tuple[Sign, Sign]:
     """A member that a row of the binlog has with an option alone."""
     return (
-        Sign(f"{member} is there", lambda s: member in s.members, citation, given=(option,)),
-        Sign(f"{member} is not there", lambda s: _is_live(s) and member not in s.members, citation, without=(option,)),
+        Sign(f"{member} is there", lambda s: member in s.members, citation, f"+{option}"),
+        Sign(f"{member} is not there", lambda s: _is_live(s) and member not in s.members, citation, f"-{option}"),
     )
 
 
@@ -62,17 +62,12 @@ _MAXWELL: Final = EvidenceBook(
         *_told("position", "position", "maxwell#position"),
         *_told("primary-keys", "primary_key_columns", "maxwell#keys"),
         *_told("ids", "server_id", "maxwell#members"),
-        Sign("rows are numbered", lambda s: "xoffset" in s.members, "maxwell#members", given=("xoffset",)),
-        Sign("xid is there", lambda s: "xid" in s.members, "maxwell#members", without=("without-commit-info",)),
-        Sign(
-            "xid is not there",
-            lambda s: _is_live(s) and "xid" not in s.members,
-            "maxwell#members",
-            given=("without-commit-info",),
-        ),
-        Sign("a value is null", lambda s: _has(s, None), "maxwell#nulls-left-out", without=("without-nulls",)),
-        Sign("a zero date is there", _zero, "maxwell#zero-dates", without=("null-zerodates",)),
-        Sign("a statement is a message", lambda s: "sql" in s.members, "maxwell#ddl", given=("ddl",)),
+        Sign("rows are numbered", lambda s: "xoffset" in s.members, "maxwell#members", "+xoffset"),
+        Sign("xid is there", lambda s: "xid" in s.members, "maxwell#members", "-without-commit-info"),
+        Sign("xid is not there", lambda s: _is_live(s) and "xid" not in s.members, "maxwell#members", "+without-commit-info"),
+        Sign("a value is null", lambda s: _has(s, None), "maxwell#nulls-left-out", "-without-nulls"),
+        Sign("a zero date is there", _zero, "maxwell#zero-dates", "-null-zerodates"),
+        Sign("a statement is a message", lambda s: "sql" in s.members, "maxwell#ddl", "+ddl"),
     ),
     describe=_maxwell_table,
 )
@@ -106,42 +101,39 @@ _OGG: Final = EvidenceBook(
     lambda s: s.container == "json" and {"table", "op_type", "op_ts"} <= s.members.keys(),
     (shape("table op_type op_ts current_ts pos primary_keys tokens before after", "primary_keys tokens before after"),),
     (
-        Sign("primary_keys is there", lambda s: "primary_keys" in s.members, "ogg#keys", given=("primary-keys",)),
-        Sign("primary_keys is not there", lambda s: "primary_keys" not in s.members, "ogg#keys", without=("primary-keys",)),
-        Sign("tokens is there", lambda s: "tokens" in s.members, "ogg#members", given=("tokens",)),
-        Sign("tokens is not there", lambda s: "tokens" not in s.members, "ogg#members", without=("tokens",)),
+        Sign("primary_keys is there", lambda s: "primary_keys" in s.members, "ogg#keys", "+primary-keys"),
+        Sign("primary_keys is not there", lambda s: "primary_keys" not in s.members, "ogg#keys", "-primary-keys"),
+        Sign("tokens is there", lambda s: "tokens" in s.members, "ogg#members", "+tokens"),
+        Sign("tokens is not there", lambda s: "tokens" not in s.members, "ogg#members", "-tokens"),
         Sign(
             "the missing image is null",
             lambda s: any(side in s.members and s.members[side] is None for side in ("before", "after")),
             "ogg#images",
-            given=("null-images",),
+            "+null-images",
         ),
         Sign(
             "the missing image is not there",
             lambda s: (_is(s, "I") and "before" not in s.members) or (_is(s, "D") and "after" not in s.members),
             "ogg#images",
-            without=("null-images",),
+            "-null-images",
         ),
         Sign(
             "a value is a number",
             lambda s: any(isinstance(one, int | float) for image in _images(s) for one in image.values()),
             "ogg#values",
-            without=("strings",),
+            "-strings",
         ),
         Sign(
             "an UPDATE has no before",
             lambda s: _is(s, "U") and s.members.get("before") is None,
             "ogg#no-before",
-            given=("without-before",),
+            "+without-before",
         ),
         Sign(
-            "an UPDATE has before",
-            lambda s: _is(s, "U") and s.members.get("before") is not None,
-            "ogg#images",
-            without=("without-before",),
+            "an UPDATE has before", lambda s: _is(s, "U") and s.members.get("before") is not None, "ogg#images", "-without-before"
         ),
-        Sign("a colon stands between date and time", lambda s: _matches(s, _COLON), "ogg#dates", given=("colons",)),
-        Sign("a blank stands between date and time", lambda s: _matches(s, _BLANK), "ogg#dates", without=("colons",)),
+        Sign("a colon stands between date and time", lambda s: _matches(s, _COLON), "ogg#dates", "+colons"),
+        Sign("a blank stands between date and time", lambda s: _matches(s, _BLANK), "ogg#dates", "-colons"),
     ),
     describe=_ogg_table,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.inspecting.books.ticdc import routing
+from conformance.inspecting.books.ticdc import packed, routing
 from conformance.inspecting.evidence import Described, EvidenceBook, Sign, names, releases_of, rows, shape
 from conformance.inspecting.opening import Seen
 
@@ -108,51 +108,35 @@ _COMMON: Final = (
         "a DDL of type ALTER, CINDEX or DINDEX on one table has preTableSchema",
         lambda s: content(s).get("type") in ("ALTER", "CINDEX", "DINDEX") and _pre(s) and not _EXCHANGE.search(content(s)["sql"]),
         "ticdc#simple-pre-table-schema",
-        _CLASSIC,
+        releases=_CLASSIC,
     ),
     Sign(
         "a DDL of type ALTER, CINDEX or DINDEX has tableSchema and no preTableSchema",
         _altered,
         "ticdc#simple-pre-table-schema",
-        _NEW,
+        releases=_NEW,
     ),
-    Sign("a row has a checksum", lambda s: "checksum" in content(s), "ticdc#simple-checksum", given=("checksum",)),
+    Sign("a row has a checksum", lambda s: "checksum" in content(s), "ticdc#simple-checksum", "+checksum"),
     Sign(
         "a row has claimCheckLocation",
         lambda s: "claimCheckLocation" in content(s),
         "ticdc#simple-reduced",
-        given=("claim-check",),
-        without=("handle-key-only",),
+        "+claim-check -handle-key-only",
     ),
     Sign(
         "a row has handleKeyOnly and no claimCheckLocation",
         lambda s: bool(content(s).get("handleKeyOnly")) and "claimCheckLocation" not in content(s),
         "ticdc#simple-reduced",
-        given=("handle-key-only",),
-        without=("claim-check",),
+        "+handle-key-only -claim-check",
     ),
-    Sign(
-        "a TIMESTAMP has the location Local",
-        lambda s: "Local" in _locations(s),
-        "ticdc#simple-location-local",
-        given=("local-zone",),
-    ),
+    Sign("a TIMESTAMP has the location Local", lambda s: "Local" in _locations(s), "ticdc#simple-location-local", "+local-zone"),
     Sign(
         "a TIMESTAMP has a location with a name",
         lambda s: bool(_locations(s) - {"Local"}),
         "ticdc#simple-timestamp",
-        without=("local-zone",),
+        "-local-zone",
     ),
-    *(
-        Sign(
-            f"values are compressed with {one}",
-            lambda s, one=one: s.compression == one,  # type: ignore[misc]
-            "ticdc#compression",
-            given=(one,),
-        )
-        for one in ("snappy", "lz4")
-    ),
-    Sign("values are not compressed", lambda s: s.compression == "none", "ticdc#compression", without=("snappy", "lz4")),
+    *packed(),
     *routing(lambda s: content(s).get("sql")),
 )
 
@@ -174,13 +158,13 @@ _JSON: Final = EvidenceBook(
             "a backspace or a form feed is escaped by its number",
             lambda s: _control(s, "u0008", "u000c"),
             "ticdc#text-escapes",
-            _CLASSIC[:1],
+            releases=_CLASSIC[:1],
         ),
         Sign(
             "a backspace or a form feed has an escape of two characters",
             lambda s: _control(s, "b", "f"),
             "ticdc#text-escapes",
-            (_CLASSIC[1], *_NEW),
+            releases=(_CLASSIC[1], *_NEW),
         ),
     ),
     describe=_described,
@@ -193,8 +177,10 @@ _AVRO: Final = EvidenceBook(
     (),
     (
         *_COMMON,
-        Sign("a TIMESTAMP column has its fraction digits", lambda s: True in _stamps(s), "ticdc#simple-columns", _NEW),
-        Sign("a TIMESTAMP column has no fraction digits", lambda s: False in _stamps(s), "ticdc#simple-columns", _CLASSIC),
+        Sign("a TIMESTAMP column has its fraction digits", lambda s: True in _stamps(s), "ticdc#simple-columns", releases=_NEW),
+        Sign(
+            "a TIMESTAMP column has no fraction digits", lambda s: False in _stamps(s), "ticdc#simple-columns", releases=_CLASSIC
+        ),
     ),
     describe=_described,
 )

@@ -36,12 +36,21 @@ def routing(sql: Callable[[Seen], object]) -> tuple[Sign, ...]:
 
     of = "ticdc#table-routing"
     return (
-        Sign(
-            "a statement has a table without its database", lambda s: bool(_UNQUALIFIED.match(text(s))), of, without=("routed",)
-        ),
-        Sign("a default has _UTF8MB4 before its text", lambda s: "DEFAULT _UTF8MB4''" in text(s), of, without=("routed",)),
-        Sign("a default has no _UTF8MB4 before its text", lambda s: "DEFAULT ''" in text(s), of, (NEWEST,), ("routed",)),
+        Sign("a statement has a table without its database", lambda s: bool(_UNQUALIFIED.match(text(s))), of, "-routed"),
+        Sign("a default has _UTF8MB4 before its text", lambda s: "DEFAULT _UTF8MB4''" in text(s), of, "-routed"),
+        Sign("a default has no _UTF8MB4 before its text", lambda s: "DEFAULT ''" in text(s), of, "+routed", releases=(NEWEST,)),
     )
+
+
+def packed(fmt: str = "") -> tuple[Sign, ...]:
+    """How values are compressed; `fmt` is a format of which not every release can."""
+
+    def sign(how: str, says: str, options: str) -> Sign:
+        releases = having(fmt, how) if fmt and how != "none" else ()
+        return Sign(f"values are {says}", lambda s: s.compression == how, "ticdc#compression", options, releases)
+
+    kinds = (sign(how, f"compressed with {how}", f"+{how}") for how in ("snappy", "lz4"))
+    return (*kinds, sign("none", "not compressed", "-snappy -lz4"))
 
 
 def _described(seen: Seen) -> Described | None:
@@ -61,16 +70,16 @@ def _update(seen: Seen, *, before: bool) -> bool:
 
 
 _SIGNS: Final = (
-    Sign("the key has no bytes", lambda s: is_row(s) and s.record.key == b"", "ticdc-debezium#key", (_OLD,)),
-    Sign("the key has a payload", lambda s: bool(s.key_document), "ticdc-debezium#key", (_CLASSIC, *_NEW)),
-    Sign("the message is a statement or a watermark", lambda s: not is_row(s), "ticdc-debezium#kinds", _NEW),
-    Sign("op is m", _watermark, "ticdc-debezium#kinds", _NEW, ("extension",)),
-    Sign("a column has a tidb_type", lambda s: any("tidb_type" in c for c in columns(s)), "", _NEW, ("extension",)),
-    Sign("a column has no tidb_type", lambda s: any("tidb_type" not in c for c in columns(s)), "", without=("extension",)),
-    Sign("the value has no schema", lambda s: not s.has_schema, "ticdc-debezium#envelope", given=("schemaless",)),
-    Sign("the value has a schema", lambda s: s.has_schema, "ticdc-debezium#envelope", without=("schemaless",)),
-    Sign("an UPDATE has no before", lambda s: _update(s, before=False), "ticdc-debezium#images", given=("without-before",)),
-    Sign("an UPDATE has before", lambda s: _update(s, before=True), "ticdc-debezium#images", without=("without-before",)),
+    Sign("the key has no bytes", lambda s: is_row(s) and s.record.key == b"", "ticdc-debezium#key", releases=(_OLD,)),
+    Sign("the key has a payload", lambda s: bool(s.key_document), "ticdc-debezium#key", releases=(_CLASSIC, *_NEW)),
+    Sign("the message is a statement or a watermark", lambda s: not is_row(s), "ticdc-debezium#kinds", releases=_NEW),
+    Sign("op is m", _watermark, "ticdc-debezium#kinds", "+extension", releases=_NEW),
+    Sign("a column has a tidb_type", lambda s: any("tidb_type" in c for c in columns(s)), "", "+extension", releases=_NEW),
+    Sign("a column has no tidb_type", lambda s: any("tidb_type" not in c for c in columns(s)), "", "-extension"),
+    Sign("the value has no schema", lambda s: not s.has_schema, "ticdc-debezium#envelope", "+schemaless"),
+    Sign("the value has a schema", lambda s: s.has_schema, "ticdc-debezium#envelope", "-schemaless"),
+    Sign("an UPDATE has no before", lambda s: _update(s, before=False), "ticdc-debezium#images", "+without-before"),
+    Sign("an UPDATE has before", lambda s: _update(s, before=True), "ticdc-debezium#images", "-without-before"),
     *routing(lambda s: s.payload.get("ddl")),
 )
 
@@ -165,16 +174,18 @@ def _open_described(seen: Seen) -> Described | None:
 
 
 _OPEN_SIGNS: Final = (
-    Sign("the key of an event has rid", lambda s: "rid" in _head(s), "ticdc-open#keys", _WITH_ROW_ID),
-    Sign("a name is empty", lambda s: "" in (_head(s).get("scm"), _head(s).get("tbl")), "ticdc-open#keys", _OPEN_NEW),
-    Sign("columns are not sorted", _unsorted, "ticdc-open#escapes", _OPEN_NEW),
-    Sign("a key has ohk true", lambda s: _head(s).get("ohk") is True, "ticdc-open#reduced", given=("handle-key-only",)),
-    Sign("a key has ccl", lambda s: "ccl" in _head(s), "ticdc-open#reduced", having(OPEN, "claim-check"), ("claim-check",)),
-    Sign("p lacks columns of u", lambda s: _partial(s) and not _reduced(s), "ticdc-open#old-partial", given=("only-updated",)),
-    Sign("p repeats a value of u", _same, "ticdc-open#old-partial", without=("only-updated",)),
-    Sign("a row has p", lambda s: bool(_cells(s, "p")), "ticdc-open#images", without=("without-before",)),
-    Sign("d has a column without h", _without_handle, "ticdc-open#reduced", without=("delete-handle-key",)),
-    Sign("a record has several events", lambda s: s.members["events"] > 1, "ticdc-open#framing", without=("one-row",)),
+    Sign("the key of an event has rid", lambda s: "rid" in _head(s), "ticdc-open#keys", releases=_WITH_ROW_ID),
+    Sign("a name is empty", lambda s: "" in (_head(s).get("scm"), _head(s).get("tbl")), "ticdc-open#keys", releases=_OPEN_NEW),
+    Sign("columns are not sorted", _unsorted, "ticdc-open#escapes", releases=_OPEN_NEW),
+    Sign("a key has ohk true", lambda s: _head(s).get("ohk") is True, "ticdc-open#reduced", "+handle-key-only"),
+    Sign(
+        "a key has ccl", lambda s: "ccl" in _head(s), "ticdc-open#reduced", "+claim-check", releases=having(OPEN, "claim-check")
+    ),
+    Sign("p lacks columns of u", lambda s: _partial(s) and not _reduced(s), "ticdc-open#old-partial", "+only-updated"),
+    Sign("p repeats a value of u", _same, "ticdc-open#old-partial", "-only-updated"),
+    Sign("a row has p", lambda s: bool(_cells(s, "p")), "ticdc-open#images", "-without-before"),
+    Sign("d has a column without h", _without_handle, "ticdc-open#reduced", "-delete-handle-key"),
+    Sign("a record has several events", lambda s: s.members["events"] > 1, "ticdc-open#framing", "-one-row"),
     *routing(lambda s: member_object(s.members.get("value")).get("q")),
 )
 
@@ -228,23 +239,21 @@ def _avro_described(seen: Seen) -> Described:
 
 
 _AVRO_SIGNS: Final = (
-    Sign("the record has no key", lambda s: s.record.key is None, "ticdc-avro#key", given=("force-replicate",)),
-    Sign("a row has _tidb_op", lambda s: "_tidb_op" in s.payload, "ticdc-avro#extension", given=("extension",)),
-    Sign("a row has no _tidb_op", lambda s: "_tidb_op" not in s.payload, "ticdc-avro#extension", without=("extension",)),
-    Sign("a row has a checksum", lambda s: "_tidb_corrupted" in s.payload, "ticdc-avro#checksum", given=("checksum",)),
-    Sign("a row has no checksum", lambda s: "_tidb_corrupted" not in s.payload, "", without=("checksum",)),
+    Sign("the record has no key", lambda s: s.record.key is None, "ticdc-avro#key", "+force-replicate"),
+    Sign("a row has _tidb_op", lambda s: "_tidb_op" in s.payload, "ticdc-avro#extension", "+extension"),
+    Sign("a row has no _tidb_op", lambda s: "_tidb_op" not in s.payload, "ticdc-avro#extension", "-extension"),
+    Sign("a row has a checksum", lambda s: "_tidb_corrupted" in s.payload, "ticdc-avro#checksum", "+checksum"),
+    Sign("a row has no checksum", lambda s: "_tidb_corrupted" not in s.payload, "", "-checksum"),
+    Sign("a DECIMAL is a string", lambda s: "string" in _written_as(s, "DECIMAL"), "ticdc-avro#decimal", "+decimal-string"),
+    Sign("a DECIMAL is bytes", lambda s: "bytes" in _written_as(s, "DECIMAL"), "", "-decimal-string"),
+    Sign("a BIGINT UNSIGNED is a string", lambda s: "string" in _written_as(s, _BIG), "ticdc-avro#numbers", "+bigint-string"),
+    Sign("a BIGINT UNSIGNED is a long", lambda s: "long" in _written_as(s, _BIG), "", "-bigint-string"),
     Sign(
-        "a DECIMAL is a string", lambda s: "string" in _written_as(s, "DECIMAL"), "ticdc-avro#decimal", given=("decimal-string",)
+        "a BIT has zero bytes in front",
+        _padded,
+        "ticdc-avro#bits",
+        releases=tuple(one for one in releases_of(AVRO) if "new" in one),
     ),
-    Sign("a DECIMAL is bytes", lambda s: "bytes" in _written_as(s, "DECIMAL"), "", without=("decimal-string",)),
-    Sign(
-        "a BIGINT UNSIGNED is a string",
-        lambda s: "string" in _written_as(s, _BIG),
-        "ticdc-avro#numbers",
-        given=("bigint-string",),
-    ),
-    Sign("a BIGINT UNSIGNED is a long", lambda s: "long" in _written_as(s, _BIG), "", without=("bigint-string",)),
-    Sign("a BIT has zero bytes in front", _padded, "ticdc-avro#bits", tuple(one for one in releases_of(AVRO) if "new" in one)),
 )
 
 _AVRO: Final = EvidenceBook(
