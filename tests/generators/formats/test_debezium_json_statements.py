@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
 
 import pytest
 from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_FULL, PG_OLD, PLAIN, ROW, payload, written
 
 from generators.formats.debezium_json import DebeziumProfile, profile, write
-from generators.formats.debezium_json.envelope import table_changes
 from generators.model import (
     Column,
     Default,
@@ -89,13 +87,6 @@ def test_a_logical_message() -> None:
     assert written(PG_OLD, event) == []
 
 
-def test_a_logical_message_alone_is_of_no_transaction() -> None:
-    events = (SourceStatement(START, f"logical-message{kind}", "hello", "shop", "outbox") for kind in ("", "-alone"))
-    inside, alone = written(profile("3.5.0.Final", "postgresql", "transaction"), *events)
-    assert payload(inside)["transaction"]["total_order"] == 1
-    assert payload(alone) | {"transaction": None} == payload(alone)
-
-
 def _of_k(*columns: Column, comment: str = "") -> Table:
     return Table("d", "k", (Column("id", mysql.integer("int"), False), *columns), ("id",), comment=comment)
 
@@ -154,19 +145,6 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
             [(False, True, True, None), *rest],
         ]
         assert json.loads(found[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
-
-
-@pytest.mark.parametrize(
-    ("text", "read"), [("\ufeffBOM", "BOM"), ("\ufffeBO", "\u4200\u4f00"), ("B\ufeff", "B\ufeff"), ("", ""), (None, None)]
-)
-def test_a_text_in_utf16_loses_a_mark_of_the_order_of_bytes(text: str | None, read: str | None) -> None:
-    """debezium#utf16-mark: Java's UTF-16 takes it for a mark; a snapshot reads through JDBC."""
-    columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.text("varchar", 9), charset="utf16"))
-    table = Table("d", "t", columns, ("id",))
-    row = {"id": 1, "c": text}
-    streamed, snapshot = written(NEW, boundaries.insert(table, row), RowChange(START, table, Op.READ, (RowImages(None, row),)))
-    assert (payload(streamed)["after"]["c"], payload(snapshot)["after"]["c"]) == (read, text)
-    assert streamed.changes[0].after is not None and streamed.changes[0].after["c"].value == read
 
 
 DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
@@ -319,33 +297,6 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     assert (begin["status"], end["status"]) == ("BEGIN", "END")
     bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
     assert [payload(one)["source"]["query"] for one in bare if "source" in payload(one)] == [None] * 5
-
-
-@pytest.mark.parametrize(
-    ("declared", "type", "facts"),
-    [
-        ("DEC(8,2)", mysql.decimal(8, 2), (3, "DEC", 8, 2, None)),
-        ("FIXED", mysql.decimal(10, 0), (3, "FIXED", 10, 0, None)),
-        ("MIDDLEINT", mysql.integer("mediumint"), (4, "MIDDLEINT", None, None, None)),
-        ("INT1 UNSIGNED", mysql.integer("tinyint", unsigned=True), (5, "INT1 UNSIGNED", None, None, None)),
-        ("INT8", mysql.integer("bigint"), (-5, "INT8", None, None, None)),
-        ("SERIAL", mysql.integer("bigint", unsigned=True), (-5, "BIGINT UNSIGNED", None, None, None)),
-        ("NVARCHAR(9)", mysql.text("varchar", 9), (-9, "NVARCHAR", 9, None, "utf8")),
-        ("NATIONAL CHAR", mysql.text("char", 1), (-15, "NATIONAL CHAR", 1, None, "utf8")),
-        ("CHARACTER VARYING(5)", mysql.text("varchar", 5), (12, "CHARACTER VARYING", 5, None, "utf8mb4")),
-        ("DOUBLE PRECISION", mysql.real("double"), (8, "DOUBLE PRECISION", None, None, None)),
-        ("BIT", mysql.bit(1), (-7, "BIT", 1, None, None)),
-        ("LONGBLOB", mysql.binary("longblob"), (2004, "LONGBLOB", None, None, None)),
-        ("int(10) unsigned zerofill", mysql.integer("int", unsigned=True), (4, "INT UNSIGNED ZEROFILL", 10, None, None)),
-    ],
-)
-def test_a_statement_s_words_for_a_type_stand_in_table_changes(declared: str, type: SourceType, facts: tuple[Any, ...]) -> None:
-    """debezium#jdbc-types; DEC, FIXED, MIDDLEINT, INT1, INT8, SERIAL, NVARCHAR and NCHAR were recorded."""
-    table = Table("d", "t", (Column("c", type, declared=declared),))
-    event = SchemaChange(START, "create table", "CREATE TABLE t ...", "d", "t", None, table)
-    (change,) = table_changes(event, "utf8mb4", NEW)
-    (column,) = change["table"]["columns"]
-    assert tuple(column[name] for name in ("jdbcType", "typeName", "length", "scale", "charsetName")) == facts
 
 
 def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
