@@ -4,7 +4,6 @@ page canal)."""
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import json
 from decimal import Decimal
 from typing import Any
@@ -15,7 +14,7 @@ from tables import keyed
 from writing import Writing
 
 from generators.families.canal import json_text, wire
-from generators.formats.alibaba_canal_json import PROFILES, CanalProfile, _Flat, _placement, partition_of, profile, write
+from generators.formats.alibaba_canal_json import PROFILES, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
     Column,
@@ -29,13 +28,10 @@ from generators.model import (
     RowChange,
     SchemaChange,
     SourceStatement,
-    SourceType,
     State,
     Table,
-    Value,
     Watermark,
     Written,
-    ZeroDate,
 )
 from generators.recorded import store
 from generators.sources import boundaries, mysql
@@ -53,10 +49,6 @@ one = written.one
 
 def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
     return boundaries.change(table, Op.UPDATE, *rows)
-
-
-def text_of(type: SourceType, value: Value, p: CanalProfile = NEW) -> str | None:
-    return wire(type, value, p).text
 
 
 def states(image: Any) -> dict[str, str]:
@@ -209,36 +201,6 @@ def test_the_old_value_of_a_changed_blob_is_unknown_and_what_no_image_holds_is_a
 
 
 # values
-
-
-@pytest.mark.parametrize(
-    ("type", "value", "text"),
-    [
-        *((mysql.integer("tinyint"), -1, "-1"), (mysql.integer("bigint"), 9223372036854775807, "9223372036854775807")),
-        (mysql.integer("bigint", unsigned=True), 18446744073709551615, "18446744073709551615"),
-        *((mysql.bit(64), (1 << 64) - 1, "18446744073709551615"), (mysql.bit(1), 1, "1")),
-        (mysql.set_of(*(f"m{i}" for i in range(64))), (1 << 64) - 1, "18446744073709551615"),
-        *((mysql.enum_of("a", "b"), 0, "0"), (mysql.enum_of("a", "b"), 2, "2"), (mysql.year(), 2024, "2024")),
-        *((mysql.year(), 0, "0000"), (mysql.temporal("date"), dt.date(2024, 2, 29), "2024-02-29")),
-        *((mysql.temporal("date"), ZeroDate(), "0000-00-00"), (mysql.temporal("date"), ZeroDate(2024, 0, 0), "2024-00-00")),
-        (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59"), "2024-02-29 23:59:59.000000"),
-        (mysql.temporal("datetime"), ZeroDate(), "0000-00-00 00:00:00"),
-        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
-        (mysql.temporal("datetime"), ZeroDate(2024, 0, 0), "2024-00-00 00:00:00"),
-        *((mysql.temporal("timestamp"), ZeroDate(), "0000-00-00 00:00:00"), (mysql.binary("binary", 4), b"ab\0\0", "ab")),
-        *((mysql.binary("varbinary", 4), b"ab\0\0", "ab\0\0"), (mysql.binary("blob"), b"\x80\xff", "\x80\xff")),
-        *((mysql.text("varchar"), "null", "null"), (mysql.json(), Json(None), "null")),
-        *((mysql.decimal(10, 2), Decimal("123.00"), "123.0"), (mysql.decimal(10, 2), Decimal("0.01"), "0.01")),
-        *((mysql.decimal(10, 4), Decimal("123.45"), "123.4500"), (mysql.decimal(10, 4), Decimal(0), "0.0")),
-        (mysql.decimal(20, 10), Decimal("1.1234567890"), "1.123456789"),
-        (mysql.decimal(20, 10), Decimal(123), "123.000000000"),
-        (mysql.decimal(65, 30), Decimal("0.01"), "0.010000000000000000000000000"),
-        *((mysql.decimal(4, 4), Decimal("-0.5"), "-0.5000"), (mysql.decimal(10, 0), Decimal(-7), "-7")),
-    ],
-)
-def test_texts_of_values(type: SourceType, value: Value, text: str) -> None:
-    """canal#integers, canal#decimals, canal#floats and the like."""
-    assert text_of(type, value) == text
 
 
 def test_an_hour_that_occurs_twice_allows_both_instants() -> None:

@@ -126,16 +126,6 @@ def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
         assert found.changes[0].position == str(source["lsn"])
 
 
-def test_snapshot_values() -> None:
-    """debezium#snapshot-member: written values may exceed `allowed`."""
-    rows = tuple((None, {**ROW, "id": i}) for i in range(3))
-    for p, marks in ((NEW, ["first", "true", "last"]), (OLD, ["true", "true", "last"])):
-        found = written(p, boundaries.change(CUSTOMERS, Op.READ, *rows))
-        assert [payload(one)["source"]["snapshot"] for one in found] == marks
-        assert [payload(one)["op"] for one in found] == ["r"] * 3
-        assert {one.changes[0].op for one in found} == {Op.READ}
-
-
 @pytest.mark.parametrize("p", [NEW, PG, OLD], ids=lambda p: p.name)
 def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
     """debezium#snapshot-position, debezium#snapshot-markers."""
@@ -170,22 +160,6 @@ def test_an_old_kafka_connect_writes_null_as_an_object() -> None:
     keyless = Table("d", "t", (Column("a", mysql.integer("int")),))
     _, tombstone = written(OLD, boundaries.change(keyless, Op.DELETE, ({"a": 1}, None)))
     assert tombstone.message.value == tombstone.message.key == b'{"schema":null,"payload":null}'
-
-
-def test_an_update_of_the_key_is_three_records_with_headers() -> None:
-    """debezium#key-update; header texts are those of Kafka Connect's Values.convertToString."""
-    update = boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "id": 1005}))
-    found = written(MIDDLE, update)
-    assert [one.changes[0].kind for one in found] == [Kind.ROW, Kind.TOMBSTONE, Kind.ROW]
-    assert [one.changes[0].op for one in found] == [Op.DELETE, None, Op.INSERT]
-    assert [one.changes[0].row for one in found] == [0, 0, 0]
-    assert [one.message.headers for one in found] == [
-        (("__debezium.newkey", b'{"id":1005}'),),
-        (("__debezium.newkey", b'{"id":1005}'),),
-        (("__debezium.oldkey", b'{"id":1004}'),),
-    ]
-    assert [one.message.key for one in found] == [b'{"id":1004}', b'{"id":1004}', b'{"id":1005}']
-    assert (payload(found[0])["before"], payload(found[2])["before"]) == (ROW, None)
 
 
 DAY_MS = 86_400_000

@@ -179,15 +179,6 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
     assert found.message.key == key
 
 
-@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
-def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
-    """debezium#gtid-times."""
-    table = Table("d", "t", (Column("a", mysql.integer("int")),))
-    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
-    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
-    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
-
-
 @pytest.mark.parametrize(
     ("column", "options"), [("__op", ("flat",)), ("__deleted", ("flat-rewrite",)), ("__lsn", ("flat", "postgresql"))]
 )

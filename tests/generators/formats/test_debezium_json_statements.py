@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
-from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_FULL, PG_OLD, PLAIN, ROW, payload, written
+from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_OLD, PLAIN, ROW, payload, written
 
 from generators.formats.debezium_json import DebeziumProfile, profile, write
 from generators.model import (
@@ -28,14 +27,6 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
-
-
-def test_truncate_has_neither_images_nor_key_and_is_unknown_to_1_4() -> None:
-    event = RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
-    (found,) = written(NEW, event)
-    assert (payload(found)["op"], payload(found)["before"], payload(found)["after"], found.message.key) == ("t", None, None, None)
-    assert written(OLD, event) == []
-
 
 # Control messages
 
@@ -65,16 +56,6 @@ def test_transaction_metadata() -> None:
     assert [one.changes[0].kind for one in found] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
 
 
-def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
-    """debezium#transaction-id-postgresql."""
-    insert = boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
-    found = [payload(one) for one in written(PG_FULL, TransactionMark(START, "BEGIN", "1"), insert, insert)]
-    ids = [found[0]["id"], found[1]["transaction"]["id"], found[2]["transaction"]["id"]]
-    assert len(set(ids)) == 3
-    assert len({one.partition(":")[0] for one in ids}) == 1
-    assert ids[1].partition(":")[2] == str(found[1]["source"]["lsn"])
-
-
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
     event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
@@ -85,40 +66,6 @@ def test_a_logical_message() -> None:
     assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
     assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
     assert written(PG_OLD, event) == []
-
-
-def _of_k(*columns: Column, comment: str = "") -> Table:
-    return Table("d", "k", (Column("id", mysql.integer("int"), False), *columns), ("id",), comment=comment)
-
-
-def test_the_connector_keeps_a_comment_that_change_drops() -> None:
-    """debezium#kept-comments: CHANGE edits a column, MODIFY makes it anew, LIKE takes the columns and not the table's comment."""
-    string, number = mysql.text("varchar", 10), mysql.integer("int")
-    a, b = Column("a", string, comment="of a"), Column("b", number, comment="of b")
-    made = _of_k(a, b, comment="of k")
-    changed = _of_k(Column("a2", string), b, comment="of k")
-    modified = _of_k(Column("a2", string), Column("b", mysql.integer("bigint")), comment="of k")
-    alike = dataclasses.replace(modified, name="l")
-    named = dataclasses.replace(modified, name="m")
-    events = (
-        SchemaChange(START, "create table", "CREATE TABLE d.k (...)", "d", "k", None, made),
-        SchemaChange(START, "change column", "ALTER TABLE `d`.`k` CHANGE COLUMN `a` `a2` varchar(10)", "d", "k", made, changed),
-        SchemaChange(START, "modify column", "ALTER TABLE d.k MODIFY b BIGINT", "d", "k", changed, modified),
-        boundaries.insert(modified, {"id": 1, "a2": "x", "b": 2}),
-        SchemaChange(START, "create table", "CREATE TABLE d.l LIKE d.k", "d", "l", None, alike),
-        SchemaChange(START, "rename table", "RENAME TABLE d.k TO d.m", "d", "m", modified, named, old_name="k"),
-    )
-    found = [payload(one) for one in written(profile("3.5.0.Final", "mariadb"), *events)]
-    tables = [one["tableChanges"][0]["table"] for one in found if "ddl" in one]
-    assert [[column["comment"] for column in table["columns"]] for table in tables] == [
-        [None, "of a", "of b"],
-        [None, "of a", "of b"],
-        *[[None, "of a", None]] * 3,
-    ]
-    assert [table["comment"] for table in tables] == ["of k", "of k", "of k", None, "of k"]
-    row = written(profile("3.5.0.Final", "mariadb"), *events)[3]
-    fields = json.loads(row.message.value or b"")["schema"]["fields"][1]["fields"]
-    assert [field.get("doc") for field in fields] == [None, "of a", None]
 
 
 def test_the_connector_edits_the_column_that_it_knows() -> None:
@@ -238,41 +185,6 @@ def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
         assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
 
 
-def test_columns_of_a_schema_change() -> None:
-    """debezium#table-changes: literals of recorded messages."""
-    columns = (
-        Column("id", mysql.integer("int"), False, declared="INT AUTO_INCREMENT"),
-        Column("z", mysql.integer("int", unsigned=True, zerofill=True), declared="INT(6) ZEROFILL"),
-        Column("d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"),
-        Column("e", mysql.enum_of("b,c", "it's", "back\\slash"), declared="ENUM('b,c','it''s','back\\\\slash')"),
-        Column("u", mysql.text("varchar", 100), declared="VARCHAR(100) CHARACTER SET utf16"),
-        Column("b", mysql.bit(4), default=Default("b'1010'")),
-    )
-    table = Table("inv", "t", columns, ("id",), comment="table comment")
-    made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
-    _, found = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
-    (change,) = payload(found)["tableChanges"]
-    told = change["table"]
-    assert (told["defaultCharsetName"], told["comment"]) == (None, "table comment")
-    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in told["columns"]]
-    assert shown == [
-        *((4, "INT", None, None, None), (4, "INT UNSIGNED ZEROFILL", None, 6, None), (3, "DECIMAL", None, 10, 0)),
-        *((1, "ENUM", None, 1, None), (12, "VARCHAR", "utf16", 100, None), (-7, "BIT", None, 4, None)),
-    ]
-    assert [c["defaultValueExpression"] for c in told["columns"]] == [None, None, "7.50", None, None, "1010"]
-    assert told["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
-    assert [(c["autoIncremented"], c["generated"]) for c in told["columns"][:2]] == [(True, True), (False, False)]
-    assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
-
-
-def test_a_statement_about_an_index_names_no_table() -> None:
-    """debezium#table-changes."""
-    event = SchemaChange(START, "create index", "CREATE INDEX ix ON t (a)", "inv", "t", CUSTOMERS, CUSTOMERS)
-    (new,), (old,) = written(NEW, event), written(OLD, event)
-    assert (payload(new)["source"]["table"], payload(new)["tableChanges"]) == ("", [])
-    assert (payload(old)["source"]["table"], new.changes[0].table) == (None, None)
-
-
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     """debezium#query."""
     asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
@@ -319,15 +231,6 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
     hour = Default("'-01:00:00'", -3_600_000_000)
     assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
-
-
-def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
-    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
-    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
-    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
-    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
-    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
-    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
 
 
 def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import avro.io
 import avro.schema
-import cramjam
 import fastavro
 import pytest
 from literals import literal
@@ -29,7 +28,6 @@ from generators.model import (
     Layout,
     Op,
     SchemaChange,
-    State,
     Table,
     Watermark,
 )
@@ -205,29 +203,6 @@ def test_a_ddl_carries_both_schemas_in_classic_and_the_new_one_only_in_the_new_a
         found = body["preTableSchema"]
         assert (found and [c["name"] for c in found["columns"]]) == before
         assert (expected.position, expected.commit_time_us) == ("447987408682614795", 1708936342936000)
-
-
-BIG = table_of(Column("big", mysql.text("longtext")))
-
-
-def test_handle_key_only_and_claim_check():
-    body, expected = one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 9000}))
-    assert (body["handleKeyOnly"], body["claimCheckLocation"], body["data"]) == (True, None, {"id": 7})
-    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
-    assert one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]["handleKeyOnly"] is None
-    noise = "".join(chr(0x4E00 + i * 7) for i in range(1500))
-    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
-    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
-    body = read(bytes(cramjam.snappy.decompress_raw(written.message.value)))["payload"]
-    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": 7}, {"id": 7})
-    assert body["claimCheckLocation"].startswith("s3://claim-check/simple/")
-
-
-def test_large_message_without_any_key_has_an_empty_map():
-    body, expected = one(HANDLE, insert(Table("d", "t", BIG.columns), {"id": 7, "big": "x" * 9000}))
-    assert (body["data"], body["old"]) == ({}, None)
-    assert {c.state for c in expected.after.values()} == {State.ABSENT}
-    assert expected.accept == ((Kind.CORRUPT, None),)
 
 
 def test_messages_are_those_of_json_in_another_encoding():

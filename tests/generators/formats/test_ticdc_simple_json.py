@@ -1,10 +1,8 @@
 """Literal messages: the documentation's samples, and every fact of the JSON encoding with an example."""
 
-import base64
 import json
 import re
 
-import cramjam
 import pytest
 from literals import literal
 from tables import keyed
@@ -373,25 +371,6 @@ def test_virtual_columns_are_in_the_schema_and_not_in_rows():
 BIG = table_of(Column("big", mysql.text("longtext")))
 
 
-def test_handle_key_only_and_claim_check():
-    handle = "new-8.5.6+local-zone+handle-key-only"
-    body, expected = one(handle, insert(BIG, {"id": 7, "big": "x" * 9000}))
-    assert (body["handleKeyOnly"], body["data"]) == (True, {"id": "7"})
-    assert list(body)[-2:] == ["handleKeyOnly", "data"]
-    assert "claimCheckLocation" not in body
-    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
-    assert "handleKeyOnly" not in one(handle, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]
-    noise = base64.b64encode(bytes(range(256)) * 2).decode() + "".join(chr(0x4E00 + i * 7) for i in range(900))
-    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
-    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
-    body = json.loads(bytes(cramjam.snappy.decompress_raw(written.message.value)))
-    assert list(body)[-4:] == ["claimCheckLocation", "handleKeyOnly", "data", "old"]
-    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": "7"}, {"id": "7"})
-    location = r"s3://claim-check/simple/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
-    assert re.fullmatch(location, body["claimCheckLocation"])
-    assert written.changes[0].before["big"].state is State.ABSENT
-
-
 def test_size_limit_counts_36_bytes_of_record_overhead():
     name = "new-8.5.6+local-zone+handle-key-only"
     limit = FORMAT.profile(name).max_message_bytes
@@ -399,14 +378,6 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
     fits = limit - 36 - len(small)
     assert len(messages(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0]) == limit - 36
     assert '"handleKeyOnly":true' in messages(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0]
-
-
-def test_large_message_without_any_key_has_no_images():
-    keyless = Table("d", "t", BIG.columns)
-    body, expected = one("new-8.5.6+local-zone+handle-key-only", insert(keyless, {"id": 7, "big": "x" * 9000}))
-    assert body["type"] == "INSERT"
-    assert {"data", "old"} & set(body) == set()
-    assert (expected.before, expected.after, expected.accept) == (None, None, ((Kind.CORRUPT, None),))
 
 
 def test_old_of_an_update_is_complete():
