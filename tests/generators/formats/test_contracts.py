@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
@@ -9,6 +10,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import pytest
+from text_tables import rows
 
 from conformance.selftest.lies.lie import lies
 from generators.drawing.cases import as_case, boundary_scenarios
@@ -194,6 +196,16 @@ def test_a_profile_that_cannot_be_is_refused(name: str) -> None:
         if len(group) > 1:
             with pytest.raises(UsageError):
                 fmt.build(release, *group)
+
+
+@pytest.mark.parametrize(("wrong", "why"), rows(__file__, "refused.txt"))
+def test_options_that_do_not_go_together_say_why(wrong: str, why: str) -> None:
+    name, _, profile = wrong.partition(" ")
+    release, *options = profile.split("+")
+    build = get(name).build
+    assert build is not None
+    with pytest.raises(UsageError, match=re.escape(why)):
+        build(release, *options)
 
 
 # Facts of a profile

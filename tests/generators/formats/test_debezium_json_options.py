@@ -9,7 +9,6 @@ from decimal import Decimal
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
-from generators.errors import UsageError
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import profile, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
@@ -111,21 +110,6 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
 # Profiles
 
 
-@pytest.mark.parametrize(
-    ("release", "options", "why"),
-    [
-        ("1.4.0.Final", ("postgresql", "money-digits-4"), "came with 1.8"),
-        ("3.5.0.Final", ("money-digits-4",), "is PostgreSQL's"),
-        ("3.5.0.Final", ("postgresql", "string", "money-digits-0"), "acts in decimal.handling.mode precise alone"),
-        ("3.5.0.Final", ("postgresql", "schemaless", "money-digits-0"), "changes a scale that schemas alone tell"),
-        ("3.5.0.Final", ("postgresql", "include-query"), "is MySQL's"),
-    ],
-)
-def test_options_that_do_not_go_together_say_why(release: str, options: tuple[str, ...], why: str) -> None:
-    with pytest.raises(UsageError, match=why):
-        profile(release, *options)
-
-
 def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
     """debezium#unknown-types."""
     columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))
@@ -136,30 +120,11 @@ def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> Non
     assert list(plain.changes[0].after or {}) == ["id"]
     (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
     assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
-    with pytest.raises(UsageError, match=r"is known of PostgreSQL's connector of 2\.5 and later alone"):
-        profile("1.9.7.Final", "postgresql", "include-unknown")
-
-
-@pytest.mark.parametrize(
-    ("release", "options"),
-    [
-        *(("3.5.0.Final", ("minimal",)), ("1.9.7.Final", ("postgresql", "minimal")), ("3.5.0.Final", ("full",))),
-        *(("3.5.0.Final", ("adaptive",)), ("2.5.4.Final", ("isostring",)), ("1.9.7.Final", ("base64-url-safe",))),
-        *(("1.4.0.Final", ("legacy-tombstone", "schemaless")), ("1.9.7.Final", ("legacy-tombstone",))),
-        *(("1.9.7.Final", ("nulls-kept",)), ("3.5.0.Final", ("postgresql", "unsigned-precise"))),
-        ("3.5.0.Final", ("interval-string",)),
-    ],
-)
-def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError):
-        profile(release, *options)
 
 
 def test_what_3_6_changes() -> None:
     """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
     assert profile("3.6.1.Final").connector == "mysql"
-    with pytest.raises(UsageError, match="nanoseconds is not known of"):
-        profile("3.6.1.Final", "postgresql", "nanoseconds")
     new = profile("3.6.1.Final", "postgresql", "string").modes
     old = profile("3.5.0.Final", "postgresql", "string").modes
     large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
@@ -261,5 +226,3 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
     for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
         found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
         assert [one.message.headers for one in found] == headers
-    with pytest.raises(UsageError, match="without source"):
-        profile("2.5.4.Final", "flat", "transaction")

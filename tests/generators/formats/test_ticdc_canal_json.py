@@ -6,8 +6,7 @@ import re
 import pytest
 from literals import literal
 
-from generators.errors import UsageError
-from generators.formats.ticdc_canal_json import FORMAT, profile, write
+from generators.formats.ticdc_canal_json import FORMAT, write
 from generators.model import (
     Bootstrap,
     Column,
@@ -302,19 +301,6 @@ def test_other_events_have_no_message():
         *(SourceStatement(AT, "rows-query", "select 1"), Bootstrap(AT, TP_INT), Heartbeat(AT), TransactionMark(AT, "BEGIN", "1")),
     )
     assert values("v8.5.7+extension", *events) == []
-
-
-@pytest.mark.parametrize(
-    ("release", "options"),
-    [
-        *(("v5.3.4", ("extension",)), ("v5.4.3", ("extension", "only-updated")), ("v6.5.1", ("content-compatible",))),
-        *(("v6.5.11", ("only-updated",)), ("v6.5.11", ("extension", "claim-check")), ("v7.1.6", ("extension", "claim-check"))),
-        *(("v7.1.6", ("snappy",)), ("v8.5.7", ("handle-key-only",)), ("new-8.5.6", ("claim-check",))),
-    ],
-)
-def test_illegal_pairs_are_refused(release, options):
-    with pytest.raises(UsageError):
-        profile(release, *options)
 
 
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
