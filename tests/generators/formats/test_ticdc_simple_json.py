@@ -368,18 +368,6 @@ def test_virtual_columns_are_in_the_schema_and_not_in_rows():
     assert (expected.after["v"].state, expected.types["v"]) == (State.ABSENT, "int")
 
 
-BIG = table_of(Column("big", mysql.text("longtext")))
-
-
-def test_size_limit_counts_36_bytes_of_record_overhead():
-    name = "new-8.5.6+local-zone+handle-key-only"
-    limit = FORMAT.profile(name).max_message_bytes
-    (small,) = messages(name, insert(BIG, {"id": 7, "big": ""}))
-    fits = limit - 36 - len(small)
-    assert len(messages(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0]) == limit - 36
-    assert '"handleKeyOnly":true' in messages(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0]
-
-
 def test_old_of_an_update_is_complete():
     table = table_of(*(Column(n, mysql.text("varchar", 9)) for n in ("b", "a", "C")))
     x = {"id": 1, "a": "x", "b": None, "C": "z"}
