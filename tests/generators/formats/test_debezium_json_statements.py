@@ -185,6 +185,33 @@ def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
         assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
 
 
+def test_columns_of_a_schema_change() -> None:
+    """debezium#table-changes: literals of recorded messages."""
+    columns = (
+        Column("id", mysql.integer("int"), False, declared="INT AUTO_INCREMENT"),
+        Column("z", mysql.integer("int", unsigned=True, zerofill=True), declared="INT(6) ZEROFILL"),
+        Column("d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"),
+        Column("e", mysql.enum_of("b,c", "it's", "back\\slash"), declared="ENUM('b,c','it''s','back\\\\slash')"),
+        Column("u", mysql.text("varchar", 100), declared="VARCHAR(100) CHARACTER SET utf16"),
+        Column("b", mysql.bit(4), default=Default("b'1010'")),
+    )
+    table = Table("inv", "t", columns, ("id",), comment="table comment")
+    made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
+    _, found = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
+    (change,) = payload(found)["tableChanges"]
+    told = change["table"]
+    assert (told["defaultCharsetName"], told["comment"]) == (None, "table comment")
+    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in told["columns"]]
+    assert shown == [
+        *((4, "INT", None, None, None), (4, "INT UNSIGNED ZEROFILL", None, 6, None), (3, "DECIMAL", None, 10, 0)),
+        *((1, "ENUM", None, 1, None), (12, "VARCHAR", "utf16", 100, None), (-7, "BIT", None, 4, None)),
+    ]
+    assert [c["defaultValueExpression"] for c in told["columns"]] == [None, None, "7.50", None, None, "1010"]
+    assert told["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
+    assert [(c["autoIncremented"], c["generated"]) for c in told["columns"][:2]] == [(True, True), (False, False)]
+    assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
+
+
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     """debezium#query."""
     asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
