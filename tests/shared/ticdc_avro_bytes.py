@@ -7,8 +7,11 @@ compiled for this purpose with a registry in memory: each column's value was giv
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
 from typing import Final
+
+from literals import literal
 
 from generators.model import Column, Default, Json, Row, Table
 from generators.sources import mysql
@@ -56,43 +59,9 @@ ROW: Final[Row] = {
 }
 EMPTY: Final[Row] = {**dict.fromkeys(ROW), "id": -7}
 """The row after an UPDATE."""
-SCHEMA: Final = (
-    r'{"type":"record","name":"_1t","namespace":"default.test_db","fields":[{"name":"id","type":{"type":"int","connect.parameters":{"tidb_type":"INT"}}}'
-    r',{"default":null,"name":"u","type":["null",{"type":"long","connect.parameters":{"tidb_type":"BIGINT UNSIGNED"}}]}'
-    r',{"default":null,"name":"y","type":["null",{"type":"int","connect.parameters":{"tidb_type":"YEAR"}}]}'
-    r',{"default":null,"name":"f","type":["null",{"type":"float","connect.parameters":{"tidb_type":"FLOAT"}}]}'
-    r',{"default":null,"name":"d","type":["null",{"type":"double","connect.parameters":{"tidb_type":"DOUBLE"}}]}'
-    r',{"default":null,"name":"p","type":["null",{"type":"bytes","connect.parameters":{"tidb_type":"DECIMAL"},"logicalType":"decimal","precision":10,"scale":2}]}'
-    r',{"default":"x\u003cy\u003e","name":"s","type":[{"type":"string","connect.parameters":{"tidb_type":"TEXT"}},"null"]}'
-    r',{"default":null,"name":"w","type":["null",{"type":"bytes","connect.parameters":{"tidb_type":"BLOB"}}]}'
-    r',{"default":null,"name":"b","type":["null",{"type":"bytes","connect.parameters":{"length":"12","tidb_type":"BIT"}}]}'
-    r',{"default":"c","name":"e","type":[{"type":"string","connect.parameters":{"allowed":"a\\,b,c","tidb_type":"ENUM"}},"null"]}'
-    r',{"default":null,"name":"t","type":["null",{"type":"string","connect.parameters":{"allowed":"x,y,z","tidb_type":"SET"}}]}'
-    r',{"default":null,"name":"j","type":["null",{"type":"string","connect.parameters":{"tidb_type":"JSON"}}]}'
-    r',{"default":null,"name":"da","type":["null",{"type":"string","connect.parameters":{"tidb_type":"DATE"}}]}'
-    r',{"default":null,"name":"dt","type":["null",{"type":"string","connect.parameters":{"tidb_type":"DATETIME"}}]}'
-    r',{"default":null,"name":"ts","type":["null",{"type":"string","connect.parameters":{"tidb_type":"TIMESTAMP"}}]}'
-    r',{"default":null,"name":"ti","type":["null",{"type":"string","connect.parameters":{"tidb_type":"TIME"}}]}]}'
-)
+SCHEMA: Final = literal("ticdc-avro.avsc")
 """The value's, of v8.5.7."""
-PAYLOAD: Final = {
-    "id": -7,
-    "u": -1,
-    "y": 2024,
-    "f": 1.1,
-    "d": -0.1,
-    "p": "-1.28",
-    "s": "汉🚲\n",
-    "w": "AP8=",
-    "b": "BQ==",
-    "e": "a,b",
-    "t": "x,z",
-    "j": '{"a": [1, null]}',
-    "da": "2024-02-29",
-    "dt": "2024-02-29 23:59:59.500",
-    "ts": "2023-11-15 06:13:20.123456",
-    "ti": "-01:00:00.5",
-}
+PAYLOAD: Final = json.loads(literal("ticdc-avro-row.json"))
 """The row as the encoder was given it: a TIMESTAMP is Shanghai's."""
 KEY: Final = "0d"
 _HEAD: Final = "0d02%s02d01f02cdcc8c3f029a9999999999b9bf02%s0010e6b189f09f9ab20a020400ff02%s0006612c62"

@@ -148,19 +148,19 @@ def test_pools_fit_and_start_plain() -> None:
     ("of", "slug"), [(mysql, "unsigned-bigint"), (mysql, "varchar"), (postgresql, "numeric"), (postgresql, "interval")]
 )
 def test_every_boundary_is_drawn(of: Any, slug: str) -> None:
-    drawn = {repr(value) for value in s.draw(s.values(of.TYPES[slug]), 2_000, 4)}
+    drawn = {repr(value) for value in s.draw(s.values(of.TYPES[slug]), 800, 4)}
     assert [label for label, value in of.boundary_values(slug).items() if repr(value) not in drawn] == []
 
 
 def test_every_type_of_postgresql_is_drawn() -> None:
-    drawn = s.draw(s.types(source="postgresql"), 4_000, 1)
+    drawn = s.draw(s.types(source="postgresql"), 2_000, 1)
     assert {kind.name for kind in drawn} == {kind.name for kind in postgresql.TYPES.values()}
     assert postgresql.numeric() in drawn
     assert {kind.fsp for kind in drawn if kind.name == "timestamp"} == set(range(7))
 
 
 def test_every_logical_type_is_drawn() -> None:
-    drawn = s.draw(s.types(), 4_000, 1)
+    drawn = s.draw(s.types(), 2_000, 1)
     assert {kind.logical for kind in drawn} == set(Logical)
     assert {kind.unsigned for kind in drawn} == {True, False}
     assert {kind.fsp for kind in drawn if kind.name == "datetime"} == set(range(7))

@@ -4,7 +4,6 @@ page canal)."""
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import json
 from decimal import Decimal
 from typing import Any
@@ -14,8 +13,8 @@ from literals import literal
 from tables import keyed
 from writing import Writing
 
-from generators.families.canal import json_text, sql_type, wire
-from generators.formats.alibaba_canal_json import PROFILES, CanalProfile, _Flat, _placement, partition_of, profile, write
+from generators.families.canal import json_text, wire
+from generators.formats.alibaba_canal_json import PROFILES, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
     Column,
@@ -29,13 +28,10 @@ from generators.model import (
     RowChange,
     SchemaChange,
     SourceStatement,
-    SourceType,
     State,
     Table,
-    Value,
     Watermark,
     Written,
-    ZeroDate,
 )
 from generators.recorded import store
 from generators.sources import boundaries, mysql
@@ -53,10 +49,6 @@ one = written.one
 
 def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
     return boundaries.change(table, Op.UPDATE, *rows)
-
-
-def text_of(type: SourceType, value: Value, p: CanalProfile = NEW) -> str | None:
-    return wire(type, value, p).text
 
 
 def states(image: Any) -> dict[str, str]:
@@ -94,16 +86,6 @@ def test_a_whole_message_of_each_release(release: str) -> None:
     (found,) = written(PLAIN[release], boundaries.insert(MIXED, INSERTED))
     assert framed(found) == MESSAGES[release]
     assert (found.message.key, found.message.headers, found.message.topic, found.message.partition) == (None, (), "topic", 0)
-
-
-def test_keys_of_a_ddl_message_are_those_of_the_executed_skeleton() -> None:
-    """canal#database-ddl, with the fields that a live Canal always sets."""
-    sql = "create database x"
-    (found,) = written(PLAIN["1.1.7"], SchemaChange(START, "create database", sql, "x"))
-    assert framed(found) == (
-        '{"data":null,"database":"x","es":1700000000000,"gtid":"","id":#,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
-        '"sql":"create database x","sqlType":null,"table":"","ts":#,"type":"QUERY"}'
-    )
 
 
 # canal#partition
@@ -218,122 +200,7 @@ def test_the_old_value_of_a_changed_blob_is_unknown_and_what_no_image_holds_is_a
     assert before["t"].reason
 
 
-def test_a_minimal_update_of_part_of_a_composite_key_has_that_part_alone() -> None:
-    """canal#key-names."""
-    table = dataclasses.replace(ABC, primary_key=("id", "a"))
-    row: Row = {"id": 1, "a": "x", "b": "k"}
-    wired, _ = one(PLAIN["1.1.8+minimal"], update(table, (row, {**row, "a": "y"})))
-    assert (wired["data"], wired["pkNames"]) == ([{"a": "y"}], ["a"])
-
-
 # values
-
-
-def test_codes_of_unsigned_columns_follow_the_value() -> None:
-    """canal#sql-type: tinyint -6 to 5, smallint 5 to 4, mediumint 4 to 4, int 4 to -5, bigint -5 to 3."""
-    expected = {"tinyint": (-6, 5), "smallint": (5, 4), "mediumint": (4, 4), "int": (4, -5), "bigint": (-5, 3)}
-    for name, (low, high) in expected.items():
-        kind = mysql.integer(name, unsigned=True)
-        top = kind.high or 0
-        assert [sql_type(kind, v, NEW) for v in (None, 0, top >> 1)] == [low] * 3
-        assert [sql_type(kind, v, NEW) for v in ((top >> 1) + 1, top)] == [high] * 2
-    assert (sql_type(mysql.boolean(), 1, PLAIN["1.1.4"]), sql_type(mysql.boolean(), 1, PLAIN["1.1.5"])) == (-7, -6)
-
-
-def test_the_last_row_decides_the_code() -> None:
-    table = Table("d", "t", (Column("u", mysql.integer("int", unsigned=True)), Column("s", mysql.set_of("a"))))
-    wired, _ = one(NEW, boundaries.change(table, Op.INSERT, (None, {"u": 4294967295, "s": 1}), (None, {"u": 1, "s": None})))
-    assert (wired["sqlType"], wired["pkNames"]) == ({"u": 4, "s": 2004}, None)
-
-
-@pytest.mark.parametrize(
-    ("type", "before", "after", "value"),
-    [
-        *((mysql.binary("binary", 4), -2, 2004, 2004), (mysql.binary("varbinary", 4), -3, 2004, 2004)),
-        *((mysql.binary("tinyblob"), -3, 2004, 2004), (mysql.binary("blob"), -4, 2004, 2004)),
-        *((mysql.text("tinytext"), -3, 2005, 2005), (mysql.text("longtext"), -4, 2005, 2005)),
-        *((mysql.text("varchar"), 12, 12, 12), (mysql.text("char"), 1, 1, 1), (mysql.set_of("a"), -2, 2004, -7)),
-        *((mysql.json(), 1111, 1111, 12), (mysql.enum_of("a"), 4, 4, 4), (mysql.bit(8), -7, -7, -7), (mysql.year(), 12, 12, 12)),
-        (mysql.temporal("time"), 92, 92, 92),
-    ],
-)
-def test_codes_of_null(type: SourceType, before: int, after: int, value: int) -> None:
-    """canal#sql-type."""
-    assert (sql_type(type, None, PLAIN["1.1.6"]), sql_type(type, None, NEW)) == (before, after)
-    assert sql_type(type, Json(1) if type.name == "json" else 1, NEW) == value
-
-
-@pytest.mark.parametrize(
-    ("type", "value", "text"),
-    [
-        *((mysql.integer("tinyint"), -1, "-1"), (mysql.integer("bigint"), 9223372036854775807, "9223372036854775807")),
-        (mysql.integer("bigint", unsigned=True), 18446744073709551615, "18446744073709551615"),
-        *((mysql.bit(64), (1 << 64) - 1, "18446744073709551615"), (mysql.bit(1), 1, "1")),
-        (mysql.set_of(*(f"m{i}" for i in range(64))), (1 << 64) - 1, "18446744073709551615"),
-        *((mysql.enum_of("a", "b"), 0, "0"), (mysql.enum_of("a", "b"), 2, "2"), (mysql.year(), 2024, "2024")),
-        *((mysql.year(), 0, "0000"), (mysql.temporal("date"), dt.date(2024, 2, 29), "2024-02-29")),
-        *((mysql.temporal("date"), ZeroDate(), "0000-00-00"), (mysql.temporal("date"), ZeroDate(2024, 0, 0), "2024-00-00")),
-        (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59"), "2024-02-29 23:59:59.000000"),
-        (mysql.temporal("datetime"), ZeroDate(), "0000-00-00 00:00:00"),
-        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
-        (mysql.temporal("datetime"), ZeroDate(2024, 0, 0), "2024-00-00 00:00:00"),
-        *((mysql.temporal("timestamp"), ZeroDate(), "0000-00-00 00:00:00"), (mysql.binary("binary", 4), b"ab\0\0", "ab")),
-        *((mysql.binary("varbinary", 4), b"ab\0\0", "ab\0\0"), (mysql.binary("blob"), b"\x80\xff", "\x80\xff")),
-        *((mysql.text("varchar"), "null", "null"), (mysql.json(), Json(None), "null")),
-        *((mysql.decimal(10, 2), Decimal("123.00"), "123.0"), (mysql.decimal(10, 2), Decimal("0.01"), "0.01")),
-        *((mysql.decimal(10, 4), Decimal("123.45"), "123.4500"), (mysql.decimal(10, 4), Decimal(0), "0.0")),
-        (mysql.decimal(20, 10), Decimal("1.1234567890"), "1.123456789"),
-        (mysql.decimal(20, 10), Decimal(123), "123.000000000"),
-        (mysql.decimal(65, 30), Decimal("0.01"), "0.010000000000000000000000000"),
-        *((mysql.decimal(4, 4), Decimal("-0.5"), "-0.5000"), (mysql.decimal(10, 0), Decimal(-7), "-7")),
-    ],
-)
-def test_texts_of_values(type: SourceType, value: Value, text: str) -> None:
-    """canal#integers, canal#decimals, canal#floats and the like."""
-    assert text_of(type, value) == text
-
-
-@pytest.mark.parametrize(
-    ("fsp", "text", "micros"),
-    [
-        *((0, "-838:59:59", -3020399_000_000), (0, "838:59:59", 3020399_000_000), (0, "100:00:00", 360000_000_000)),
-        *((2, "-00:00:00.12", -120_000), (6, "-00:00:00.000001", -1), (6, "-838:59:58.999999", -3020398_999_999)),
-    ],
-)
-def test_texts_of_time(fsp: int, text: str, micros: int) -> None:
-    """canal#times-of-day."""
-    assert text_of(mysql.temporal("time", fsp), micros) == text
-
-
-@pytest.mark.parametrize(
-    ("release", "fsp", "micros", "text", "read"),
-    [
-        *(("1.1.4", 3, -1_000, "00:00:00.001", 1_000), ("1.1.5", 3, -1_000, "00:00:00.001", 1_000)),
-        *(("1.1.6", 3, -1_000, "-00:00:00.001", -1_000), ("1.1.5", 6, -1_000, "-00:00:00.001000", -1_000)),
-        *(("1.1.4", 0, 360062_000_000, "00:01:02", 62_000_000), ("1.1.4", 0, -360062_000_000, "-00:01:02", -62_000_000)),
-        *(("1.1.4", 0, 363662_000_000, "101:01:02", 363662_000_000), ("1.1.5", 0, 360062_000_000, "100:01:02", 360062_000_000)),
-    ],
-)
-def test_time_that_old_releases_get_wrong_is_worth_what_its_text_says(
-    release: str, fsp: int, micros: int, text: str, read: int
-) -> None:
-    """canal#hundred-hours and canal#time-sign."""
-    cell = wire(mysql.temporal("time", fsp), micros, PLAIN[release]).cell
-    assert (cell.text, cell.value, bool(cell.reason)) == (text, read, micros != read)
-
-
-@pytest.mark.parametrize(
-    ("zone", "seconds", "text"),
-    [
-        ("Asia/Shanghai", 1, "1970-01-01 08:00:01"),
-        ("America/New_York", 1, "1969-12-31 19:00:01"),
-        ("Asia/Shanghai", 4294967295, "2106-02-07 14:28:15"),
-    ],
-)
-def test_timestamps_are_in_the_servers_zone(zone: str, seconds: int, text: str) -> None:
-    """canal#timestamps."""
-    p = next(q for q in PROFILES if q.deployment.time_zone == zone)
-    assert text_of(mysql.temporal("timestamp"), seconds * 1_000_000, p) == text
 
 
 def test_an_hour_that_occurs_twice_allows_both_instants() -> None:
@@ -356,23 +223,6 @@ def test_an_hour_that_occurs_twice_allows_both_instants() -> None:
 def test_texts_of_json(value: Any, text: str) -> None:
     """canal#json-columns."""
     assert json_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("type", "text"),
-    [
-        *((mysql.integer("int"), "int(11)"), (mysql.integer("bigint", unsigned=True), "bigint(20) unsigned")),
-        *((mysql.integer("int", zerofill=True), "int(10) unsigned zerofill"), (mysql.boolean(), "tinyint(1)")),
-        *((mysql.decimal(10, 2), "decimal(10,2)"), (mysql.decimal(5, 2, unsigned=True), "decimal(5,2) unsigned")),
-        *((mysql.real("double"), "double"), (mysql.text("varchar", 255), "varchar(255)"), (mysql.text("longtext"), "longtext")),
-        *((mysql.binary("binary", 4), "binary(4)"), (mysql.temporal("datetime", 3), "datetime(3)")),
-        *((mysql.temporal("timestamp"), "timestamp"), (mysql.enum_of("a", "b", "c"), "enum('a','b','c')")),
-        (mysql.set_of("it's", "a,b"), "set('it''s','a,b')"),
-    ],
-)
-def test_texts_of_types(type: SourceType, text: str) -> None:
-    """canal#mysql-type."""
-    assert mysql.declared(type) == text
 
 
 def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
@@ -441,21 +291,6 @@ def test_statements_that_are_no_rows(family: str, kind: str, database: str, tabl
     assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (kind, False, None, "the sql")
     assert (wired["database"], wired["table"]) == (database, table)
     assert [(c.kind, c.accept) for c in found.changes] == [change]
-
-
-def test_a_dropped_primary_key_of_a_column_lives_on_until_1_1_7() -> None:
-    """canal#dropped-key: of a key that the table declared nothing is left; beside an own one stands a later one."""
-    number = mysql.integer("int")
-    own = Column("id", number, declared="int primary key")
-    row: Row = {"id": 3, "a": 4}
-    for key, column, release, keys in (
-        ((), own, "1.1.7", ("id",)),
-        ((), Column("id", number), "1.1.7", None),
-        (("a",), own, "1.1.7", ("id", "a")),
-        ((), own, "1.1.8", None),
-    ):
-        _, found = one(PLAIN[release], boundaries.insert(Table("mytest", "k6", (column, Column("a", number)), key), row))
-        assert [c.keys for c in found.changes] == [keys]
 
 
 def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_like() -> None:
@@ -588,33 +423,11 @@ def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> Non
     assert len(write(History(events), profile("1.1.6"), Layout(partitions=1))) == 3
 
 
-def test_rows_of_a_minimal_event_have_the_same_columns() -> None:
-    table = dataclasses.replace(TOPICS, columns=(ID, Column("a", mysql.text()), Column("b", mysql.text())))
-    one: Row = {"id": 1, "a": "x", "b": "k"}
-    rows = ((one, {**one, "a": ""}), ({**one, "id": 2}, {**one, "id": 2, "b": ""}))
-    (sent,) = written(profile("1.1.8", "minimal"), change(table, Op.UPDATE, *rows))
-    assert json.loads(sent.message.value or b"")["data"] == [{"a": "", "b": "k"}, {"a": "x", "b": ""}]
-
-
 def test_binary_is_right_padded_or_not() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 4))))
     (sent,) = written(profile("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
     cell = (sent.changes[0].after or {})["c"]
     assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "a", (b"a", b"a\0\0\0"))
-
-
-@pytest.mark.parametrize(
-    ("declared", "type", "text"),
-    [
-        ("INT UNSIGNED", mysql.integer("int", unsigned=True), "INT unsigned"),
-        ("decimal(5, 0) zerofill", mysql.decimal(5, 0, unsigned=True), "decimal(5,0) unsigned zerofill"),
-        ("float(30)", mysql.real("double"), "double(30)"),
-        ("DOUBLE PRECISION", mysql.real("double"), "DOUBLE PRECISION"),
-        ("enum('a, b','c')", mysql.enum_of("a, b", "c"), "enum('a, b','c')"),
-    ],
-)
-def test_a_live_type_is_spelled_as_the_statement_spells_it(declared: str, type: SourceType, text: str) -> None:
-    assert column_type(Column("c", type, declared=declared), profile("1.1.8")) == text
 
 
 def test_mysql_8_has_no_display_widths() -> None:
@@ -667,21 +480,6 @@ def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
         assert ids == sorted(ids)
         spans |= {ids.count(one) for one in ids}
     assert (min(spans), max(spans)) == (1, 6)
-
-
-def test_a_spatial_value_is_bytes_as_latin_1() -> None:
-    """canal#spatial; the bytes were recorded."""
-    table = dataclasses.replace(TOPICS, columns=(ID, Column("g", mysql.spatial("geometry"), declared="POINT")))
-    wkb = "0101000000000000000000f03f0000000000000040"
-    event = change(table, Op.INSERT, (None, {"id": 1, "g": Json({"srid": 4326, "wkb": wkb})}))
-    body, _ = one(profile("1.1.8"), event)
-    assert body["data"][0]["g"] == bytes.fromhex(f"e6100000{wkb}").decode("latin-1")
-    assert (body["mysqlType"]["g"], body["sqlType"]["g"]) == ("POINT", 2004)
-    codes = {}
-    for release in ("1.1.6", "1.1.8"):
-        (sent,) = written(profile(release), insert(table, {"id": 1, "g": None}))
-        codes[release] = json.loads(sent.message.value or b"")["sqlType"]["g"]
-    assert codes == {"1.1.6": -2, "1.1.8": 2004}
 
 
 def test_a_replace_under_minimal_sets_its_key() -> None:

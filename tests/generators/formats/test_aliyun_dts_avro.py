@@ -14,8 +14,7 @@ from literals import literal
 from tables import keyed
 
 from generators.drawing.cases import boundary_scenarios
-from generators.errors import UsageError
-from generators.formats.aliyun_dts_avro import FORMAT, object_name, profile, write
+from generators.formats.aliyun_dts_avro import FORMAT, object_name, write
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile, followed
 from generators.formats.aliyun_dts_avro.scenarios import operation, setting
@@ -477,18 +476,6 @@ def test_types_of_postgresql_that_no_source_tells_of_are_left_out() -> None:
         *("integer-array", "text-array"),
     }
     assert all(supports(kind) for kind in mysql.TYPES.values())
-
-
-def test_options_that_do_not_go_together_say_why() -> None:
-    for options, why in (
-        (("physical-log",), "needs postgresql"),
-        (("postgresql", "drds"), "no choice of MySQL's"),
-        (("drds", "logical-names"), "logical-names of .* exclude"),
-        (("text-object", "text-character"), "text-object of .* exclude"),
-        (("blocks", "sized-blocks"), "sized-blocks of .* exclude"),
-    ):
-        with pytest.raises(UsageError, match=why):
-            profile("2020-06", *options)
 
 
 def test_branches_are_numbered_in_the_unions_order() -> None:

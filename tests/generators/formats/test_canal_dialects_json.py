@@ -8,7 +8,6 @@ import pytest
 from literals import literal
 from writing import Writing
 
-from generators.errors import UsageError
 from generators.formats.canal_dialects_json import FORMAT, PROFILES, DialectProfile, profile, write
 from generators.model import Column, Instant, Op, SchemaChange, SourceType, Table, Value
 from generators.sources import boundaries, mysql
@@ -72,8 +71,3 @@ def test_a_row_of_a_full_load(of: DialectProfile, types: dict[str, str]) -> None
     table = Table("d", "t", (Column("id", mysql.integer("int")),), ("id",))
     (found,) = texts(of, boundaries.change(table, Op.READ, (None, {"id": 1})))
     assert json.loads(found)["type"] == types.get(of.release, "INSERT")
-
-
-def test_an_option_of_another_service_is_refused() -> None:
-    with pytest.raises(UsageError, match="is a mode of Tencent DTS"):
-        profile("huawei-drs", "compatible")

@@ -4,10 +4,7 @@ vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect."""
 from __future__ import annotations
 
 import json
-import uuid
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
 
 import pytest
 from debezium_rows import (
@@ -29,13 +26,10 @@ from debezium_rows import (
 from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
-from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.postgresql import UNAVAILABLE
-from generators.families.debezium.values import Modes, header_text
-from generators.formats.debezium_json import DebeziumProfile, profile
-from generators.formats.debezium_json.envelope import adjusted, topic_name
+from generators.families.debezium.values import header_text
+from generators.formats.debezium_json import DebeziumProfile
 from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
-from generators.sources import boundaries, mysql, postgresql
+from generators.sources import boundaries, mysql
 from generators.sources.boundaries import START
 
 # Keys
@@ -52,30 +46,6 @@ def test_the_key_message_with_and_without_schema() -> None:
     (mixed,) = written(MIDDLE, boundaries.insert(CUSTOMERS, ROW))
     assert mixed.message.key == b'{"id":1004}'
     assert (mixed.message.value or b"").startswith(b'{"schema":')
-
-
-def test_key_columns_stand_in_the_keys_order_and_keyless_tables_have_no_key() -> None:
-    (found,) = written(BARE, boundaries.insert(boundaries.COMPOSITE, {"order": 7, "a b": "x"}))
-    assert found.message.key == b'{"a b":"x","order":7}'
-    assert found.changes[0].keys == ("a b", "order")
-    (found,) = written(BARE, boundaries.insert(boundaries.KEYLESS, {"a": 1}))
-    assert (found.message.key, found.changes[0].keys) == (None, None)
-
-
-@pytest.mark.parametrize(("release", "names"), [("1.4.0.Final", ["a", "b"]), ("3.5.0.Final", ["b", "a"])])
-def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(release: str, names: list[str]) -> None:
-    """debezium#record-key."""
-    number = postgresql.integer("integer")
-    table = Table("d", "t", (Column("u", number), Column("a", number), Column("b", number)), (), (("u",), ("b", "a")), "public")
-    (found,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
-    assert list(json.loads(found.message.key or b"")["payload"]) == names
-    assert list(found.changes[0].keys or ()) == names
-
-
-def test_a_decimal_in_a_key_is_base64() -> None:
-    table = Table("d", "t", (Column("k", mysql.decimal(10, 2), False),), ("k",))
-    (found,) = written(BARE, boundaries.insert(table, {"k": Decimal("123.45")}))
-    assert found.message.key == b'{"k":"MDk="}'
 
 
 # Whole messages. Numbers of the harness's clock and log are cut out by `framed`.
@@ -156,16 +126,6 @@ def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
         assert found.changes[0].position == str(source["lsn"])
 
 
-def test_snapshot_values() -> None:
-    """debezium#snapshot-member: written values may exceed `allowed`."""
-    rows = tuple((None, {**ROW, "id": i}) for i in range(3))
-    for p, marks in ((NEW, ["first", "true", "last"]), (OLD, ["true", "true", "last"])):
-        found = written(p, boundaries.change(CUSTOMERS, Op.READ, *rows))
-        assert [payload(one)["source"]["snapshot"] for one in found] == marks
-        assert [payload(one)["op"] for one in found] == ["r"] * 3
-        assert {one.changes[0].op for one in found} == {Op.READ}
-
-
 @pytest.mark.parametrize("p", [NEW, PG, OLD], ids=lambda p: p.name)
 def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
     """debezium#snapshot-position, debezium#snapshot-markers."""
@@ -181,38 +141,6 @@ def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
     assert [payload(one)["source"]["snapshot"] for one in found] == (["true"] * 6 + ["last"] if p is OLD else marks)
     if not p.is_mysql:
         assert payload(found[3])["source"]["sequence"] == f'[null,"{payload(found[0])["source"]["lsn"]}"]'
-
-
-def test_a_streamed_boolean_is_true_or_false() -> None:
-    """debezium#boolean-tinyint."""
-    table = Table(
-        "d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.boolean(), declared="Boolean")), ("id",)
-    )
-    for op, schema, shown in ((Op.INSERT, "boolean", [False, True, True, None]), (Op.READ, "int16", [0, 1, 7, None])):
-        rows = [(None, {"id": 1, "c": value}) for value in (0, 1, 7, None)]
-        found = written(NEW, boundaries.change(table, op, *rows))
-        assert [payload(one)["after"]["c"] for one in found] == shown
-        assert json.loads(found[0].message.value or b"")["schema"]["fields"][1]["fields"][1]["type"] == schema
-        assert [one.changes[0].after["c"].value for one in found if one.changes[0].after] == [
-            None if v is None else int(v) for v in shown
-        ]
-
-
-def test_postgresql_times_are_adaptive_by_default() -> None:
-    """debezium#time-adaptive."""
-    columns = (Column("id", postgresql.integer(), False), *(Column(f"t{n}", postgresql.temporal("time", n)) for n in (0, 3, 4)))
-    table = Table("d", "t", columns, ("id",), schema="public")
-    row: dict[str, Value] = {"id": 1, "t0": 1_000_000, "t3": 1_000_000, "t4": 1_000_000}
-    (found,) = written(PG, boundaries.insert(table, row))
-    assert payload(found)["after"] == {"id": 1, "t0": 1000, "t3": 1000, "t4": 1_000_000}
-    (micros,) = written(profile("3.5.0.Final", "postgresql", "adaptive_time_microseconds"), boundaries.insert(table, row))
-    assert payload(micros)["after"] == row
-
-
-def test_schema_names_are_adjusted_before_2_0() -> None:
-    assert adjusted("p.a-b.汉.Value", OLD) == "p.a_b._.Value"
-    assert adjusted("p.a-b.汉.Value", NEW) == "p.a-b.汉.Value"
-    assert topic_name("p", "a b", "汉") == "p.a_b._"
 
 
 # Operations
@@ -232,22 +160,6 @@ def test_an_old_kafka_connect_writes_null_as_an_object() -> None:
     keyless = Table("d", "t", (Column("a", mysql.integer("int")),))
     _, tombstone = written(OLD, boundaries.change(keyless, Op.DELETE, ({"a": 1}, None)))
     assert tombstone.message.value == tombstone.message.key == b'{"schema":null,"payload":null}'
-
-
-def test_an_update_of_the_key_is_three_records_with_headers() -> None:
-    """debezium#key-update; header texts are those of Kafka Connect's Values.convertToString."""
-    update = boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "id": 1005}))
-    found = written(MIDDLE, update)
-    assert [one.changes[0].kind for one in found] == [Kind.ROW, Kind.TOMBSTONE, Kind.ROW]
-    assert [one.changes[0].op for one in found] == [Op.DELETE, None, Op.INSERT]
-    assert [one.changes[0].row for one in found] == [0, 0, 0]
-    assert [one.message.headers for one in found] == [
-        (("__debezium.newkey", b'{"id":1005}'),),
-        (("__debezium.newkey", b'{"id":1005}'),),
-        (("__debezium.oldkey", b'{"id":1004}'),),
-    ]
-    assert [one.message.key for one in found] == [b'{"id":1004}', b'{"id":1004}', b'{"id":1005}']
-    assert (payload(found[0])["before"], payload(found[2])["before"]) == (ROW, None)
 
 
 DAY_MS = 86_400_000
@@ -276,14 +188,6 @@ def test_a_header_has_a_value_as_connect_prints_it(schema: Schema, value: object
     assert header_text(schema, value) == text
 
 
-def test_headers_of_3_5() -> None:
-    """3.5.0 adds headers of its context to nearly every record."""
-    (found,) = written(NEW, boundaries.insert(CUSTOMERS, ROW))
-    names = [name.removeprefix("__debezium.context.") for name, _ in found.message.headers]
-    assert names == ["connectorLogicalName", "taskId", "connectorName", "runId"]
-    uuid.UUID(found.message.headers[3][1].decode())
-
-
 def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None:
     """As in the output of 3.5.0."""
     assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
@@ -300,33 +204,7 @@ def test_a_minimal_row_image_leaves_inserts_alone() -> None:
     assert written(p, boundaries.change(CUSTOMERS, Op.DELETE, (ROW, None))) == []
 
 
-FALLBACKS: dict[str, Any] = dict(
-    [
-        *(("smallint", 0), ("integer", 0), ("bigint", 0), ("real", 0.0), ("double-precision", 0.0), ("boolean", False)),
-        *(("numeric-10-2", "AA=="), ("varchar", ""), ("json", ""), ("uuid", ""), ("inet", ""), ("interval", 0), ("date", 0)),
-        *(("timestamp-6", 0), ("timestamptz-6", "1970-01-01T00:00:00Z"), ("bytea", "")),
-    ]
-)
-
-
-@pytest.mark.parametrize("name", FALLBACKS)
-def test_fallbacks_of_not_null_columns(name: str) -> None:
-    """debezium#before-fallback (`shouldProcessNotNullColumnsFallbacksReplicaIdentity`)."""
-    assert json.loads(_debezium_postgresql.not_sent(postgresql.TYPES[name], Modes(), False).json) == FALLBACKS[name]
-
-
 # The placeholder in a row
-
-
-def test_only_unchanged_values_out_of_line_are_unavailable() -> None:
-    long = "x" * 3000
-    old: dict[str, Value] = {"id": 1, "name": "a", "note": long}
-    (same,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "name": "b"})))
-    assert payload(same)["after"]["note"] == UNAVAILABLE
-    (changed,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": long + "y"})))
-    assert payload(changed)["after"]["note"] == long + "y"
-    (full,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "name": "b"})))
-    assert payload(full)["after"]["note"] == payload(full)["before"]["note"] == long
 
 
 # 3: JsonConverter

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
-from generators.errors import UsageError
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import profile, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
 from generators.model import (
     Change,
     Column,
-    Default,
     Heartbeat,
     History,
     Instant,
@@ -49,58 +46,7 @@ def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> No
     assert {name: c.state for name, c in change.full_before.items()} == {"id": "VALUE", "name": "ANY", "note": "ABSENT"}
 
 
-def test_types_of_the_source_are_parameters_of_the_value_schema() -> None:
-    """debezium#source-type."""
-    table = Table("inv", "t", (Column("du", mysql.decimal(12, 2, unsigned=True), declared="NUMERIC(12,2) UNSIGNED"),))
-    (found,) = written(profile("3.5.0.Final", "mariadb", "source-type"), boundaries.insert(table, {"du": Decimal("0.01")}))
-    schema = json.loads(found.message.value or b"")["schema"]["fields"][1]["fields"][0]
-    assert schema["parameters"] == {
-        "scale": "2",
-        "connect.decimal.precision": "12",
-        "__debezium.source.column.type": "NUMERIC UNSIGNED",
-        "__debezium.source.column.length": "12",
-        "__debezium.source.column.scale": "2",
-        "__debezium.source.column.name": "du",
-    }
-
-
-def test_an_identity_of_an_index_makes_up_the_key_of_a_delete() -> None:
-    """debezium#identity-index."""
-    columns = (Column("id", postgresql.integer(), False), Column("u", postgresql.text("text"), False))
-    table = Table("inv", "t", columns, ("id",), (("u",),), schema="public")
-    index = profile("3.5.0.Final", "postgresql", "schemaless", "index")
-    row: dict[str, Value] = {"id": 2, "u": "t2"}
-
-    def sent(op: Op, before: dict[str, Value], after: dict[str, Value] | None) -> list[tuple[str | None, Any]]:
-        found = written(index, boundaries.change(table, op, (before, after)))
-        return [((one.message.key or b"").decode(), one.message.value and payload(one)["before"]) for one in found]
-
-    assert sent(Op.DELETE, row, None) == [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None)]
-    moved = [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None), ('{"id":2}', None)]
-    assert sent(Op.UPDATE, row, {**row, "u": "changed"}) == moved
-    assert sent(Op.UPDATE, row, {**row, "id": 1001}) == [('{"id":1001}', None)]
-
-
 # Rows without their envelope
-
-
-def test_a_flattened_row_has_what_was_added_behind_its_columns() -> None:
-    """debezium#flattened."""
-    rewrite = profile("3.5.0.Final", "postgresql", "flat-rewrite", "schemaless")
-    table = Table("inv", "t", (Column("id", postgresql.integer(), False), Column("v", postgresql.text("text"))), ("id",))
-    table = replace(table, schema="public")
-    gone = boundaries.change(table, Op.DELETE, ({"id": 1, "v": "x"}, None))
-    new, old = written(rewrite, boundaries.insert(table, {"id": 1, "v": "x"}), gone)
-    shown = json.loads(new.message.value or b"")
-    assert list(shown) == ["id", "v", "__deleted", "__op", "__table", "__lsn", "__source_ts_ms"]
-    assert (shown["__deleted"], shown["__op"], shown["__table"]) == ("false", "c", "t")
-    assert list(json.loads(old.message.value or b"").items())[:4] == [
-        *(("id", 1), ("v", None), ("__deleted", "true"), ("__op", "d")),
-    ]
-    assert new.message.headers[-2:] == (("__op", b"c"), ("__db", b"inv"))
-    change = old.changes[0]
-    assert (change.kind, change.op, change.table, change.database, change.databases) == (Kind.ROW, Op.DELETE, "t", None, ("inv",))
-    assert (change.after, set(change.before or ())) == (None, {"id", "v"})
 
 
 def test_a_flattened_delete_is_the_text_null() -> None:
@@ -121,14 +67,6 @@ def test_a_flattened_delete_is_the_text_null() -> None:
         assert whole.changes[0].kind is Kind.TOMBSTONE
 
 
-def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
-    """debezium#flattened."""
-    for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
-        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
-        value = json.loads(found.message.value or b"")
-        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
-
-
 def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> None:
     """debezium#mangled-names."""
     assert mangled("é") == "\uffc3\uffa9"
@@ -143,30 +81,6 @@ def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> 
     assert payload(new)["after"] == {"é": 1}
     (read,) = written(PG_OLD, boundaries.change(table, Op.READ, (None, {"é": 1})))
     assert (payload(read)["after"], read.changes[0].table, read.changes[0].keys) == ({"é": 1}, "é", ("é",))
-
-
-@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final"])
-def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
-    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is not in the key."""
-    number = postgresql.integer("integer")
-    old = profile(release, "postgresql")
-    columns = (Column("id", number, False), Column("n", number, False, default=Default("5", 5)), Column("é", number, False))
-    odd = Table("d", "t-Odd é", columns, ("id",), schema="odd schema")
-    row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
-    insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
-    assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
-    assert [one.message.key for one in (insert, delete, tombstone)] == [None, None, None]
-    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
-    assert [(f["optional"], f.get("default")) for f in fields] == [(True, None)] * 3
-    assert payload(delete)["before"] == {"id": 1, "n": None, "\uffc3\uffa9": None}
-    plain = replace(odd, name="t", schema="public", primary_key=("é", "id"))
-    moved = boundaries.change(plain, Op.UPDATE, (row, {**row, "é": 4}))
-    insert, update = written(old, boundaries.insert(plain, row), moved)
-    assert json.loads(insert.message.key or b"")["payload"] == {"id": 1}
-    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
-    assert [f["optional"] for f in fields] == [False, False, True]
-    assert payload(update)["op"] == "u"
-    assert payload(update)["before"] == {"id": 1, "n": 5 if release > "1.4.0.Final" else 0, "\uffc3\uffa9": 3}
 
 
 @pytest.mark.parametrize(
@@ -196,21 +110,6 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
 # Profiles
 
 
-@pytest.mark.parametrize(
-    ("release", "options", "why"),
-    [
-        ("1.4.0.Final", ("postgresql", "money-digits-4"), "came with 1.8"),
-        ("3.5.0.Final", ("money-digits-4",), "is PostgreSQL's"),
-        ("3.5.0.Final", ("postgresql", "string", "money-digits-0"), "acts in decimal.handling.mode precise alone"),
-        ("3.5.0.Final", ("postgresql", "schemaless", "money-digits-0"), "changes a scale that schemas alone tell"),
-        ("3.5.0.Final", ("postgresql", "include-query"), "is MySQL's"),
-    ],
-)
-def test_options_that_do_not_go_together_say_why(release: str, options: tuple[str, ...], why: str) -> None:
-    with pytest.raises(UsageError, match=why):
-        profile(release, *options)
-
-
 def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
     """debezium#unknown-types."""
     columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))
@@ -221,55 +120,17 @@ def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> Non
     assert list(plain.changes[0].after or {}) == ["id"]
     (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
     assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
-    with pytest.raises(UsageError, match=r"is known of PostgreSQL's connector of 2\.5 and later alone"):
-        profile("1.9.7.Final", "postgresql", "include-unknown")
-
-
-@pytest.mark.parametrize(
-    ("release", "options"),
-    [
-        *(("3.5.0.Final", ("minimal",)), ("1.9.7.Final", ("postgresql", "minimal")), ("3.5.0.Final", ("full",))),
-        *(("3.5.0.Final", ("adaptive",)), ("2.5.4.Final", ("isostring",)), ("1.9.7.Final", ("base64-url-safe",))),
-        *(("1.4.0.Final", ("legacy-tombstone", "schemaless")), ("1.9.7.Final", ("legacy-tombstone",))),
-        *(("1.9.7.Final", ("nulls-kept",)), ("3.5.0.Final", ("postgresql", "unsigned-precise"))),
-        ("3.5.0.Final", ("interval-string",)),
-    ],
-)
-def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError):
-        profile(release, *options)
 
 
 def test_what_3_6_changes() -> None:
     """debezium#release-3-6: a snapshot's money keeps its digits, its varbit(1) is no null."""
     assert profile("3.6.1.Final").connector == "mysql"
-    with pytest.raises(UsageError, match="nanoseconds is not known of"):
-        profile("3.6.1.Final", "postgresql", "nanoseconds")
     new = profile("3.6.1.Final", "postgresql", "string").modes
     old = profile("3.5.0.Final", "postgresql", "string").modes
     large, bit = Decimal("92233720368547758.07"), postgresql.bit(1, varying=True)
     amounts = [_debezium_postgresql.wire(postgresql.money(), large, modes, snapshot=True).json for modes in (old, new)]
     assert amounts == ['"9.223372036854776E16"', '"92233720368547758.07"']
     assert [_debezium_postgresql.wire(bit, 1, modes, snapshot=True).json for modes in (old, new)] == ["null", "true"]
-
-
-def test_a_release_leaves_columns_of_some_types_out() -> None:
-    """debezium#left-out."""
-    names = ("tsvector", "bytea[]", "interval[]", "box")
-    types = [postgresql.other("tsvector"), postgresql.array_of(postgresql.bytea())]
-    types += [postgresql.array_of(postgresql.temporal("interval")), postgresql.other("box")]
-    table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
-    row: dict[str, Value] = dict.fromkeys(names)
-    left = {
-        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
-        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
-    }
-    assert left == {
-        "1.9.7.Final": (),
-        "2.5.4.Final": ("bytea[]",),
-        "3.5.0.Final": ("tsvector", "bytea[]"),
-        "3.6.1.Final": ("tsvector", "bytea[]", "box"),
-    }
 
 
 @pytest.mark.parametrize(
@@ -281,24 +142,6 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
     table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
     (found,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
     assert found.message.key == key
-
-
-def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
-    """connect#decimal-numeric, debezium#variable-scale."""
-    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
-    fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
-    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
-    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
-    assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
-
-
-@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
-def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
-    """debezium#gtid-times."""
-    table = Table("d", "t", (Column("a", mysql.integer("int")),))
-    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
-    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
-    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
 
 
 @pytest.mark.parametrize(
@@ -383,5 +226,3 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
     for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
         found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
         assert [one.message.headers for one in found] == headers
-    with pytest.raises(UsageError, match="without source"):
-        profile("2.5.4.Final", "flat", "transaction")

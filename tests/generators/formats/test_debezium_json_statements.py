@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from typing import Any
 
 import pytest
-from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_FULL, PG_OLD, PLAIN, ROW, payload, written
+from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_OLD, PLAIN, ROW, payload, written
 
 from generators.formats.debezium_json import DebeziumProfile, profile, write
-from generators.formats.debezium_json.envelope import table_changes
 from generators.model import (
     Column,
     Default,
@@ -30,14 +27,6 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
-
-
-def test_truncate_has_neither_images_nor_key_and_is_unknown_to_1_4() -> None:
-    event = RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
-    (found,) = written(NEW, event)
-    assert (payload(found)["op"], payload(found)["before"], payload(found)["after"], found.message.key) == ("t", None, None, None)
-    assert written(OLD, event) == []
-
 
 # Control messages
 
@@ -67,16 +56,6 @@ def test_transaction_metadata() -> None:
     assert [one.changes[0].kind for one in found] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
 
 
-def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
-    """debezium#transaction-id-postgresql."""
-    insert = boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
-    found = [payload(one) for one in written(PG_FULL, TransactionMark(START, "BEGIN", "1"), insert, insert)]
-    ids = [found[0]["id"], found[1]["transaction"]["id"], found[2]["transaction"]["id"]]
-    assert len(set(ids)) == 3
-    assert len({one.partition(":")[0] for one in ids}) == 1
-    assert ids[1].partition(":")[2] == str(found[1]["source"]["lsn"])
-
-
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
     event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
@@ -87,47 +66,6 @@ def test_a_logical_message() -> None:
     assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
     assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
     assert written(PG_OLD, event) == []
-
-
-def test_a_logical_message_alone_is_of_no_transaction() -> None:
-    events = (SourceStatement(START, f"logical-message{kind}", "hello", "shop", "outbox") for kind in ("", "-alone"))
-    inside, alone = written(profile("3.5.0.Final", "postgresql", "transaction"), *events)
-    assert payload(inside)["transaction"]["total_order"] == 1
-    assert payload(alone) | {"transaction": None} == payload(alone)
-
-
-def _of_k(*columns: Column, comment: str = "") -> Table:
-    return Table("d", "k", (Column("id", mysql.integer("int"), False), *columns), ("id",), comment=comment)
-
-
-def test_the_connector_keeps_a_comment_that_change_drops() -> None:
-    """debezium#kept-comments: CHANGE edits a column, MODIFY makes it anew, LIKE takes the columns and not the table's comment."""
-    string, number = mysql.text("varchar", 10), mysql.integer("int")
-    a, b = Column("a", string, comment="of a"), Column("b", number, comment="of b")
-    made = _of_k(a, b, comment="of k")
-    changed = _of_k(Column("a2", string), b, comment="of k")
-    modified = _of_k(Column("a2", string), Column("b", mysql.integer("bigint")), comment="of k")
-    alike = dataclasses.replace(modified, name="l")
-    named = dataclasses.replace(modified, name="m")
-    events = (
-        SchemaChange(START, "create table", "CREATE TABLE d.k (...)", "d", "k", None, made),
-        SchemaChange(START, "change column", "ALTER TABLE `d`.`k` CHANGE COLUMN `a` `a2` varchar(10)", "d", "k", made, changed),
-        SchemaChange(START, "modify column", "ALTER TABLE d.k MODIFY b BIGINT", "d", "k", changed, modified),
-        boundaries.insert(modified, {"id": 1, "a2": "x", "b": 2}),
-        SchemaChange(START, "create table", "CREATE TABLE d.l LIKE d.k", "d", "l", None, alike),
-        SchemaChange(START, "rename table", "RENAME TABLE d.k TO d.m", "d", "m", modified, named, old_name="k"),
-    )
-    found = [payload(one) for one in written(profile("3.5.0.Final", "mariadb"), *events)]
-    tables = [one["tableChanges"][0]["table"] for one in found if "ddl" in one]
-    assert [[column["comment"] for column in table["columns"]] for table in tables] == [
-        [None, "of a", "of b"],
-        [None, "of a", "of b"],
-        *[[None, "of a", None]] * 3,
-    ]
-    assert [table["comment"] for table in tables] == ["of k", "of k", "of k", None, "of k"]
-    row = written(profile("3.5.0.Final", "mariadb"), *events)[3]
-    fields = json.loads(row.message.value or b"")["schema"]["fields"][1]["fields"]
-    assert [field.get("doc") for field in fields] == [None, "of a", None]
 
 
 def test_the_connector_edits_the_column_that_it_knows() -> None:
@@ -154,19 +92,6 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
             [(False, True, True, None), *rest],
         ]
         assert json.loads(found[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
-
-
-@pytest.mark.parametrize(
-    ("text", "read"), [("\ufeffBOM", "BOM"), ("\ufffeBO", "\u4200\u4f00"), ("B\ufeff", "B\ufeff"), ("", ""), (None, None)]
-)
-def test_a_text_in_utf16_loses_a_mark_of_the_order_of_bytes(text: str | None, read: str | None) -> None:
-    """debezium#utf16-mark: Java's UTF-16 takes it for a mark; a snapshot reads through JDBC."""
-    columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.text("varchar", 9), charset="utf16"))
-    table = Table("d", "t", columns, ("id",))
-    row = {"id": 1, "c": text}
-    streamed, snapshot = written(NEW, boundaries.insert(table, row), RowChange(START, table, Op.READ, (RowImages(None, row),)))
-    assert (payload(streamed)["after"]["c"], payload(snapshot)["after"]["c"]) == (read, text)
-    assert streamed.changes[0].after is not None and streamed.changes[0].after["c"].value == read
 
 
 DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
@@ -287,14 +212,6 @@ def test_columns_of_a_schema_change() -> None:
     assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
 
 
-def test_a_statement_about_an_index_names_no_table() -> None:
-    """debezium#table-changes."""
-    event = SchemaChange(START, "create index", "CREATE INDEX ix ON t (a)", "inv", "t", CUSTOMERS, CUSTOMERS)
-    (new,), (old,) = written(NEW, event), written(OLD, event)
-    assert (payload(new)["source"]["table"], payload(new)["tableChanges"]) == ("", [])
-    assert (payload(old)["source"]["table"], new.changes[0].table) == (None, None)
-
-
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     """debezium#query."""
     asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
@@ -321,33 +238,6 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     assert [payload(one)["source"]["query"] for one in bare if "source" in payload(one)] == [None] * 5
 
 
-@pytest.mark.parametrize(
-    ("declared", "type", "facts"),
-    [
-        ("DEC(8,2)", mysql.decimal(8, 2), (3, "DEC", 8, 2, None)),
-        ("FIXED", mysql.decimal(10, 0), (3, "FIXED", 10, 0, None)),
-        ("MIDDLEINT", mysql.integer("mediumint"), (4, "MIDDLEINT", None, None, None)),
-        ("INT1 UNSIGNED", mysql.integer("tinyint", unsigned=True), (5, "INT1 UNSIGNED", None, None, None)),
-        ("INT8", mysql.integer("bigint"), (-5, "INT8", None, None, None)),
-        ("SERIAL", mysql.integer("bigint", unsigned=True), (-5, "BIGINT UNSIGNED", None, None, None)),
-        ("NVARCHAR(9)", mysql.text("varchar", 9), (-9, "NVARCHAR", 9, None, "utf8")),
-        ("NATIONAL CHAR", mysql.text("char", 1), (-15, "NATIONAL CHAR", 1, None, "utf8")),
-        ("CHARACTER VARYING(5)", mysql.text("varchar", 5), (12, "CHARACTER VARYING", 5, None, "utf8mb4")),
-        ("DOUBLE PRECISION", mysql.real("double"), (8, "DOUBLE PRECISION", None, None, None)),
-        ("BIT", mysql.bit(1), (-7, "BIT", 1, None, None)),
-        ("LONGBLOB", mysql.binary("longblob"), (2004, "LONGBLOB", None, None, None)),
-        ("int(10) unsigned zerofill", mysql.integer("int", unsigned=True), (4, "INT UNSIGNED ZEROFILL", 10, None, None)),
-    ],
-)
-def test_a_statement_s_words_for_a_type_stand_in_table_changes(declared: str, type: SourceType, facts: tuple[Any, ...]) -> None:
-    """debezium#jdbc-types; DEC, FIXED, MIDDLEINT, INT1, INT8, SERIAL, NVARCHAR and NCHAR were recorded."""
-    table = Table("d", "t", (Column("c", type, declared=declared),))
-    event = SchemaChange(START, "create table", "CREATE TABLE t ...", "d", "t", None, table)
-    (change,) = table_changes(event, "utf8mb4", NEW)
-    (column,) = change["table"]["columns"]
-    assert tuple(column[name] for name in ("jdbcType", "typeName", "length", "scale", "charsetName")) == facts
-
-
 def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
     mood = Default("'ok'::mood", "ok")
@@ -368,15 +258,6 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     assert [shown(f"{release}.Final", mysql.real("float"), float_default) for release in ("1.9.7", "2.5.4")] == ["1.1", "1.1"]
     hour = Default("'-01:00:00'", -3_600_000_000)
     assert shown("1.9.7.Final", mysql.temporal("time"), hour) == "-3600000000"
-
-
-def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
-    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
-    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
-    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
-    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
-    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
-    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]
 
 
 def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:

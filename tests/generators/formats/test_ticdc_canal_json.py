@@ -6,8 +6,7 @@ import re
 import pytest
 from literals import literal
 
-from generators.errors import UsageError
-from generators.formats.ticdc_canal_json import FORMAT, profile, write
+from generators.formats.ticdc_canal_json import FORMAT, write
 from generators.model import (
     Bootstrap,
     Column,
@@ -186,12 +185,6 @@ def test_keys_are_named_in_the_order_of_the_columns_not_of_the_key(name, images)
     assert found.keys == ("c", "a", "b")
 
 
-def test_fixed_binaries_are_padded():
-    value, cell = column(mysql.binary("binary", 4), b"ab")
-    assert rb'"c":"ab\u0000\u0000"' in value
-    assert cell.value == b"ab\0\0"
-
-
 def test_v5_3_loses_binaries_that_are_no_utf_8_but_not_blobs():
     value, cell = column(mysql.binary("varbinary", 8), b"a\xff\xfe", "v5.3.4")
     assert rb'"c":"a\ufffd\ufffd"' in value
@@ -229,16 +222,6 @@ def test_types_by_release_and_option():
         message, found = one(name, insert(table, {"id": 1, "c": 7}))
         assert json.loads(message.value)["mysqlType"]["c"] == shown
         assert found.types["c"] == shown
-
-
-def test_promotion_follows_the_post_image_and_for_delete_the_deleted_row():
-    table = Table("d", "t", (Column("id", mysql.integer("int"), False), named("tinyint", unsigned=True)), ("id",))
-    low, high = {"id": 1, "tinyint": 127}, {"id": 1, "tinyint": 128}
-    codes = [
-        json.loads(v)["sqlType"]["tinyint"]
-        for v in values("v7.1.6", change(table, Op.UPDATE, (low, high), (high, low)), change(table, Op.DELETE, (high, None)))
-    ]
-    assert codes == [5, -6, 5]
 
 
 AB = Table(
@@ -291,18 +274,6 @@ def test_key_updates_are_split_where_the_release_does():
 BIG = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("big", mysql.text("longtext"))), ("id",))
 
 
-def test_handle_key_only_cuts_a_large_message_to_the_key():
-    message, found = one("v7.1.6+extension+handle-key-only", insert(BIG, {"id": 7, "big": "x" * 9000}, AT))
-    assert masked(message.value) == (
-        b'{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1639633141221,"ts":0,"sql":"",'
-        b'"sqlType":{"id":4},"mysqlType":*,"old":null,"data":[{"id":"7"}],'
-        b'"_tidb":{"commitTs":429819990172237831,"onlyHandleKey":true}}'
-    )
-    assert found.types == {"id": "int"}
-    assert (found.after["id"].value, found.after["big"].state) == (7, State.ABSENT)
-    assert b'"big":"' in one("v7.1.6+extension+handle-key-only", insert(BIG, {"id": 7, "big": "x" * 8000}))[0].value
-
-
 def test_size_limit_counts_36_bytes_of_record_overhead():
     name = "v7.1.6+extension+handle-key-only"
     limit = FORMAT.profile(name).max_message_bytes
@@ -310,25 +281,6 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
     fits = limit - 36 - len(small.value)
     assert len(one(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
     assert b'"onlyHandleKey":true' in one(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
-
-
-def test_claim_check_has_a_location_and_no_flag():
-    message, found = one(
-        "v8.5.7+extension+claim-check", change(BIG, Op.UPDATE, ({"id": 7, "big": "x" * 9000}, {"id": 7, "big": "y"}))
-    )
-    body = json.loads(message.value)
-    assert (body["data"], body["old"], list(body["_tidb"])) == ([{"id": "7"}], [{"id": "7"}], ["commitTs", "claimCheckLocation"])
-    location = r"s3://claim-check/canal-json/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
-    assert re.fullmatch(location, body["_tidb"]["claimCheckLocation"])
-    assert found.before["big"].state is State.ABSENT
-
-
-def test_large_message_without_any_key_in_the_new_architecture():
-    keyless = Table("d", "t", BIG.columns)
-    message, found = one("new-8.5.6+extension+handle-key-only", insert(keyless, {"id": 7, "big": "x" * 9000}))
-    assert b'"pkNames":[],' in message.value
-    assert b'"sqlType":null,"mysqlType":null,"old":null,"data":[{}],"_tidb":' in message.value
-    assert {c.state for c in found.after.values()} == {State.ABSENT}
 
 
 def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
@@ -351,19 +303,6 @@ def test_other_events_have_no_message():
     assert values("v8.5.7+extension", *events) == []
 
 
-@pytest.mark.parametrize(
-    ("release", "options"),
-    [
-        *(("v5.3.4", ("extension",)), ("v5.4.3", ("extension", "only-updated")), ("v6.5.1", ("content-compatible",))),
-        *(("v6.5.11", ("only-updated",)), ("v6.5.11", ("extension", "claim-check")), ("v7.1.6", ("extension", "claim-check"))),
-        *(("v7.1.6", ("snappy",)), ("v8.5.7", ("handle-key-only",)), ("new-8.5.6", ("claim-check",))),
-    ],
-)
-def test_illegal_pairs_are_refused(release, options):
-    with pytest.raises(UsageError):
-        profile(release, *options)
-
-
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
     sql = "create table t (a int, c date) placement policy=p ttl = c + interval 1 day ttl_enable = 'ON'"
     event = SchemaChange(START, "create table", sql, "d", "t")
@@ -371,11 +310,3 @@ def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
         (written,) = write(History((event,)), FORMAT.profile(name), LAYOUT)[:1]
         text = json.loads(written.message.value)["sql"]
         assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (placed, True)
-
-
-def test_raw_changes_are_split_where_tidb_does_alone():
-    key = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), ("k",))
-    unique = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), (), (("k",),))
-    for name in ("v6.5.11+raw-change", "v8.5.7+raw-change", "new-8.5.6+raw-change"):
-        assert ops(name, key, ({"k": "a"}, {"k": "b"})) == ["DELETE", "INSERT"]
-        assert ops(name, unique, ({"k": "a"}, {"k": "b"})) == ["UPDATE"]

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import avro.io
 import avro.schema
-import cramjam
 import fastavro
 import pytest
 from literals import literal
@@ -25,15 +24,12 @@ from generators.model import (
     Heartbeat,
     History,
     Instant,
-    Json,
     Kind,
     Layout,
     Op,
     SchemaChange,
-    State,
     Table,
     Watermark,
-    ZeroDate,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
@@ -150,47 +146,6 @@ def test_first_three_bytes_tell_the_kind(event, head):
             assert write(History((event,)), found, LAYOUT)[-1].message.value[:3].hex() == head
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "wire", "text"),
-    [
-        (mysql.integer("tinyint"), -128, -128, "-128"),
-        (mysql.integer("int", unsigned=True), 4294967295, 4294967295, "4294967295"),
-        (mysql.integer("int", zerofill=True), 7, 7, "7"),
-        (mysql.integer("bigint"), -(1 << 63), -(1 << 63), "-9223372036854775808"),
-        (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, {"value": -1}, '{"value":-1}'),
-        (mysql.integer("bigint", unsigned=True), 1 << 63, {"value": -(1 << 63)}, '{"value":-9223372036854775808}'),
-        (mysql.integer("bigint", unsigned=True), 5, {"value": 5}, '{"value":5}'),
-        (mysql.year(), 0, 0, "0"),
-        (mysql.bit(8), 173, 173, "173"),
-        (mysql.bit(64), (1 << 64) - 1, -1, "-1"),
-        (mysql.enum_of("a", "b"), 2, 2, "2"),
-        (mysql.set_of("a", "b", "c"), 0b101, 5, "5"),
-        (mysql.set_of(*(f"m{i}" for i in range(64))), 1 << 63, -(1 << 63), "-9223372036854775808"),
-        (mysql.real("double"), 1e300, 1e300, None),
-        (mysql.real("double"), 12345.678901234567, 12345.678901234567, "12345.678901234567"),
-        (mysql.real("double"), 90.0, 90.0, "90.0"),
-        (mysql.real("float"), mysql.to_float32(123.99), mysql.to_float32(123.99), "123.99"),
-        (mysql.decimal(10, 4), mysql.Decimal("123.456"), "123.4560", "123.4560"),
-        (mysql.binary("varbinary", 8), b"\x00\xff", b"\x00\xff", "00ff"),
-        (mysql.binary("binary", 4), b"ab", b"ab\0\0", "61620000"),
-        (mysql.binary("blob"), b"", b"", ""),
-        (mysql.text("varchar", 9), "<&>\u2028\\", "<&>\u2028\\", "<&>\u2028\\"),
-        (mysql.text("varchar", 9), "", "", ""),
-        (mysql.temporal("date"), ZeroDate(), "0000-00-00", "0000-00-00"),
-        (mysql.temporal("time"), -mysql.TIME_LIMIT, "-838:59:59", "-838:59:59"),
-        (mysql.json(), Json({"b": 1, "a": 1.0}), '{"a": 1, "b": 1}', '{"a": 1, "b": 1}'),
-        (mysql.json(), Json(None), "null", "null"),
-        (mysql.text("varchar", 9), None, None, None),
-    ],
-)
-def test_values_by_type(kind, value, wire, text):
-    found, expected = cell(kind, value)
-    assert (type(found), found) == (type(wire), wire)
-    assert expected.state is (State.NULL if value is None else State.VALUE)
-    assert text is None or expected.text == text
-    assert expected.json is (text is not None and not isinstance(wire, str | bytes)) or text is None
-
-
 def test_bits_are_decimal_strings_in_the_new_architecture():
     for name in (NEW, HANDLE):
         assert cell(mysql.bit(8), 173, name)[0] == "173"
@@ -216,18 +171,6 @@ def test_data_types(kind, length, decimal, unsigned, zerofill):
             *(("elements", None), ("unsigned", unsigned), ("zerofill", zerofill)),
         ]
     )
-
-
-def test_decimal_is_on_timestamp_columns_in_the_new_architecture_only():
-    for fsp in (0, 3):
-        assert data_type(mysql.temporal("timestamp", fsp), NEW)["decimal"] == fsp
-        assert data_type(mysql.temporal("timestamp", fsp))["decimal"] is None
-        assert data_type(mysql.temporal("datetime", fsp), NEW)["decimal"] is None
-
-
-def test_elements_are_those_of_enum_and_set():
-    assert data_type(mysql.enum_of("a", "bb"))["elements"] == ["a", "bb"]
-    assert data_type(mysql.set_of("a", ""))["elements"] == ["a", ""]
 
 
 @pytest.mark.parametrize(
@@ -260,39 +203,6 @@ def test_a_ddl_carries_both_schemas_in_classic_and_the_new_one_only_in_the_new_a
         found = body["preTableSchema"]
         assert (found and [c["name"] for c in found["columns"]]) == before
         assert (expected.position, expected.commit_time_us) == ("447987408682614795", 1708936342936000)
-
-
-def test_checksum_is_a_record_with_the_numbers_of_json():
-    table = table_of(Column("c", mysql.text("varchar", 9)))
-    history = History((insert(table, {"id": 1, "c": "ab"}),))
-    name = "v8.5.7+tz+checksum"
-    json_value = ticdc_simple_json.write(history, ticdc_simple_json.FORMAT.profile(name), LAYOUT)[-1].message.value
-    body, _ = one(name, *history.events)
-    assert body["checksum"] == json.loads(json_value)["checksum"]
-    assert (body["checksum"]["version"], body["checksum"]["corrupted"], body["checksum"]["previous"]) == (2, False, 0)
-
-
-BIG = table_of(Column("big", mysql.text("longtext")))
-
-
-def test_handle_key_only_and_claim_check():
-    body, expected = one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 9000}))
-    assert (body["handleKeyOnly"], body["claimCheckLocation"], body["data"]) == (True, None, {"id": 7})
-    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
-    assert one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]["handleKeyOnly"] is None
-    noise = "".join(chr(0x4E00 + i * 7) for i in range(1500))
-    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
-    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
-    body = read(bytes(cramjam.snappy.decompress_raw(written.message.value)))["payload"]
-    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": 7}, {"id": 7})
-    assert body["claimCheckLocation"].startswith("s3://claim-check/simple/")
-
-
-def test_large_message_without_any_key_has_an_empty_map():
-    body, expected = one(HANDLE, insert(Table("d", "t", BIG.columns), {"id": 7, "big": "x" * 9000}))
-    assert (body["data"], body["old"]) == ({}, None)
-    assert {c.state for c in expected.after.values()} == {State.ABSENT}
-    assert expected.accept == ((Kind.CORRUPT, None),)
 
 
 def test_messages_are_those_of_json_in_another_encoding():

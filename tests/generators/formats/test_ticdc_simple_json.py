@@ -1,11 +1,8 @@
 """Literal messages: the documentation's samples, and every fact of the JSON encoding with an example."""
 
-import base64
 import json
 import re
-import zlib
 
-import cramjam
 import pytest
 from literals import literal
 from tables import keyed
@@ -79,11 +76,6 @@ def cell(kind, value, name="v8.5.7"):
     return body["data"]["c"], expected.after["c"]
 
 
-def data_type(kind):
-    body, _ = one("v8.5.7", Bootstrap(Instant(1), table_of(Column("c", kind))))
-    return body["tableSchema"]["columns"][1]["dataType"]
-
-
 def as_printed_there(value, sample):
     """Our message with the table id and the buildTs of the document's sample."""
     value = re.sub(r'"tableID":\d+', '"tableID":148', value)
@@ -130,14 +122,6 @@ def test_auto_bootstrap_precedes_a_tables_first_row_and_comes_again_after_120_se
     assert {w.changes[0].kind for w in write(History(tuple(rows)), FORMAT.profile("v8.5.7"), LAYOUT)} == {Kind.ROW}
 
 
-def test_database_ddl_has_no_schema_and_no_names():
-    event = SchemaChange(at(447984074911121430), "create database", "create database `x`", "x")
-    body, expected = one("v8.5.7", event)
-    assert list(body) == ["version", "type", "sql", "commitTs", "buildTs"]
-    assert (body["type"], body["sql"]) == ("QUERY", "CREATE DATABASE `x`")
-    assert (expected.kind, expected.database, expected.table, expected.types) == (Kind.DDL, None, None, None)
-
-
 @pytest.mark.parametrize(
     ("action", "classic", "new"),
     [
@@ -152,21 +136,6 @@ def test_ddl_types(action, classic, new):
     event = SchemaChange(Instant(5, 9), action, "ALTER TABLE `user` COMMENT = 'c'", "simple", "user", USER, USER)
     assert one("v8.5.7", event)[0]["type"] == classic
     assert one("new-8.5.4", event)[0]["type"] == new
-
-
-def test_pre_table_schema_by_action_and_architecture():
-    other = Table("simple", "other", USER.columns, ("id",))
-    for action, before, after, classic, new in (
-        *(("add column", USER, USER, "user", None), ("drop table", USER, None, "user", None)),
-        *(("truncate table", USER, USER, "user", None), ("rename table", other, USER, "other", None)),
-        *(("create table", None, USER, None, None), ("create view", None, USER, None, None)),
-        *(("recover table", None, USER, None, None), ("exchange partition", other, USER, "other", "other")),
-    ):
-        event = SchemaChange(Instant(5, 9), action, "ALTER TABLE `user` COMMENT = 'c'", "simple", "user", before, after)
-        for name, expected in (("v8.5.7", classic), ("v7.5.7+auto-bootstrap+one-partition", classic), ("new-8.5.4", new)):
-            body, change_ = one(name, event)
-            assert body["tableSchema"]["table"] == change_.table == "user"
-            assert (body["preTableSchema"]["table"] if "preTableSchema" in body else None) == expected
 
 
 def test_rename_and_truncate_keep_the_version_and_truncate_changes_the_id():
@@ -289,41 +258,6 @@ def test_escapes_are_gos():
     assert value.endswith('"data":{"a\\"":"1"}}')
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        *((mysql.integer("tinyint"), {"length": 4}), (mysql.integer("tinyint", unsigned=True), {"length": 3, "unsigned": True})),
-        (mysql.integer("smallint"), {"length": 6}),
-        (mysql.integer("mediumint", unsigned=True), {"length": 8, "unsigned": True}),
-        (mysql.integer("bigint", unsigned=True), {"length": 20, "unsigned": True}),
-        (mysql.integer("int", zerofill=True), {"length": 10, "unsigned": True, "zerofill": True}),
-        *((mysql.boolean(), {"length": 1}), (mysql.real("float"), {"length": 12}), (mysql.real("double"), {"length": 22})),
-        *((mysql.decimal(10, 0), {"length": 10}), (mysql.decimal(10, 4), {"length": 10, "decimal": 4})),
-        *((mysql.binary("varbinary", 64), {"length": 64}), (mysql.binary("tinyblob"), {"length": 255})),
-        *((mysql.binary("longblob"), {"length": 4294967295}), (mysql.json(), {"length": 4294967295})),
-        *((mysql.temporal("date"), {"length": 10}), (mysql.temporal("datetime"), {"length": 19})),
-        (mysql.temporal("timestamp", 3), {"length": 23, "decimal": 3}),
-        (mysql.temporal("time", 6), {"length": 17, "decimal": 6}),
-        *((mysql.year(), {"length": 4, "unsigned": True, "zerofill": True}), (mysql.bit(8), {"length": 8, "unsigned": True})),
-    ],
-)
-def test_data_types_of_binary_charset(kind, expected):
-    assert data_type(kind) == {"mysqlType": kind.name, "charset": "binary", "collate": "binary", **expected}
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        *((mysql.text("char", 16), {"length": 16}), (mysql.text("varchar", 255), {"length": 255})),
-        *((mysql.text("tinytext"), {"length": 255}), (mysql.text("longtext"), {"length": 4294967295})),
-        (mysql.enum_of("a", "bb", "c"), {"length": 2, "elements": ["a", "bb", "c"]}),
-        (mysql.set_of("a", "b", "c"), {"length": 5, "elements": ["a", "b", "c"]}),
-    ],
-)
-def test_data_types_of_text(kind, expected):
-    assert data_type(kind) == {"mysqlType": kind.name, "charset": "utf8mb4", "collate": "utf8mb4_bin", **expected}
-
-
 def indexes(table):
     body, expected = one("v8.5.7", Bootstrap(Instant(1), table))
     return [(i["name"], i["unique"], i["primary"], i["nullable"], i["columns"]) for i in body["tableSchema"]["indexes"]], expected
@@ -432,71 +366,6 @@ def test_virtual_columns_are_in_the_schema_and_not_in_rows():
     body, expected = one("v8.5.7", created, insert(table, {"id": 1, "n": 1, "v": 2}, Instant(6)))
     assert body["data"] == {"id": "1", "n": "1"}
     assert (expected.after["v"].state, expected.types["v"]) == (State.ABSENT, "int")
-
-
-def test_checksum_block_of_each_operation():
-    name = "v8.5.7+tz+checksum"
-    table = table_of(Column("c", mysql.text("varchar", 9)))
-    x, y = {"id": 1, "c": "ab"}, {"id": 1, "c": None}
-    with_text = zlib.crc32((1).to_bytes(8, "little") + b"\x02\0\0\0ab")
-    without = zlib.crc32((1).to_bytes(8, "little"))
-    for event, current, previous in (
-        (insert(table, x), with_text, 0),
-        (change(table, Op.UPDATE, (x, y)), without, with_text),
-        (change(table, Op.DELETE, (y, None)), 0, without),
-    ):
-        body, _ = one(name, event)
-        block = {"version": 2, "corrupted": False, "current": current, "previous": previous}
-        assert body["checksum"] == block
-        assert list(body)[8] == "checksum"
-        assert "checksum" not in one("v8.5.7", event)[0]
-
-
-BIG = table_of(Column("big", mysql.text("longtext")))
-
-
-def test_handle_key_only_and_claim_check():
-    handle = "new-8.5.6+local-zone+handle-key-only"
-    body, expected = one(handle, insert(BIG, {"id": 7, "big": "x" * 9000}))
-    assert (body["handleKeyOnly"], body["data"]) == (True, {"id": "7"})
-    assert list(body)[-2:] == ["handleKeyOnly", "data"]
-    assert "claimCheckLocation" not in body
-    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
-    assert "handleKeyOnly" not in one(handle, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]
-    noise = base64.b64encode(bytes(range(256)) * 2).decode() + "".join(chr(0x4E00 + i * 7) for i in range(900))
-    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
-    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
-    body = json.loads(bytes(cramjam.snappy.decompress_raw(written.message.value)))
-    assert list(body)[-4:] == ["claimCheckLocation", "handleKeyOnly", "data", "old"]
-    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": "7"}, {"id": "7"})
-    location = r"s3://claim-check/simple/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
-    assert re.fullmatch(location, body["claimCheckLocation"])
-    assert written.changes[0].before["big"].state is State.ABSENT
-
-
-def test_size_limit_counts_36_bytes_of_record_overhead():
-    name = "new-8.5.6+local-zone+handle-key-only"
-    limit = FORMAT.profile(name).max_message_bytes
-    (small,) = messages(name, insert(BIG, {"id": 7, "big": ""}))
-    fits = limit - 36 - len(small)
-    assert len(messages(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0]) == limit - 36
-    assert '"handleKeyOnly":true' in messages(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0]
-
-
-def test_large_message_without_any_key_has_no_images():
-    keyless = Table("d", "t", BIG.columns)
-    body, expected = one("new-8.5.6+local-zone+handle-key-only", insert(keyless, {"id": 7, "big": "x" * 9000}))
-    assert body["type"] == "INSERT"
-    assert {"data", "old"} & set(body) == set()
-    assert (expected.before, expected.after, expected.accept) == (None, None, ((Kind.CORRUPT, None),))
-
-
-def test_updates_of_a_key_are_split_deletes_first():
-    table = table_of(Column("c", mysql.text("varchar", 9)))
-    event = change(table, Op.UPDATE, *(({"id": i, "c": "x"}, {"id": i + 1, "c": "x"}) for i in (1, 2)))
-    bodies = list(map(json.loads, messages("v8.5.7", event)))
-    assert [b["type"] for b in bodies] == ["DELETE", "DELETE", "INSERT", "INSERT"]
-    assert len({b["commitTs"] for b in bodies}) == 1
 
 
 def test_old_of_an_update_is_complete():

@@ -175,7 +175,7 @@ def test_a_glob_selects_and_matching_nothing_is_an_error() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_streamed_history_leaves_the_rows_that_it_says(name: str) -> None:
     fmt = get(name)
-    for profile in fmt.profiles:
+    for profile in {fmt.profiles[0], fmt.profiles[-1]}:
         one = streamed(fmt, profile, 5, "t_1")
         rows: dict[object, object] = {}
         for event in one.history.events:

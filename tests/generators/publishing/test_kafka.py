@@ -1,8 +1,6 @@
 """Publishing, against a real broker."""
 
-import itertools
 import random
-import threading
 import time
 from array import array
 
@@ -188,47 +186,6 @@ def test_unreachable_port_fails_in_bounded_time():
     with pytest.raises(HarnessError, match="no Kafka broker answers"):
         create_topic(bootstrap, "t", 1, timeout_s=1)
     assert time.monotonic() - began < 15
-
-
-def endless(pause_s=0.0):
-    """Messages of now: a broker forgets producers by record time, and with them what it would recognise as repeated."""
-    for i in itertools.count():
-        if pause_s and not i % 100:
-            time.sleep(pause_s)
-        yield Message("cdc", i % 3, None, b"%d" % i, timestamp_ms=int(time.time() * 1000))
-
-
-@pytest.mark.slow
-def test_broker_restarted_while_publishing_loses_nothing_and_repeats_nothing(own):
-    create_topic(own.bootstrap, "restarted-kafka", 3)
-
-    def restart():
-        own.kill()
-        own.start()
-
-    restarter = threading.Timer(0.5, restart)
-    restarter.start()
-    # They take a second and a half at least, so that the broker goes away among them.
-    count = 15_000
-    result = publish(own.bootstrap, "restarted-kafka", itertools.islice(endless(pause_s=0.01), count), timeout_s=60)
-    restarter.join()
-    assert (result.acknowledged, result.failed) == (count, 0)
-    records = by_place(own.bootstrap, "restarted-kafka")
-    assert sorted(int(record.value()) for record in records.values()) == list(range(count))
-    assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
-
-
-@pytest.mark.slow
-def test_broker_killed_while_publishing(own):
-    create_topic(own.bootstrap, "killed", 3)
-    killer = threading.Timer(3.0, own.kill)
-    killer.start()
-    began = time.monotonic()
-    with pytest.raises(PublishError, match=r"([\d,]+) messages were acknowledged and lie in the topic") as caught:
-        publish(own.bootstrap, "killed", endless(pause_s=0.01), timeout_s=4)
-    assert 3.0 < time.monotonic() - began < 20
-    assert caught.value.acknowledged > 0
-    killer.join()
 
 
 def test_run_topics_are_unique_and_removed(kafka):

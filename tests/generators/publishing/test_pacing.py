@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from confluent_kafka.admin import (
@@ -27,7 +28,7 @@ from conformance.brokers.embedded import free_ports
 from generators.errors import UsageError
 from generators.model import Message
 from generators.publishing import pacing
-from generators.publishing.kafka import create_topic, delete_topic, run_topic_name
+from generators.publishing.kafka import create_topic, delete_topic, publish, run_topic_name
 from generators.publishing.pacing import Delivered, Histogram, PublishInterrupted, PublishStopped, publish_paced
 
 OLD_MS = 1_700_000_000_000
@@ -223,28 +224,38 @@ def test_a_broker_that_pauses_shows_as_latency_and_one_that_stays_stuck_ends_it(
 
 @pytest.mark.kafka
 @pytest.mark.slow
-def test_a_broker_killed_and_restarted_loses_nothing_acknowledged(own) -> None:
-    create_topic(own.bootstrap, "restarted-pacing", 3)
+def test_a_broker_killed_and_restarted_loses_nothing_and_repeats_nothing(own) -> None:
+    """Of a schedule, and beside it of `publish`; record times are those of now, so that the broker knows what was sent twice."""
+    for topic in ("paced", "kept"):
+        create_topic(own.bootstrap, topic, 3)
 
     def restart() -> None:
         own.kill()
         own.start()
 
+    def slow() -> Iterator[Message]:
+        for i in range(2_000):
+            if not i % 20:
+                time.sleep(0.02)
+            yield Message("cdc", i % 3, None, b"%d" % i, timestamp_ms=int(time.time() * 1000))
+
     restarter = threading.Timer(0.5, restart)
     restarter.start()
     told: list[Delivered] = []
-    done = publish_paced(
-        own.bootstrap, "restarted-pacing", numbered(), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
-    )
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(publish, own.bootstrap, "kept", slow(), timeout_s=60)
+        done = publish_paced(
+            *(own.bootstrap, "paced", numbered()), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
+        )
+        result = beside.result()
     restarter.join()
     assert (done.sent, done.acknowledged, done.failed) == (2_000, 2_000, 0)
     assert done.max_ms > 500
-    places = {
-        (record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, "restarted-pacing")
-    }
-    assert {one.number for one in told} == set(range(2_000))
-    assert set(places.values()) == set(range(2_000))
-    # Record times are those of now, so that the broker recognises what was sent twice.
-    duplicates = len(places) - 2_000
-    assert duplicates == 0
-    assert all(places[one.partition, one.offset] == one.number for one in told)
+    assert (result.acknowledged, result.failed) == (2_000, 0)
+    for topic, placed in (
+        ("paced", {one.number: (one.partition, one.offset) for one in told}),
+        ("kept", {number: (one.partition, one.offset) for number, one in enumerate(result.placed)}),
+    ):
+        lying = {(record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, topic)}
+        assert sorted(lying.values()) == list(range(2_000)), topic
+        assert {place: number for number, place in placed.items()} == lying, topic

@@ -156,33 +156,6 @@ def test_value_class_of_json(value: object, cls: str) -> None:
     assert mysql.value_class(mysql.json(), Json(value)) == cls
 
 
-@pytest.mark.parametrize(
-    ("value", "fsp", "text"),
-    [
-        (0, 0, "1970-01-01 00:00:00"),
-        (-1_000, 3, "1969-12-31 23:59:59.999"),
-        (mysql.wall("9999-12-31 23:59:59.999999"), 6, "9999-12-31 23:59:59.999999"),
-        (mysql.wall("1000-01-01 00:00:00"), 1, "1000-01-01 00:00:00.0"),
-        (mysql.wall("2024-03-10 02:30:00.120000"), 2, "2024-03-10 02:30:00.12"),
-        (ZeroDate(), 0, "0000-00-00 00:00:00"),
-        (ZeroDate(2024, 2, 0, 1_500_000), 6, "2024-02-00 00:00:01.500000"),
-    ],
-)
-def test_datetime_text(value: int | ZeroDate, fsp: int, text: str) -> None:
-    assert mysql.datetime_text(value, fsp) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "fsp", "text"),
-    [
-        *((0, 0, "00:00:00"), (mysql.TIME_LIMIT, 0, "838:59:59"), (-mysql.TIME_LIMIT, 6, "-838:59:59.000000")),
-        *((-1, 6, "-00:00:00.000001"), (37_230_120_000, 3, "10:20:30.120"), (360_062_000_000, 0, "100:01:02")),
-    ],
-)
-def test_time_text(value: int, fsp: int, text: str) -> None:
-    assert mysql.time_text(value, fsp) == text
-
-
 def test_date_text_and_quote() -> None:
     assert mysql.date_text(dt.date(1000, 1, 2)) == "1000-01-02"
     assert mysql.date_text(ZeroDate(0, 0, 0)) == "0000-00-00"

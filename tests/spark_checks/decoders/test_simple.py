@@ -9,6 +9,7 @@ import json
 import cramjam
 from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset
 from grouped import cells
+from literals import literal
 from pyspark.sql import SparkSession
 from simple_images import assert_images
 
@@ -16,14 +17,7 @@ from generators.model import Column, Deployment, Table
 from generators.sources import mysql
 from spark_checks.decoders import ticdc_simple_json as simple
 
-INSERT = """{"version":1,"database":"simple","table":"user","tableID":148,"type":"INSERT","commitTs":447984084414103554,
-   "buildTs":1708923662983,"schemaVersion":447984074911121426,"data":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}"""
-UPDATE = """{"version":1,"database":"simple","table":"user","tableID":148,"type":"UPDATE","commitTs":447984099186180098,
-   "buildTs":1708923719184,"schemaVersion":447984074911121426,"data":{"age":"25","id":"1","name":"John Doe","score":"95"},
-   "old":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}"""
-DELETE = """{"version":1,"database":"simple","table":"user","tableID":148,"type":"DELETE","commitTs":447984114259722243,
-   "buildTs":1708923776484,"schemaVersion":447984074911121426,"old":{"age":"25","id":"1","name":"John Doe","score":"95"}}"""
-WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984124732375041,"buildTs":1708923816911}'
+INSERT, UPDATE, DELETE, WATERMARK, *_ = literal("ticdc-simple-samples.jsonl").splitlines()
 COLUMNS = ("id", "int", 11), ("name", "varchar", 255), ("age", "int", 11), ("score", "float", 12)
 CREATE_TIME = ("createTime", "timestamp", 19)
 VERSION = 447984074911121426

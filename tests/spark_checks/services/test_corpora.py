@@ -48,11 +48,11 @@ def test_the_content_is_that_of_the_rows_in_any_order():
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("name", "profile"), PROFILES)
-def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path, name, profile):
+def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path):
+    name, profile = PROFILES[-1]
     fmt = get(name)
     chosen, told = fmt.profile(profile), []
-    for parts in (1, 3):
+    for parts in (1, 2):
         with bulk.writing(tmp_path / str(parts), fmt, chosen) as folder:
             request = {"format": name, "profile": profile, "seed": 7, "count": COUNT, "parts": parts}
             told.append(corpora.handle(spark, {**request, "out": str(folder / PARQUET), "near": str(folder)}, lambda _: None))
@@ -68,5 +68,5 @@ def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path, name, pr
     damaged = found[0] / bulk.BULK
     damaged.write_text(json.dumps({**json.loads(damaged.read_text()), "seed": "8"}), "utf-8")
     assert "is not what the writer writes" in bulk.verify(found[0])[0]
-    (found[1] / PARQUET / "00002.parquet").unlink()
+    (found[1] / PARQUET / "00001.parquet").unlink()
     assert "messages, the manifest says" in bulk.verify(found[1])[0]

@@ -76,17 +76,45 @@ def there(state: list[Row]) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_the_newer_position_wins_whatever_arrives_last(spark: SparkSession, tmp_path: Path) -> None:
-    """And of one commit of TiDB the delete is the older."""
-    one = change(0, 9, after={"id": "1", "v": "first"})
-    two = change(1, 10, before={"id": "1", "v": "first"}, after={"id": "1", "v": "second"})
-    late = change(3, 8, after={"id": "2", "v": "x"})
-    moved = [change(4, 10, after={"id": "3", "v": "new"}), change(5, 10, before={"id": "3", "v": "old"})]
-    again = [{**one, "offset": 6}, {**late, "offset": 7}]
-    state = kept(spark, tmp_path, "ticdc-canal-json", [one, two, late, change(2, 11, before={"id": "2"}), *moved], again)
-    assert there(state) == {"1": {"id": "1", "v": "second"}, "3": {"id": "3", "v": "new"}}
-    assert [(row["key"], row["deleted"]) for row in state if row["part"] == "row" and row["deleted"]] == [(["2"], True)]
-    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 8, 7)]
+def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Of table n the newest, whatever arrives last, and of one commit of TiDB the delete is the older; statements of t and
+    another reach rows older than they are; a batch that is run again gives the same state, and states of long ago go."""
+
+    def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
+        return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
+
+    one = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
+    two = change(1, 10, before={"id": "n1", "v": "first"}, after={"id": "n1", "v": "second"}, table="n")
+    late = change(3, 8, after={"id": "n2", "v": "x"}, table="n")
+    moved = (change(4, 10, after={"id": "n3", "v": "new"}, table="n"), change(5, 10, before={"id": "n3", "v": "old"}, table="n"))
+    batches = (
+        [one, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
+        [change(7, 5, after={"id": "2", "c": "x"}), {**one, "offset": 8}, {**late, "offset": 9}],
+        [
+            *(ddl(10, 3, "/* by hand */ truncate `d`.`t`"), ddl(11, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
+            *(ddl(12, 9, "DROP TABLE IF EXISTS other", "other"), change(13, 7, after={"id": "3", "c": "again"})),
+            change(14, 8, after={"id": "1"}, table="other"),
+        ],
+        [change(15, 2, after={"id": "4"}), change(16, 4, after={"id": "5", "c": "late"})],
+    )
+    keeper = Keeper(spark, str(tmp_path), Materialiser(order_of("ticdc-canal-json")))
+    for number, batch in enumerate(batches):
+        keeper.add(frame(spark, batch), number)
+    state = [row.asDict() for row in keeper.before(4).collect()]
+    assert there(state) == {
+        "n1": {"id": "n1", "v": "second"},
+        "n3": {"id": "n3", "v": "new"},
+        "2": {"id": "2"},
+        "3": {"id": "3", "c": "again"},
+        "5": {"id": "5"},
+    }
+    assert ["n2"] in [row["key"] for row in state if row["part"] == "row" and row["deleted"]]
+    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 17, 16)]
+    keeper.add(frame(spark, batches[3]), 3)
+    again = [row.asDict() for row in keeper.before(4).collect()]
+    assert (sorted(map(str, again)), keeper.ids()) == (sorted(map(str, state)), [1, 2, 3])
 
 
 def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark: SparkSession, tmp_path: Path) -> None:
@@ -114,32 +142,13 @@ def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_it
     assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {"1": {"id": "1", "v": "newest"}}
 
 
-def test_statements_reach_rows_older_than_they_are(spark: SparkSession, tmp_path: Path) -> None:
-    def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
-        return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
-
-    state = kept(
-        spark,
-        tmp_path,
-        "ticdc-canal-json",
-        [change(0, 1, after={"id": "1", "c": "x"}), change(1, 5, after={"id": "2", "c": "x"})],
-        [
-            *(ddl(2, 3, "/* by hand */ truncate `d`.`t`"), ddl(3, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
-            *(ddl(4, 9, "DROP TABLE IF EXISTS other", "other"), change(5, 7, after={"id": "3", "c": "again"})),
-            change(6, 8, after={"id": "1"}, table="other"),
-        ],
-        [{**change(7, 2, after={"id": "4"})}, {**change(8, 4, after={"id": "5", "c": "late"})}],
-    )
-    assert there(state) == {"2": {"id": "2"}, "3": {"id": "3", "c": "again"}, "5": {"id": "5"}}
-
-
 def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None:
     early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
     schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
     other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
-    waiting = kept(spark, tmp_path, "ticdc-simple-json", [early], [other])
+    waiting = kept(spark, tmp_path, "ticdc-simple-json", [early, other])
     assert (there(waiting), [row["image"] for row in waiting if row["part"] == "pending"]) == ({}, [{"k": "1", "v": "x"}])
-    state = kept(spark, tmp_path, "ticdc-simple-json", [schema], first=2)
+    state = kept(spark, tmp_path, "ticdc-simple-json", [schema], first=1)
     assert there(state) == {"1": {"k": "1", "v": "x"}}
     assert not [row for row in state if row["part"] == "pending"]
 
@@ -165,16 +174,6 @@ def test_tables_tell_the_keys_that_messages_do_not(spark: SparkSession, tmp_path
     table = Table("d", "t", (Column("k", TYPES["int"]), Column("id", TYPES["int"])), ("k",))
     rows = [{**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)]
     assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {"1": {"k": "1", "id": "1"}}
-
-
-def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark: SparkSession, tmp_path: Path) -> None:
-    keeper = Keeper(spark, str(tmp_path), Materialiser(order_of("ticdc-canal-json")))
-    batches = [frame(spark, [change(n, n, after={"id": str(n % 2), "v": str(n)})]) for n in range(4)]
-    for number, batch in enumerate(batches):
-        keeper.add(batch, number)
-    before = sorted(map(str, keeper.before(4).collect()))
-    keeper.add(batches[3], 3)
-    assert (sorted(map(str, keeper.before(4).collect())), keeper.ids()) == (before, [1, 2, 3])
 
 
 @pytest.fixture
