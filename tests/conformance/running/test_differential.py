@@ -53,7 +53,7 @@ def telling() -> Iterator[tuple[str, str]]:
     """Formats and profiles until each source was read, and each loss that some format declares of it was had."""
     seen: set[tuple[str, str]] = set()
     for name in FORMATS:
-        for profile in reversed(get(name).profiles):
+        for profile in get(name).profiles:
             facts = {(profile.source, loss.statement) for loss in get(name).losses(profile)} or {(profile.source, "")}
             if not facts <= seen:
                 seen |= facts
