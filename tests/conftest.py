@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import signal
 import subprocess
-from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -89,11 +88,12 @@ def engine(class_archive):
 def in_session(engine, monkeypatch):
     """A function that performs a command line in this process, on the child of the session: its exit code and what it said."""
     from click.testing import CliRunner
+    from lent import Lent
 
     from conformance.commands.cli import cli
 
     for module in ("conformance.engines.child", "conformance.engines.command"):
-        monkeypatch.setattr(f"{module}.ChildEngine", lambda **_options: nullcontext(engine))
+        monkeypatch.setattr(f"{module}.ChildEngine", lambda **_options: Lent(engine))
 
     def perform(*words):
         done = CliRunner().invoke(cli, list(map(str, words)))

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
+from lent import Lent
 
 from conformance import pytest_plugin
 from conformance.judging.causes import Cause, Symptom
@@ -259,34 +260,17 @@ class TestAgain(TestMine):
     strict = True
 """
 
-STARTED = """
-from conformance.engines import child
-
-
-class Told(child.ChildEngine):
-    def __init__(self, **given):
-        super().__init__(**given)
-        print("STARTED")
-
-    def close(self):
-        super().close()
-        print("CLOSED")
-
-
-child.ChildEngine = Told
-"""
-
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester):
+def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine, monkeypatch):
     """Two suites of one decoder share a Spark, which ends with pytest."""
-    pytester.makeconftest(STARTED)
+    said = []
+    monkeypatch.setattr("conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append))
     pytester.makepyfile(test_one=ONE, mine=MINE)
-    result = pytester.runpytest_subprocess(*QUIET, "-rA", "-s")
+    result = pytester.runpytest_inprocess(*QUIET, "-rA")
     text = result.stdout.str()
-    assert (text.count("STARTED"), text.count("CLOSED")) == (1, 1)
-    assert text.index("CLOSED") > text.index("TestAgain")
+    assert said == ["started", "closed"]
     lines = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR", "PASSED"))]
     failed = [line for line in lines if not line.startswith("PASSED")]
     assert failed and len(lines) > len(failed)

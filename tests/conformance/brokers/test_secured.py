@@ -184,13 +184,13 @@ def leaks(secret, folder, *texts, beside=()):
 def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
     there = ("--broker", scram.secured, "--broker-config", of_alice)
     code, out, err, seen = command(
-        "publish", TICDC, *there, "--topic", "orders", "--count", "500", "--broker-property", "compression.type=zstd"
+        "publish", TICDC, *there, "--topic", "orders", "--count", "50", "--broker-property", "compression.type=zstd"
     )
-    assert (code, json.loads(out)["acknowledged"]) == (0, 500), err
+    assert (code, json.loads(out)["acknowledged"]) == (0, 50), err
     assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
     assert b"--topic" in seen
     code, out, err, seen = command("inspect", "orders", *there, "--format", "json")
-    assert (code, json.loads(out)["messages"]) == (0, 500), err
+    assert (code, json.loads(out)["messages"]) == (0, 50), err
     assert json.loads(out)["writers"][0]["formats"][0]["format"] == TICDC
     assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
 
@@ -284,7 +284,15 @@ def decode(records):
 def test_a_run_under_scram_leaves_no_secret(scram, of_alice, command, tmp_path):
     """A decoder that is wrong, so that a crash file and a report are written."""
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
-    words = (*RUN, "--decoder", "wrong.py:decode", *(f"--spark-conf={name}={value}" for name, value in SMALL.items()))
+    words = (
+        *RUN,
+        "--level",
+        "changes",
+        "--no-reduce",
+        "--decoder",
+        "wrong.py:decode",
+        *(f"--spark-conf={name}={value}" for name, value in SMALL.items()),
+    )
     there = ("--broker", scram.secured, "--broker-config", of_alice, "--topic-prefix", "team")
     code, out, err, seen = command(*words, *there, "--report", "out", "--format", "json")
     assert code == 1, err

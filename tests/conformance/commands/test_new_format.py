@@ -31,18 +31,6 @@ def call(checkout, name):
     return CliRunner().invoke(cli, ["--no-config", "new-format", name, "--into", str(checkout)], catch_exceptions=True)
 
 
-def test_it_says_what_it_wrote_and_what_is_next(checkout):
-    done = call(checkout, "new-json")
-    assert done.exit_code == 0, done.output
-    written = [path for path in checkout.rglob("*new*") if path.is_file()]
-    assert len(written) == 8
-    for path in written:
-        count = len(path.read_text("utf-8").splitlines())
-        assert f"{path.relative_to(checkout).as_posix()}: {count} lines" in done.stdout
-    assert [line[:2] for line in done.stderr.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
-    assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY.replace('",\n)', '",\n    "new-json",\n)', 1)
-
-
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -15,7 +15,6 @@ from conformance.brokers import spark as _spark
 from conformance.brokers.archive import kafka_classes, spark_classes, using, whole, writing
 from conformance.commands import prepare
 from conformance.commands.cli import cli
-from conformance.engines.child import OURS, ChildEngine
 from generators.errors import HarnessError
 
 NAME = ("org.apache.ivy.Main", "-version")
@@ -197,13 +196,3 @@ def test_without_java_the_doctor_is_named(places, monkeypatch):
     monkeypatch.setattr(_archive, "kafka_classes", lambda: None)
     with pytest.raises(HarnessError, match=r"Kafka's classes cannot be archived.*cdc-conformance doctor"):
         list(prepare.steps(silent))
-
-
-@pytest.mark.spark
-def test_a_session_that_is_ended_has_ended(session_processes):
-    with ChildEngine(conf=OURS) as engine:
-        engine.started.result()
-        child = engine.pid
-        assert len(session_processes(child)) >= 2
-        assert engine.end(60).result()["code"] == 0
-        assert session_processes(child) == [child]

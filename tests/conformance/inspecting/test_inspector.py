@@ -14,7 +14,7 @@ from generators.wire_format import formats, get
 
 RECORDINGS = [one for product in store.PRODUCTS for one in store.recordings(product)]
 PROFILES = [(fmt.name, profile.name) for fmt in formats() for profile in fmt.profiles]
-STRIDE = 15
+STRIDE = 25
 AS_ANOTHER = {"canal-dialects-json": "alibaba-canal-json"}
 """Formats some of whose messages have nothing of their own, and as whose they are told."""
 
@@ -86,7 +86,7 @@ def test_named_cases_are_never_told_wrong(name, profile):
             checked += 1
         for one in records:
             whole.add(one)
-    assert checked > 20
+    assert checked > 10
     if name in whole.tallies:
         assert wrong(whole, name, of.release, of.options) == []
     assert any(name in group or AS_ANOTHER.get(name) in group for group in writers(whole))

@@ -354,7 +354,7 @@ def test_a_case_that_raises_names_what_its_messages_hold():
 def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     """A decoder that refuses every row fails in each format, after blame as before, whatever the rules of rows bind."""
     fmt = get(name)
-    some = [case for case in named_cases(fmt, fmt.profiles, (f"{name}/*/shape/*",)) if case.level == 1]
+    some = [case for case in named_cases(fmt, fmt.profiles[::4], (f"{name}/*/shape/*",)) if case.level == 1]
     weak = {one.id for one in rules(name) if one.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
     judge = Judge(tuple(replace(one, obligation=readable) if one.id in weak else one for one in rules(name)))
     before = [

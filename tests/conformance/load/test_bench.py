@@ -154,7 +154,7 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     )
     spec = f"{mine}:decode_rows"
     notes = []
-    results = measure.bench(engine, [LIGHT], spec, 200, 2, notes.append)
+    results = measure.bench(engine, [LIGHT], spec, 50, 2, notes.append)
     with pytest.raises(UsageError):
         measure.bench(engine, [LIGHT], None, 0, 2, notes.append)
     with pytest.raises(UsageError, match="absent"):
@@ -163,10 +163,10 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     assert [(r["level"], r["decoder"]) for r in results] == [(1, "reference"), (2, "reference"), (2, spec)]
     assert notes
     for result in json.loads(json.dumps(results)):
-        assert (result["format"], result["messages"], result["rounds"]) == (LIGHT, 200, 2)
+        assert (result["format"], result["messages"], result["rounds"]) == (LIGHT, 50, 2)
         assert result["profile"] == measure.plain_profile(get(LIGHT)).name
-        assert result["bytes"] > 200 * 100
-        assert result["rows"] == result["baseline_rows"] == 200
+        assert result["bytes"] > 50 * 100
+        assert result["rows"] == result["baseline_rows"] == 50
         assert min(result["per_second"], result["baseline_per_second"], result["generated_per_second"]) > 0
         ratio = result["ratio"]
         assert 0 < ratio["min"] <= ratio["median"] <= ratio["max"]

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import budget
-from conformance.engines.child import OURS, SMALL, ChildEngine
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
 from conformance.running.watching import FIRST, changed, first, sources, state, turns
@@ -93,15 +92,13 @@ def decode(records):
 
 
 @pytest.mark.spark
-def test_a_module_that_the_decoder_imports_is_read_again(beside, tmp_path, class_archive):
+def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_path):
     (tmp_path / "spark_mine.py").write_text(DECODER, "utf-8")
     right, wrong = "TABLE = 'get_json_object(CAST(value AS string), \"$.table\")'\n", "TABLE = '\"other\"'\n"
     beside(right)
     changes = iter((wrong, right))
-    settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=(CASE,))
-    # A child of its own: its working directory is the test's.
-    with ChildEngine(conf={**OURS, **SMALL}) as engine:
-        seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
+    settings = replace(SETTINGS, decoder=f"{tmp_path}/spark_mine.py:decode", select=(CASE,))
+    seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
     assert not [one.error for one in seen if one.result is None]
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
     assert (names, seen[-1].files) == ([False, True, False], (tmp_path / "beside.py", tmp_path / "spark_mine.py"))

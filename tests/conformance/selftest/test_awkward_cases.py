@@ -7,11 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from conformance.engines.child import ENVIRONMENTS
-from conformance.engines.spark_conf import IN_PARTITION
 from conformance.judging.causes import cells
 from conformance.selftest.bench import of_cases
-from conformance.selftest.liars.table import liars
 from conformance.selftest.operators.catalogue import OPERATORS
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Case, Logical, State
@@ -109,11 +106,3 @@ def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_o
         altered = [(one, one.altered(OPERATORS[operator])) for one in tried.cases.values()]
         convicted = [one.case.id for one, rows in altered if rows is not None and tried.judged(one, rows).findings]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_messages_of_several_partitions_are_of_a_law_which_a_liar_breaks(name: str) -> None:
-    """Whatever a format's writer does: the records of a sample come in partitions of two."""
-    assert [conf[IN_PARTITION] for conf in ENVIRONMENTS.values() if IN_PARTITION in conf] == ["2"]
-    (liar,) = [one for one in liars(name) if one.name == "one-of-an-offset"]
-    assert liar.convicts == f"{name}/law/environment-independence"

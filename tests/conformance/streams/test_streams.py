@@ -296,7 +296,7 @@ def test_an_interrupted_check_leaves_nothing_running(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(streams, "plainly", interrupted)
-    result = CliRunner().invoke(cli, ["stream", "huawei-cdl-json", "--broker", "none"])
+    result = CliRunner().invoke(cli, ["stream", "huawei-cdl-json", "--broker", "none", "--nemesis", "none"])
     assert result.exit_code != 0
     assert begun[0] is not None
     eventually(lambda: begun[0] not in children(os.getpid()))
