@@ -1,6 +1,6 @@
 """The generated pages of docs/, with the traps that the decoders of the self test fall into.
 
-`python -m spark_checks.pages docs` writes them. Imports `services`.
+`python -m spark_checks.pages docs` writes them. Imports `liars`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from conformance.pages.pages import pages as of_traps
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars import table
 from generators.wire_format import FORMATS
-from spark_checks.services.engine import liars as in_spark
+from spark_checks.liars.liar import liars as in_spark
 
 
 def traps(fmt: str) -> Iterator[Trap]:

@@ -1,15 +1,24 @@
-"""What a liar in Spark is, and the few ways to make one of a correct decoder."""
+"""Liars in Spark: the table of each format, and the few ways to make one of a correct decoder.
+
+A format's file NAME.toml has a table `[[liars]]` for each: the fields of `Liar` (`level` is 1 without a line) and one of `WAYS`,
+which says how the reference decoder is spoilt; with `decoder` it is another format's. `shared` names liars of shared.toml.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import Column, Deployment, SourceType, Table
+from generators.wire_format import module_name
 
 Decode = Callable[..., DataFrame]
 
@@ -45,18 +54,6 @@ def on_bytes(decode: Decode, sql: str) -> Decode:
         return decode(records.withColumn("value", F.expr(sql)), *args, deployment=deployment)
 
     return lie
-
-
-def latest_schema(decode: Decode) -> Liar:
-    """The decoder that reads every message of a batch by one schema, the last one's: what Spark's own `from_avro` asks for."""
-    last = "max_by(substring(value, 2, 4), struct(partition, offset)) OVER (PARTITION BY topic)"
-    return Liar(
-        "latest-schema",
-        1,
-        "schema/evolved",
-        "from_avro takes one schema for a column: five bytes are cut off, and all messages read by the latest schema.",
-        on_bytes(decode, f"CASE WHEN value IS NOT NULL THEN concat(X'00', {last}, substring(value, 6)) END"),
-    )
 
 
 def on_input(decode: Decode, sql: str) -> Decode:
@@ -103,3 +100,65 @@ def deployed(decode: Decode, **options: str) -> Decode:
         return decode(records, *args, deployment=other)
 
     return lie
+
+
+def on_rows(decode: Decode, change: Callable[[DataFrame], DataFrame]) -> Decode:
+    """The decoder with other rows in its output."""
+
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        return change(decode(records, *args, deployment=deployment))
+
+    return lie
+
+
+def _cells(decode: Decode, told: Mapping[str, str]) -> Decode:
+    def which(type: SourceType) -> bool:
+        return type.name in told.get("types", type.name).split() and type.logical in told.get("logicals", type.logical).split()
+
+    def sql(cell: str, type: SourceType) -> str:
+        return told["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
+
+    return on_cells(decode, which, sql)
+
+
+def _needed(rows: DataFrame) -> DataFrame:
+    assert rows.head(1), "no record to tell the schema of"
+    return rows
+
+
+_ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
+    "elsewhere": lambda rows: rows.unionByName(rows.withColumn("offset", F.col("offset") + 1_000_000)),
+    "one-of-an-offset": lambda rows: rows.dropDuplicates(["offset", "row"]),
+    "needed": _needed,
+}
+WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
+    "text": on_input,
+    "bytes": on_bytes,
+    "columns": lambda decode, sql: on_columns(decode, **sql),
+    "cells": _cells,
+    "deployment": lambda decode, options: deployed(decode, **options),
+    "where": lambda decode, sql: on_rows(decode, lambda rows: rows.where(sql)),
+    "rows": lambda decode, name: on_rows(decode, _ROWS[name]),
+}
+"""How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another deployment, other columns out (SQL by
+name), other cells at level two (`sql` over {cell}, {column} and {spark} of columns of these `types` or `logicals`) or rows."""
+
+
+@cache
+def _lines(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+
+
+def liars(fmt: str) -> tuple[Liar, ...]:
+    """A format's liars, with the ids of the rules that must catch them. Raises KeyError for a shared one that is not there."""
+    shared, own = {line["name"]: line for line in _lines("shared")["liars"]}, _lines(fmt)
+    lines = (*own.get("liars", ()), *(shared[name] for name in own.get("shared", "").split()))
+    return tuple(_liar(fmt, **{"level": 1, **line}) for line in lines)
+
+
+def _liar(fmt: str, name: str, level: int, convicts: str, why: str, scenario: str = "", decoder: str = "", **way: Any) -> Liar:
+    of = import_module(f"spark_checks.decoders.{module_name(decoder or fmt)}")
+    decode = of.decode if level == 1 else of.decode_rows
+    for how, told in way.items():
+        decode = WAYS[how](decode, told)
+    return Liar(name, level, f"{fmt}/{convicts}", why, decode, scenario)

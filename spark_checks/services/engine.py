@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -30,8 +30,7 @@ from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, away
 from generators.model import Deployment, Table
 from generators.storage import codec
-from generators.wire_format import module_name
-from spark_checks.liars.liar import Liar
+from spark_checks.liars.liar import Liar, liars
 from spark_checks.services import cluster
 from spark_checks.services.errors import told
 from spark_checks.services.session import UnsettableError, session
@@ -134,12 +133,6 @@ def made(spec: str, target: Any, claims: Any, level: str = "auto") -> Decoder:
     if unknown:
         raise DecoderError(f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}")
     return Decoder(spec, functions, {k: list(v) for k, v in claims.items()})
-
-
-def liars(name: str) -> tuple[Liar, ...]:
-    """A format's liars in Spark, with the ids of the rules that must catch them."""
-    own = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS
-    return tuple(replace(liar, convicts=f"{name}/{liar.convicts}") for liar in own)
 
 
 def _liar(spec: str) -> Liar:

@@ -49,11 +49,11 @@ def test_a_name_that_cannot_be_is_refused(checkout, name, told):
 
 
 def test_a_file_that_is_there_is_not_written_over(checkout, tmp_path):
-    path = checkout / "spark_checks" / "liars" / "new_json.py"
+    path = checkout / "spark_checks" / "liars" / "new-json.toml"
     path.parent.mkdir(parents=True)
     path.write_text("mine", "utf-8")
     error = call(checkout, "new-json").exception
-    assert isinstance(error, UsageError) and "spark_checks/liars/new_json.py" in str(error)
+    assert isinstance(error, UsageError) and "spark_checks/liars/new-json.toml" in str(error)
     assert [one for one in checkout.rglob("*new*") if one.is_file()] == [path]
     assert path.read_text("utf-8") == "mine"
     with pytest.raises(UsageError, match="no checkout"):

@@ -118,7 +118,7 @@ OF_A_RULE = rows(__file__, "wrong_rules.txt")
     ("text", "told"),
     [
         ("rules = 1 1", "toy.toml:1: Expected newline or end of document after a statement (at line 1, column 11)."),
-        ("\n[rule]\n", "toy.toml:2: unknown part 'rule'. Did you mean 'rules'? Known: family, like, order, page, provenance, rules, "),
+        ("\n[rule]\n", "toy.toml:2: unknown part 'rule'. Did you mean 'rules'? Known: family, like, order, page, provenance, "),
         ('provenance = "SEEN"\n[rules]\n', "toy.toml:1: unknown provenance 'SEEN'. Did you mean 'OBSERVED'? Known: ASSUMED, "),
         ('family = "tidb"\n', "toy.toml:1: unknown family 'tidb'. Did you mean 'ticdc'? Known: cloudcanal, huawei-cdl, ticdc."),
         *((f"[rules]\n\n{text}\n", f"toy.toml:3: rows/op: {told}") for text, told in OF_A_RULE),

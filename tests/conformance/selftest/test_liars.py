@@ -6,7 +6,7 @@ from conformance.rules.rules import Obligation, Provenance, rules
 from conformance.selftest.liars.table import liars, lines
 from conformance.selftest.memory import BREACHES
 from generators.wire_format import FORMATS, get
-from spark_checks.services.engine import liars as in_spark
+from spark_checks.liars.liar import liars as in_spark
 
 SIMPLE = {"ticdc-simple-json", "ticdc-simple-avro"}
 COMMON = {

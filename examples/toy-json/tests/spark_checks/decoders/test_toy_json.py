@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from generators.model import Column, Table
 from generators.sources import mysql
 from spark_checks.decoders import toy_json as reference
-from spark_checks.liars.toy_json import LIARS
+from spark_checks.liars.liar import liars
 
 DECODER = "spark_checks/decoders/toy_json.py"
-WRONG = "spark_checks/liars/toy_json.py"
+WRONG = "spark_checks/liars/toy-json.toml"
 TESTS = "tests/spark_checks/decoders/test_toy_json.py"
 TABLE = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
 DOCUMENTED = (
@@ -66,6 +66,7 @@ def test_the_baseline_reads_an_insert(spark: SparkSession) -> None:
 
 
 def test_there_are_liars() -> None:
-    if not LIARS:
+    found = liars("toy-json")
+    if not found:
         due(f"{WRONG}: write a wrong decoder for each mistake that the document invites")
-    assert {liar.level for liar in LIARS} == {1, 2}
+    assert {liar.level for liar in found} == {1, 2}
