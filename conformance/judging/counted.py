@@ -37,8 +37,8 @@ def counted(units: Iterable[Iterable[Trait]]) -> Counted[Trait]:
 
 
 def _bits(places: Iterable[int], size: int) -> int:
-    # A number written in base two is read in time that grows with its length; bits set one by one would take its square.
-    digits = bytearray(b"0" * size)
+    # Whole bytes are read at once; bits set one by one in a number would take the square of its length.
+    octets = bytearray(size + 7 >> 3)
     for place in places:
-        digits[size - 1 - place] = ord("1")
-    return int(digits, 2)
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")

@@ -26,7 +26,7 @@ SIGN: Final = "equal but for the sign"
 WITHOUT: Final = "equal but for lost"
 WITH: Final = "equal but for added"
 OTHER: Final = "equal but for what stands for"
-_CHARACTERS: Final = (
+CHARACTERS: Final = (
     ("blanks", r"[ \t]+"),
     ("line ends", r"[\r\n]+"),
     ("control characters", r"[\x00-\x1f\x7f-\x9f]+"),
@@ -197,10 +197,10 @@ def _texts(expected: str, actual: str) -> str:
     if 0 < size < of and (longer[1] if longer else expected).startswith(shorter[1] if shorter else actual):
         return f"cut after {size:,} of {of:,} characters"
     for said, some in ((WITHOUT, _lost(expected, actual)), (WITH, _lost(actual, expected))):
-        for sort, pattern in _CHARACTERS if some else ():
+        for sort, pattern in CHARACTERS if some else ():
             if re.fullmatch(pattern, some):
                 return f"{said} {sort}"
-    return next((f"{OTHER} {sort}" for sort, pattern in _CHARACTERS if _is_without(expected, actual, pattern)), "")
+    return next((f"{OTHER} {sort}" for sort, pattern in CHARACTERS if _is_without(expected, actual, pattern)), "")
 
 
 def _is_without(expected: str, actual: str, pattern: str) -> bool:

@@ -41,6 +41,18 @@ _REST: Final = 0.1
 _WIDE: Final = 3
 """How many times the cases of a vague mistake another may have to be its explanation."""
 _OPS: Final = frozenset({"op", "kind"})
+_OF_VALUES: Final = frozenset({"kin", "class", "type", "family", "negative", "unsigned", "held", "like"})
+"""Sorts of traits on what a value is."""
+_OF_ROWS: Final = frozenset({"op", "image", "side", "changed", "unchanged"})
+"""Sorts of traits on where a value stands."""
+_OF_NAMES: Final = frozenset({"sign", "long", "capital", "small"})
+"""Sorts of traits on a column's name."""
+_COMMON: Final = _OF_VALUES | {"op", "image", "bare"}
+"""Sorts of traits of which a common one makes one mistake."""
+_ZEROS: Final = frozenset((*of, cls) for of in ((), ("date",), ("datetime",), ("timestamp",)) for cls in ("zero", "partial-zero"))
+"""Words of the traits on dates that no calendar has, which decoders treat apart."""
+_CONTENTS: Final = frozenset({Logical.TEXT.value, Logical.JSON.value, Logical.BINARY.value})
+"""Families whose classes are no ranges, but what a value holds."""
 _MEMBERS: Final = frozenset({"null", "empty"})
 """Sorts of traits on a document's members."""
 _SOME: Final = "some"
@@ -72,6 +84,7 @@ class Mistake:
     broken: frozenset[Place]
     finding: Finding
     result: CaseResult
+    shared: frozenset[Trait]
 
 
 def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
@@ -118,6 +131,7 @@ _NO_COLUMNS: Final = "an image of no columns where it has none"
 _OTHER_LETTERS: Final = "the same word in capital or small letters"
 _IMAGES: Final = "image's"
 """How a hint ends that finds a value in the row's other image."""
+_OTHER: Final = {"before": "after", "after": "before"}
 _COMES_AS: Final = "it comes as "
 """How a hint begins on a value of another Spark type."""
 _WRONG: Final[Trait] = ("value", "is wrong")
@@ -180,7 +194,8 @@ def _symptom(finding: Finding, case: Case, *, elsewhere: bool = True) -> Trait:
             return "field", finding.path, f": {said}" if said else ""
         case Aspect.IMAGE:
             article = "an" if finding.side == "after" else "a"
-            if finding.expected == "NULL" and finding.actual in _EMPTY:
+            other = change.image("before" if finding.side == "after" else "after", case.level) if change else None
+            if finding.expected == "NULL" and finding.actual in _EMPTY and other != {}:
                 return "image", _NO_COLUMNS, "with"
             return "image", f"{finding.side} image", f"with {article}" if finding.expected == "NULL" else "without its"
         case Aspect.PRESENCE if finding.expected == "present":
@@ -216,6 +231,12 @@ def _by_no_chance(found: Sequence[tuple[Trait, Failing]], population: Population
     for symptom, one in found:
         families[symptom][one.family] += 1
     wrong = sum((some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)), Counter[str]())
+    for symptom, one in found:
+        image = (
+            ("value", f"{_WRONG[1]}: the actual value is the {_OTHER[one.finding.side]} {_IMAGES}") if symptom == _NULL else ()
+        )
+        if image in families and _as_in_the_other_image(one):
+            families[image][one.family] += 1
     chance = {symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)}
     as_text = len(families[_AS_TEXT]) >= _FAMILIES
     out: list[tuple[Trait, Failing]] = []
@@ -264,7 +285,7 @@ def _of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Fa
         here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
         if symptom == _UNOWED and here[_NOT_THERE]:
             yield _NOT_THERE, replace(one, traits=here[_NOT_THERE][0].traits)
-        elif symptom[0] == "value" and (spoilt or (most and not _tells(symptom))):
+        elif symptom[0] == "value" and (spoilt or (most and (here[_SWAPPED] or not _tells(symptom)))):
             yield _SWAPPED, one
         elif one.unit[:2] in shuffled and symptom in (_NULL, _NOT_NULL, _WRONG, _NOT_THERE):
             yield _SHUFFLED, one
@@ -395,7 +416,12 @@ class _Named:
 
     def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
         """The traits of these sorts that all of them have."""
-        return frozenset(trait for trait in frozenset.intersection(*(one.traits for one in self.some)) if trait[0] in sorts)
+        return frozenset(trait for trait in self.everywhere if trait[0] in sorts)
+
+    @property
+    def everywhere(self) -> frozenset[Trait]:
+        """The traits that all of them have."""
+        return frozenset.intersection(*(one.traits for one in self.some))
 
     def noun(self, unit: str) -> str:
         """What is told of."""
@@ -506,30 +532,47 @@ def _is_one(symptom: Trait) -> bool:
 
 
 def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """What is one mistake: a field's, rows of one op or kind, columns of an image of one op, and values of one family of types,
-    whichever types and classes of it; what no trait tells goes to what has its families."""
+    """What is one mistake: a field's; what has a trait of another in common; rows of one op or kind, columns of an image of one
+    op, values of one family of types, unless two traits tell them apart; what no trait tells goes to what has its families."""
     groups: list[list[_Named]] = []
     for one in named:
-        mine = one.families if symptom[0] in _OF_CELLS else one.shared(_OPS)
-        for group in groups:
-            theirs = group[0].families if symptom[0] in _OF_CELLS else group[0].shared(_OPS)
-            rest = not one.traits and (mine & theirs if symptom[0] in _OF_CELLS else len(one.some) <= _REST * len(group[0].some))
-            alike = mine and theirs and (mine <= theirs or theirs <= mine)
-            if symptom == _NULL and _contents(one, group[0]):
-                alike = one.traits == group[0].traits
-            elif symptom == _NOT_THERE:
-                alike = alike or one.shared(("image",)) & group[0].shared(("image",))
-            if _is_one(symptom) or alike or rest:
-                group.append(one)
-                break
+        first = groups[:1] if _is_one(symptom) else [group for group in groups if one.shared(_COMMON) & set(group[0].traits)]
+        alike = _alike_cells if symptom[0] in _OF_CELLS else _alike_rows
+        for group in first or [group for group in groups if alike(symptom, group[0], one)]:
+            group.append(one)
+            break
         else:
             groups.append([one])
     return iter(groups)
 
 
-def _contents(one: _Named, other: _Named) -> bool:
-    """Whether each is of one class of texts: unlike those of numbers, which are ranges, these differ in what they hold."""
-    return all(len(each.traits) == 1 and each.traits[0][:2] == ("kin", Logical.TEXT.value) for each in (one, other))
+def _alike_rows(_symptom: Trait, first: _Named, one: _Named) -> bool:
+    mine, theirs = one.shared(_OPS), first.shared(_OPS)
+    rest = not one.traits and len(one.some) <= _REST * len(first.some)
+    return rest or bool(mine and theirs and (mine <= theirs or theirs <= mine))
+
+
+def _alike_cells(symptom: Trait, first: _Named, one: _Named) -> bool:
+    if not one.traits or (symptom == _NOT_THERE and one.shared(("image",)) & first.shared(("image",))):
+        return bool(one.families & first.families) or bool(one.traits)
+    alike = one.families <= first.families or first.families <= one.families
+    return alike and (bool(_said(symptom)) or not _are_apart(one.traits, first.traits, symptom == _NOT_THERE))
+
+
+def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
+    """Whether the traits are of two mistakes: signs of a name, what texts hold, a zero date, a value and its row."""
+    sorts, theirs = ({trait[0] for trait in traits} for traits in (some, others))
+    if sorts | theirs <= _OF_NAMES:
+        return some != others
+    zero, other = (any(trait[0] in ("like", "kin") and trait[1:] in _ZEROS for trait in traits) for traits in (some, others))
+    plain = [each & (_OF_VALUES | _OF_ROWS) for each in (sorts, theirs)]
+    of_row = any(each and each <= _OF_ROWS for each in plain) and any(each & _OF_VALUES for each in plain)
+    if zero is not other or (of_row and not of_names):
+        return True
+    large = all(words[-1].startswith("of over") for sort, *words in (*some, *others) if sort == "held")
+    held = {"held"} in (sorts, theirs) and (sorts == theirs or {some[0][1], others[0][1]} <= _CONTENTS)
+    words = sorts == theirs == {"kin"} and some[0][1] == others[0][1] == Logical.TEXT.value
+    return some != others and (words or (held and not large))
 
 
 def _mistake(traits: Traits, sentence: str, some: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
@@ -540,7 +583,8 @@ def _mistake(traits: Traits, sentence: str, some: Sequence[Failing], rules: Mapp
     cases = frozenset(one.result.case.id for one in some)
     places = frozenset(place(one.finding) for one in some)
     obligation = Obligation.MUST if must else Obligation.SHOULD
-    return Mistake(traits, sentence, broken, obligation, cases, places, small.finding, small.result)
+    shared = frozenset.intersection(*(one.traits for one in some))
+    return Mistake(traits, sentence, broken, obligation, cases, places, small.finding, small.result, shared)
 
 
 def _size(case: Case) -> int:
@@ -562,9 +606,13 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             member |= (other.traits, one.traits) == ((_SHUFFLED,), (("later",),))
             # Of the same values it is one mistake, whatever the hints.
             wrong = all(f" {_WRONG[1]}" in each.sentence for each in (one, other))
-            member |= bool(one.traits) and one.traits == other.traits and wrong
+            member |= wrong and bool(one.traits and other.traits) and _holds(one, other)
             aspects = {one.finding.aspect, other.finding.aspect}
             apart = Aspect.FIELD in aspects and not aspects.isdisjoint(CELL)
+            apart |= one.traits[:1] != other.traits[:1] and all(
+                each.traits and each.traits[0][0] == "sign" for each in (one, other)
+            )
+            apart |= other.traits == (_SWAPPED,) and one.finding.aspect is Aspect.PRESENCE
             if not apart and (vague or member or _alike(one.cases, other.cases)):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
                 kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
@@ -572,6 +620,16 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
         else:
             kept.append(one)
     return kept
+
+
+def _holds(one: Mistake, other: Mistake) -> bool:
+    """Whether all units of one have the other's traits, which tell what the values hold, or nothing but a family is told."""
+    return (
+        one.traits == other.traits
+        or ("held" in {trait[0] for trait in other.traits} and one.shared.issuperset(other.traits))
+        or ("held" in {trait[0] for trait in one.traits} and other.shared.issuperset(one.traits))
+        or (one.sentence.startswith(_SOME) and other.shared.issuperset(one.traits))
+    )
 
 
 def _vague(one: Mistake) -> bool:

@@ -6,19 +6,23 @@ release, its options. `Population` finds the few traits that the most failing un
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.causes import cell_of, cells, change_of, declared
 from conformance.judging.counted import Counted, counted
+from conformance.judging.hints import CHARACTERS
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect
-from generators.model import Case, Cell, Change, Kind, Logical, Message, Op, State
+from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
 
 Trait: TypeAlias = tuple[str, ...]
 """A sort and its words, such as ("op", "DELETE") or ("null", "old")."""
@@ -28,6 +32,8 @@ Unit: TypeAlias = tuple[Hashable, ...]
 
 NEARLY: Final = 0.75
 """Share of the units with some traits that must fail: some of them have nothing that a mistake can spoil."""
+_SURELY: Final = 0.9
+"""The same where they tell what a value holds."""
 _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
 _TRIED: Final = 12
@@ -65,6 +71,7 @@ SORTS: Final = {
     "long": "{unit} whose name has over {0} characters",
     "quoted": "{unit} whose name needs quotes",
     "class": "{unit} of {0} in the class {1}",
+    "held": "{unit} of the {0} types {1}",
     "fault": "message with the fault {0}",
     "packed": "{unit} of a message compressed with {0}",
     "option": "{unit} under the option {0}",
@@ -80,12 +87,29 @@ _OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain",
 _UNSAID: Final = frozenset({"boundary", "drawn"})
 _SIGNED: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.TIME)
 _CALENDARS: Final = (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP)
+_SECOND: Final = 1_000_000
+_DAY: Final = 86_400 * _SECOND
+_EPOCH: Final = dt.date(1970, 1, 1)
 _SIGNS: Final = {" ": "a blank", "\n": "a line feed", "\t": "a tab"}
 _WORD_NULL: Final = "literal-null"
 """The class of a text that any scenario may have."""
 _LONG_NAME: Final = 30
 """Characters of a name that older databases keep."""
 _BEYOND: Final = "characters beyond ASCII"
+_LENGTHS: Final = (16, 200, 255, 32_767, 65_535, 1_000_000)
+"""Characters, or bytes, at which decoders cut."""
+_WIDTHS: Final = (7, 8, 15, 16, 31, 32, 53, 63)
+"""Bits of the integers that decoders hold."""
+_DIGITS: Final = (15, 18, 28, 38)
+"""Digits of the decimals that decoders hold."""
+_IN_JSON: Final = (
+    *(("true or false", r"\b(true|false)\b"), ("null", r"\bnull\b"), ("a fraction", r"\d[.]\d")),
+    *(("an object", r"\{"), ("an array", r"\["), ("an empty object or array", r"\{\}|\[\]"), ("over 15 digits", r"\d{16}")),
+)
+_IN_TEXTS: Final = (
+    *(*CHARACTERS, ("a blank at an end", r"\A\s|\s\Z"), ("a tab", r"\t"), ("double quotes", r'"')),
+    *(("characters beyond Latin-1", r"[^\x00-\xff]"), ("nothing but true or false", r"\A(true|false)\Z")),
+)
 _REAL: Final = {"double": "float"}
 """Families that decoders read alike."""
 _HIDING: Final = (Aspect.MISSING, Aspect.CORRUPT, Aspect.KIND, Aspect.OP, Aspect.IMAGE)
@@ -116,7 +140,7 @@ class Population:
     results: Sequence[CaseResult]
     rules: Container[str]
     _options: dict[str, Trait] = field(default_factory=dict)
-    _members: dict[int, frozenset[Trait]] = field(default_factory=dict)
+    _values: dict[int, frozenset[Trait]] = field(default_factory=dict)
     _counts: dict[str, Counted[Trait]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,7 +165,8 @@ class Population:
             return failing.number(traits) if traits else 0
 
         def best(several: Iterable[Traits]) -> Traits:
-            fine = [(traits, part) for traits in several if (part := share(traits)) >= NEARLY]
+            least = ((traits, _SURELY if any(one[0] == "held" for one in traits) else NEARLY) for traits in several)
+            fine = [(traits, part) for traits, enough in least if (part := share(traits)) >= enough]
             worth = [(-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits) for traits, part in fine]
             return min(worth, default=(0, [], ()))[2]
 
@@ -173,9 +198,9 @@ class Population:
             return frozenset({("any",)})
         row = self._of_row(case, finding.message, change)
         if which == "rows":
-            return row | _of_cells(change, case.level)
+            return row | self._of_cells(change, case.level)
         side, column = finding.side, finding.column or ""
-        return row | (_of_cell(side, column, change, cell) if cell is not None else _of_name(side, column, change))
+        return row | (self._of_cell(side, column, change, cell) if cell is not None else _of_name(side, column, change))
 
     def _units(self, which: str) -> Iterator[frozenset[Trait]]:
         for result in self.results:
@@ -189,21 +214,21 @@ class Population:
                     if which in ("rows", "faults"):
                         if (change.kind is Kind.CORRUPT) == (which == "faults"):
                             of_all = self._of_fault(case, number) if which == "faults" else self._of_row(case, number, change)
-                            yield of_all if which == "faults" else of_all | _of_cells(change, case.level)
+                            yield of_all if which == "faults" else of_all | self._of_cells(change, case.level)
                     elif (number, change.row, "") not in lost:
                         row = self._of_row(case, number, change)
                         for side, column, cell in cells(change, case.level):
                             unit = number, change.row, side, column
                             if unit not in open_ and unit[:3] not in lost and _OWED[which](cell.state, case.level):
-                                yield row | _of_cell(side, column, change, cell)
+                                yield row | self._of_cell(side, column, change, cell)
 
     def _of_fault(self, case: Case, number: int) -> frozenset[Trait]:
-        members = self._of_message(case.written[number].message)
+        members = _of_message(case.written[number].message.value)
         return frozenset({("any",), ("fault", case.fault or "none"), *self._of_profile(case), *members})
 
     def _of_row(self, case: Case, number: int, change: Change) -> frozenset[Trait]:
         written = case.written[number]
-        traits = {("any",), *self._of_profile(case), *self._of_message(written.message), *_of_key(change)}
+        traits = {("any",), *self._of_profile(case), *_of_message(written.message.value), *_of_key(change)}
         traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
         traits.update(("trait", tag) for tag in case.tags - _UNSAID)
         if sum(one.kind is Kind.ROW for one in written.changes) > 1:
@@ -213,11 +238,26 @@ class Population:
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
         for side, image in (("before", before), ("after", after)):
-            traits.update([("bare", side)] if {cell.state for cell in image.values()} - {State.ABSENT} == {State.NULL} else [])
+            states = {cell.state for cell in image.values()}
+            traits.update([("bare", side)] if State.NULL in states and State.VALUE not in states else [])
         if change.op is Op.UPDATE and before and after:
             traits.update([("same",)] if before == after else [])
             traits.update([("rekeyed",)] if any(before.get(key) != after.get(key) for key in change.keys or ()) else [])
         return frozenset(traits)
+
+    def _of_cells(self, change: Change, level: int) -> frozenset[Trait]:
+        """The traits of a row's cells, without those of their place, and that it is a row."""
+        return frozenset([("row",)] if change.kind is Kind.ROW else []) | frozenset(
+            trait
+            for side, column, cell in cells(change, level)
+            for trait in self._of_cell(side, column, change, cell)
+            if trait[0] not in _OF_PLACES
+        )
+
+    def _of_cell(self, side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
+        if id(cell) not in self._values:
+            self._values[id(cell)] = frozenset(_of_value(cell))
+        return self._values[id(cell)] | _of_name(side, column, change)
 
     def _of_profile(self, case: Case) -> Iterator[Trait]:
         release, *options = case.profile.split("+")
@@ -225,16 +265,6 @@ class Population:
         yield from (self._options[option] for option in options)
         if case.deployment.compression != "none":
             yield "packed", case.deployment.compression
-
-    def _of_message(self, message: Message) -> frozenset[Trait]:
-        """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
-        if id(message) not in self._members:
-            try:
-                document = json.loads(message.value or b"")
-            except ValueError:
-                document = None
-            self._members[id(message)] = frozenset(_members(document))
-        return self._members[id(message)]
 
 
 _OWED: Final[dict[str, Callable[[State, int], bool]]] = {
@@ -244,6 +274,15 @@ _OWED: Final[dict[str, Callable[[State, int], bool]]] = {
     "values": lambda state, level: state not in (State.NULL, State.ABSENT),
 }
 """Whether a cell is of a population, by what is owed: level two has NULL for what is absent."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_message(value: bytes | None) -> frozenset[Trait]:
+    """The members of a JSON document that are null, or empty: such words lead a reader to the line that is wrong."""
+    try:
+        return frozenset(_members(json.loads(value or b"")))
+    except ValueError:
+        return frozenset()
 
 
 def _members(document: Any, within: str = "") -> Iterator[Trait]:
@@ -263,40 +302,72 @@ def _of_key(change: Change) -> Iterator[Trait]:
             yield "keys", "whose first columns are not its key"
 
 
-def _of_cells(change: Change, level: int) -> frozenset[Trait]:
-    """The traits of a row's cells, without those of their place, and that it is a row."""
-    return frozenset([("row",)] if change.kind is Kind.ROW else []) | frozenset(
-        trait
-        for side, column, cell in cells(change, level)
-        for trait in _of_cell(side, column, change, cell)
-        if trait[0] not in _OF_PLACES
-    )
-
-
 def _of_name(side: str, column: str, change: Change) -> set[Trait]:
-    traits: set[Trait] = {("side", side), ("image", side, change.op or "")}
-    traits.update([("capital",)] if column != column.lower() else [])
-    traits.update([("small",)] if column != column.upper() else [])
+    traits: set[Trait] = {("side", side), ("image", side, change.op or ""), *_of_column(column)}
     traits.add(("key",) if column in (change.keys or ()) else ("plain",))
     old, new = (change.before or {}).get(column), (change.after or {}).get(column)
     traits.update([("unchanged" if old == new else "changed",)] if old is not None and new is not None else [])
-    traits.update([("long", str(_LONG_NAME))] if len(column) > _LONG_NAME else [])
-    traits.update([("quoted",)] if not column.isidentifier() else [])
-    traits.update(
-        ("sign", _SIGNS.get(c, c) if c.isascii() else _BEYOND) for c in column if not (c.isascii() and (c.isalnum() or c == "_"))
-    )
     return traits
 
 
-def _of_cell(side: str, column: str, change: Change, cell: Cell) -> frozenset[Trait]:
-    name, traits = declared(cell.type), _of_name(side, column, change)
-    if cell.state in (State.NULL, State.ABSENT):
-        return frozenset({*traits, *([("nothing", name), ("void",)] if cell.state is State.NULL else [])})
-    traits |= {("type", name), ("family", cell.type.logical.value)}
-    cls = _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
-    traits.update([("class", name, cls), ("kin", cell.type.logical.value, cls)] if cls else [])
-    traits.update([("like", cls)] if cls and cell.type.logical in _CALENDARS else [])
-    traits.update([("unsigned",)] if cell.type.unsigned else [])
-    signed = isinstance(cell.value, int | float | Decimal) and cell.type.logical in _SIGNED
-    traits.update([("negative", cell.type.logical.value)] if signed and str(cell.value).startswith("-") else [])
+@lru_cache(maxsize=1 << 14)
+def _of_column(name: str) -> frozenset[Trait]:
+    signs = (sign for sign in name if not (sign.isascii() and (sign.isalnum() or sign == "_")))
+    traits: set[Trait] = {("sign", _SIGNS.get(sign, sign) if sign.isascii() else _BEYOND) for sign in signs}
+    traits.update([("capital",)] if name != name.lower() else [])
+    traits.update([("small",)] if name != name.upper() else [])
+    traits.update([("long", str(_LONG_NAME))] if len(name) > _LONG_NAME else [])
+    traits.update([("quoted",)] if not name.isidentifier() else [])
     return frozenset(traits)
+
+
+def _of_value(cell: Cell) -> Iterator[Trait]:
+    """The traits of a cell, whatever its name and row."""
+    name, family = declared(cell.type), cell.type.logical
+    if cell.state is State.NULL:
+        yield from (("nothing", name), ("void",))
+    if cell.state in (State.NULL, State.ABSENT):
+        return
+    yield from (("type", name), ("family", family.value))
+    cls = _WORD_NULL if isinstance(cell.value, str) and cell.value.casefold() == "null" else cell.cls
+    if cls:
+        yield from (("class", name, cls), ("kin", family.value, cls))
+    if cls and family in _CALENDARS:
+        yield "like", cls
+    if cell.type.unsigned:
+        yield ("unsigned",)
+    if isinstance(cell.value, int | float | Decimal) and family in _SIGNED and str(cell.value).startswith("-"):
+        yield "negative", family.value
+    value = cell.value
+    if isinstance(value, Json):
+        value = value.text or json.dumps(value.value, default=str, ensure_ascii=False)
+    yield from (("held", _REAL.get(family.value, family.value), words) for words in _held(value, family))
+
+
+@lru_cache(maxsize=1 << 14)
+def _held(value: Value, family: Logical) -> tuple[str, ...]:
+    """What a value holds that decoders lose."""
+    text, unit = (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
+    if isinstance(text, str):
+        told = {f"with {sort}": re.search(pattern, text) for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)}
+        return *(words for words, found in told.items() if found), *_over(len(text), _LENGTHS, unit)
+    if family in _CALENDARS or family is Logical.TIME:
+        micros = (value - _EPOCH).days * _DAY if isinstance(value, dt.date) else value if isinstance(value, int) else 0
+        of_date = family is not Logical.TIME
+        those = {
+            "before 1970": of_date and micros < 0,
+            "beyond 32 bits of seconds": of_date and not -(1 << 31) <= micros // _SECOND < 1 << 31,
+            "of over a day": not of_date and abs(micros) >= _DAY,
+            "with a fraction": not of_date and micros % _SECOND,
+        }
+        return tuple(words for words, is_so in those.items() if is_so)
+    if isinstance(value, int):
+        return *_over(value.bit_length(), _WIDTHS, "bits"), *(["that is 0"] if value == 0 else [])
+    if isinstance(value, Decimal | float):
+        digits = len(Decimal(str(value)).as_tuple().digits)
+        return *_over(digits, _DIGITS, "digits"), *(["that is 0"] if value == 0 else [])
+    return ()
+
+
+def _over(size: int, limits: Iterable[int], unit: str) -> Iterator[str]:
+    return (f"of over {limit:,} {unit}" for limit in limits if size > limit)
