@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -18,6 +18,8 @@ from generators.model import Case, Deployment, Message, Table
 from generators.publishing.cluster import Target
 from generators.storage import records
 
+GROUP: Final = 500
+"""Records of a group of a file."""
 Ranges = tuple[tuple[str, int, int, int], ...]
 """(topic, partition, first offset, last offset), both inclusive."""
 
@@ -117,11 +119,12 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has their schemas then."""
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers; the registry has their schemas then. A call's
+    messages lie together, and Spark reads the groups alone that may hold some of them."""
     import pyarrow.parquet as pq
 
     registry.hold(messages)
-    pq.write_table(pa.Table.from_pydict(records.columns(messages, offsets), records.schema()), path)
+    pq.write_table(pa.Table.from_pydict(records.columns(messages, offsets), records.schema()), path, row_group_size=GROUP)
 
 
 def lay(messages: Sequence[Message]) -> list[Place]:
