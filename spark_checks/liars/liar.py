@@ -17,6 +17,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from generators.errors import UnknownName
 from generators.model import Column, Deployment, SourceType, Table
 from generators.wire_format import module_name
 
@@ -150,15 +151,21 @@ def _lines(name: str) -> Mapping[str, Any]:
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """A format's liars, with the ids of the rules that must catch them. Raises KeyError for a shared one that is not there."""
+    """A format's liars, with the ids of the rules that must catch them. Raises UnknownName for a shared liar or a way"""
     shared, own = {line["name"]: line for line in _lines("shared")["liars"]}, _lines(fmt)
-    lines = (*own.get("liars", ()), *(shared[name] for name in own.get("shared", "").split()))
+    lines = (*own.get("liars", ()), *(_known("shared liar", shared, name, fmt) for name in own.get("shared", "").split()))
     return tuple(_liar(fmt, **{"level": 1, **line}) for line in lines)
+
+
+def _known(what: str, table: Mapping[str, Any], name: str, of: str) -> Any:
+    if name not in table:
+        raise UnknownName(what, name, table, of)
+    return table[name]
 
 
 def _liar(fmt: str, name: str, level: int, convicts: str, why: str, scenario: str = "", decoder: str = "", **way: Any) -> Liar:
     of = import_module(f"spark_checks.decoders.{module_name(decoder or fmt)}")
     decode = of.decode if level == 1 else of.decode_rows
     for how, told in way.items():
-        decode = WAYS[how](decode, told)
+        decode = _known("way", WAYS, how, f"the liar {name} of {fmt}")(decode, told)
     return Liar(name, level, f"{fmt}/{convicts}", why, decode, scenario)

@@ -1,11 +1,16 @@
 """The table of liars: the rules that bind have liars. The self test shows that each is convicted by the rule that it names."""
 
+import re
+from typing import Any
+
 import pytest
 
 from conformance.rules.rules import Obligation, Provenance, rules
 from conformance.selftest.liars.table import liars, lines
 from conformance.selftest.memory import BREACHES
+from generators.errors import UnknownName
 from generators.wire_format import FORMATS, get
+from spark_checks.liars import liar
 from spark_checks.liars.liar import liars as in_spark
 
 SIMPLE = {"ticdc-simple-json", "ticdc-simple-avro"}
@@ -58,3 +63,20 @@ def test_no_rule_has_one_liar_twice(name: str) -> None:
 def test_each_format_has_a_liar_in_spark_and_names_rules_that_are_there(name: str) -> None:
     found = in_spark(name)
     assert found and {liar.convicts for liar in found} <= {rule.id for rule in rules(name)}
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"shared": "nowher"}, "unknown shared liar 'nowher' of ogg-json. Did you mean 'nowhere'?"),
+        (
+            {"liars": [{"name": "x", "convicts": "op/a", "why": "", "texts": "t"}]},
+            "unknown way 'texts' of the liar x of ogg-json. Did you mean 'text'?",
+        ),
+    ],
+)
+def test_a_mistyped_line_of_a_liar_in_spark_is_told(monkeypatch: pytest.MonkeyPatch, own: dict[str, Any], told: str) -> None:
+    read = liar._lines
+    monkeypatch.setattr(liar, "_lines", lambda name: own if name == "ogg-json" else read(name))
+    with pytest.raises(UnknownName, match=re.escape(told)):
+        in_spark("ogg-json")
