@@ -549,7 +549,7 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
 def _alike_rows(_symptom: Trait, first: _Named, one: _Named) -> bool:
     mine, theirs = one.shared(_OPS), first.shared(_OPS)
     rest = not one.traits and len(one.some) <= _REST * len(first.some)
-    return rest or bool(mine and theirs and (mine <= theirs or theirs <= mine))
+    return rest or (bool(mine & theirs) and (mine <= theirs or theirs <= mine))
 
 
 def _alike_cells(symptom: Trait, first: _Named, one: _Named) -> bool:
@@ -609,9 +609,7 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             member |= wrong and bool(one.traits and other.traits) and _holds(one, other)
             aspects = {one.finding.aspect, other.finding.aspect}
             apart = Aspect.FIELD in aspects and not aspects.isdisjoint(CELL)
-            apart |= one.traits[:1] != other.traits[:1] and all(
-                each.traits and each.traits[0][0] == "sign" for each in (one, other)
-            )
+            apart |= one.traits != other.traits and {trait[0] for trait in (*one.traits, *other.traits)} == {"sign"}
             apart |= other.traits == (_SWAPPED,) and one.finding.aspect is Aspect.PRESENCE
             if not apart and (vague or member or _alike(one.cases, other.cases)):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
@@ -624,12 +622,9 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
 
 def _holds(one: Mistake, other: Mistake) -> bool:
     """Whether all units of one have the other's traits, which tell what the values hold, or nothing but a family is told."""
-    return (
-        one.traits == other.traits
-        or ("held" in {trait[0] for trait in other.traits} and one.shared.issuperset(other.traits))
-        or ("held" in {trait[0] for trait in one.traits} and other.shared.issuperset(one.traits))
-        or (one.sentence.startswith(_SOME) and other.shared.issuperset(one.traits))
-    )
+    pairs = (one, other), (other, one)
+    told = any(trait[0] == "held" for trait in one.traits + other.traits) or one.sentence.startswith(_SOME)
+    return one.traits == other.traits or (told and any(each.shared.issuperset(theirs.traits) for each, theirs in pairs))
 
 
 def _vague(one: Mistake) -> bool:

@@ -281,6 +281,11 @@ STACKED = [
     (1, ("columns-cut-at-30",), ["every column whose name has over 30 characters is not there"]),
     (1, ("sql-cut-at-100",), [": cut"]),
     (1, ("delete-in-both", "statement-lost"), ["with an after image", "DDL message"]),
+    # What a value holds tells two mistakes of one family apart.
+    (1, ("text-first-line-only",), ["of the text types with line ends is wrong: cut"]),
+    (2, ("text-boolean-words-as-digits", "text-ascii-only"), ["true or false is wrong", "with characters beyond ASCII is wrong"]),
+    (2, ("columns-without-quotes", "columns-ascii-only"), ['with " in its name is NULL', "beyond ASCII in its name is NULL"]),
+    (1, ("images-swapped", "time-to-the-minute"), ["image's", "of the time types is wrong"]),
     (1, ("last-row-alone",), ["the rows of a message have each other's values"]),
     (2, ("values-in-alphabetical-order",), ["the columns of a row have each other's values"]),
 ]
