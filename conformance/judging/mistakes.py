@@ -78,7 +78,6 @@ NOUNS: Final = 3
 """Nouns that a sentence has."""
 LARGE: Final = 0.15
 """Share of a mistake's units that is told by a noun of its own."""
-_CLASS: Final = " in the class "
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +181,6 @@ class _Named:
         """The traits that all of them have."""
         return frozenset.intersection(*(one.traits for one in self.some))
 
-    def noun(self, unit: str) -> str:
-        """What is told of."""
-        traits = [trait for trait in self.traits if trait != _ROW] or self.traits
-        told, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits] or [""]
-        for (sort, *_), noun in zip(traits, rest, strict=False):
-            told += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
-        return told or f"{_SOME} {unit}" + (f" of the {' and '.join(self.families)} types" if len(self.families) == 1 else "")
-
 
 def _explained(
     symptom: Trait, by_symptom: BySymptom, population: Population, by_chance: bool
@@ -226,25 +217,45 @@ def _explained(
         total = sum(len(one.some) for one in told_of)
         large = [one for one in told_of if len(one.some) >= LARGE * total] or told_of[:1]
         each = ("every " if large[0].sure else "nearly every ") if large else ""
-        first, *rest = _by_class([one.noun(unit) for one in large] or [group[0].noun(unit)])
+        of_kind = frozenset.intersection(*(one.shared(("kind",)) for one in group)) if unit == "row" else ()
+        what = next((f"{kind} message" for _, kind in of_kind), unit)
+        family = group[0].families if len(group[0].families) == 1 else ()
+        rest_of = f"{_SOME} {what}" + "".join(f" of the {name} types" for name in family)
+        first, *rest = [_noun(traits, what) for traits in _alternatives(one.traits for one in large)] or [rest_of]
         others = " and others" if len(large) < len(told_of) or len(rest) >= NOUNS else ""
         if symptom[0] == "field" or OF_THE_OTHER in symptom[-1]:
             others, rest = " and others" if rest or others else "", []
-        also = (noun.removeprefix(f"{unit} ") if noun.startswith(unit) else f"every {noun}" for noun in rest[: NOUNS - 1])
+        also = (noun.removeprefix(f"{what} ") if noun.startswith(what) else f"every {noun}" for noun in rest[: NOUNS - 1])
         told = each + ", ".join((first, *also)) + others
-        traits = group[0].traits or tuple(("family", one) for one in group[0].families if len(group[0].families) == 1)
+        traits = group[0].traits or tuple(("family", name) for name in family)
         some = [failing for one in group for failing in one.some]
         ops = ", ".join(dict.fromkeys(one.finding.actual for one in some))
         yield traits, _told(("op", ops), told) if symptom == _OP else verb(told), some
 
 
-def _by_class(nouns: Sequence[str]) -> list[str]:
-    """The nouns, where those that differ in a class alone are one."""
-    classes: dict[tuple[str, bool], list[str]] = defaultdict(list)
-    for noun in nouns:
-        head, _, told = noun.partition(_CLASS)
-        classes[(head, True) if told and " " not in told else (noun, False)].append(told)
-    return [head + _CLASS + ", ".join(some) if of_class else head for (head, of_class), some in classes.items()]
+def _alternatives(several: Iterable[Traits]) -> list[Traits]:
+    """The traits, where those that differ in the last word of one alone are one, with all such words."""
+    out: list[Traits] = []
+    for traits in several:
+        for number, others in enumerate(out):
+            apart = [pair for pair in zip(traits, others, strict=False) if pair[0] != pair[1]]
+            mine, theirs = apart[0] if len(apart) == 1 and len(traits) == len(others) else ((), ())
+            if mine[:-1] == theirs[:-1] != ():
+                joined = (*mine[:-1], f"{theirs[-1]}, {mine[-1]}")
+                out[number] = tuple(joined if trait == theirs else trait for trait in others)
+                break
+        else:
+            out.append(traits)
+    return out
+
+
+def _noun(traits: Traits, unit: str) -> str:
+    """What is told of."""
+    traits = tuple(trait for trait in traits if trait != _ROW) or traits
+    told, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits]
+    for (sort, *_), noun in zip(traits, rest, strict=False):
+        told += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
+    return told
 
 
 def _told(symptom: Trait, noun: str) -> str:

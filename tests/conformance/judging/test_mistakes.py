@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.mistakes import _by_class, mistakes
+from conformance.judging.mistakes import _alternatives, _noun, mistakes
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Aspect, Obligation, rules
@@ -359,6 +359,9 @@ def test_options_that_no_profile_has_apart_are_told_together():
     ]
 
 
-def test_nouns_that_differ_in_a_class_alone_are_one():
-    nouns = [f"value of the {words}" for words in ("text types in the class html", "text types in the class quote", "key")]
-    assert _by_class(nouns) == ["value of the text types in the class html, quote", "value of the key"]
+def test_traits_that_differ_in_the_last_word_of_one_are_one():
+    html, quote, other = (("kin", "text", "html"),), (("kin", "text", "quote"),), (("kin", "json", "html"),)
+    assert _alternatives([html, quote, other, (("key",),)]) == [(("kin", "text", "html, quote"),), other, (("key",),)]
+    create, drop = ((("trait", f"ddl:{what}"), ("release", "1.1.4")) for what in ("create", "drop"))
+    (both,) = _alternatives([create, drop])
+    assert _noun(both, "DDL message") == "DDL message with the trait ddl:create, ddl:drop and of release 1.1.4"
