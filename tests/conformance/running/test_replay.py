@@ -56,7 +56,7 @@ class Fake:
     def decode(self, request):
         if isinstance(self.answer, Exception):
             return done(error=self.answer)
-        if self.answer == "nothing":
+        if self.answer == "nothing" or not request.ranges:
             return done(NOTHING)
         change = CASE.written[0].changes[0]
         row = dict(zip(("topic", "partition", "offset"), request.ranges[0][:3], strict=True))

@@ -98,6 +98,7 @@ def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_pat
     beside(right)
     changes = iter((wrong, right))
     settings = replace(SETTINGS, decoder=f"{tmp_path}/spark_mine.py:decode", select=(CASE,))
+    engine.sources(forget=True).result()  # those of other tests
     seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
     assert not [one.error for one in seen if one.result is None]
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]

@@ -163,3 +163,34 @@ def test_placement_and_ttl_are_kept_where_a_release_keeps_them():
 def test_unknown_statement_is_refused(sql):
     with pytest.raises(Refused, match="TiDB's form of this statement is not known here"):
         ddl.restored(sql)
+
+
+@pytest.mark.parametrize(
+    ("value", "single", "double"),
+    [
+        *((123.99, "123.99", "123.98999786376953"), (3.14, "3.14", "3.140000104904175"), (0.0, "0", "0"), (1.0, "1", "1")),
+        *((1e10, "10000000000", "10000000000"), (-2.5, "-2.5", "-2.5")),
+        (3.4028234663852886e38, "340282350000000000000000000000000000000", "340282346638528860000000000000000000000"),
+    ],
+)
+def test_floats_have_no_exponent(value, single, double):
+    stored = mysql.to_float32(value)
+    assert text.value_text(mysql.real("float"), stored) == single
+    assert text.value_text(mysql.real("float"), stored, float_via_double=True) == double
+
+
+def test_old_releases_have_no_suffixes():
+    kind = mysql.integer("int", zerofill=True)
+    assert text.mysql_type(kind, zerofill=False) == "int unsigned"
+    assert text.mysql_type(kind, unsigned=False, zerofill=False) == "int"
+
+
+@pytest.mark.parametrize(
+    ("action", "type"),
+    [
+        *((action, "ALTER") for action in ("alter index visibility", "alter table partition by")),
+        *((action, "QUERY") for action in ("alter table cache", "alter table nocache")),
+    ],
+)
+def test_types_of_actions_under_tidbs_names(action, type):
+    assert text.ddl_type(action, new=False) == type

@@ -230,8 +230,7 @@ UNFLIPPED = {
     "ogg-json": {"before"},
     "ticdc-avro": {"force_replicate"},
     "debezium-json": {"avro_names"},
-    "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE}
-    | {"subjects"},
+    "debezium-avro": {f.name for f in fields(get("debezium-json").profiles[0])} - {"modes", "avro_names", *_OF_PROFILE},
 }
 """Facts that only options change, or that are another format's; literal tests of the format hold what they write."""
 

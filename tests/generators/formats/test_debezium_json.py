@@ -27,9 +27,10 @@ from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium.values import header_text
-from generators.formats.debezium_json import DebeziumProfile
+from generators.formats.debezium_json import DebeziumProfile, profile
+from generators.formats.debezium_json.envelope import adjusted, topic_name
 from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
-from generators.sources import boundaries, mysql
+from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
 # Keys
@@ -240,3 +241,19 @@ MURMUR2 = {
 def test_murmur2_of_kafka(data: bytes) -> None:
     assert murmur2(data) == MURMUR2[data]
     assert partition_of(data, 7) == (MURMUR2[data] & 0x7FFFFFFF) % 7
+
+
+@pytest.mark.parametrize(("release", "names"), [("1.4.0.Final", ["a", "b"]), ("3.5.0.Final", ["b", "a"])])
+def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(release: str, names: list[str]) -> None:
+    """debezium#record-key."""
+    number = postgresql.integer("integer")
+    table = Table("d", "t", (Column("u", number), Column("a", number), Column("b", number)), (), (("u",), ("b", "a")), "public")
+    (found,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
+    assert list(json.loads(found.message.key or b"")["payload"]) == names
+    assert list(found.changes[0].keys or ()) == names
+
+
+def test_schema_names_are_adjusted_before_2_0() -> None:
+    assert adjusted("p.a-b.汉.Value", OLD) == "p.a_b._.Value"
+    assert adjusted("p.a-b.汉.Value", NEW) == "p.a-b.汉.Value"
+    assert topic_name("p", "a b", "汉") == "p.a_b._"

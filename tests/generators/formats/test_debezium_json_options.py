@@ -15,6 +15,7 @@ from generators.formats.debezium_json.envelope import mangled, source_parameters
 from generators.model import (
     Change,
     Column,
+    Default,
     Heartbeat,
     History,
     Instant,
@@ -226,3 +227,72 @@ def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_s
     for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
         found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
         assert [one.message.headers for one in found] == headers
+
+
+def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
+    """debezium#flattened."""
+    for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
+        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        value = json.loads(found.message.value or b"")
+        assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
+
+
+@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final"])
+def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
+    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is not in the key."""
+    number = postgresql.integer("integer")
+    old = profile(release, "postgresql")
+    columns = (Column("id", number, False), Column("n", number, False, default=Default("5", 5)), Column("é", number, False))
+    odd = Table("d", "t-Odd é", columns, ("id",), schema="odd schema")
+    row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
+    insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
+    assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
+    assert [one.message.key for one in (insert, delete, tombstone)] == [None, None, None]
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [(f["optional"], f.get("default")) for f in fields] == [(True, None)] * 3
+    assert payload(delete)["before"] == {"id": 1, "n": None, "\uffc3\uffa9": None}
+    plain = replace(odd, name="t", schema="public", primary_key=("é", "id"))
+    moved = boundaries.change(plain, Op.UPDATE, (row, {**row, "é": 4}))
+    insert, update = written(old, boundaries.insert(plain, row), moved)
+    assert json.loads(insert.message.key or b"")["payload"] == {"id": 1}
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [f["optional"] for f in fields] == [False, False, True]
+    assert payload(update)["op"] == "u"
+    assert payload(update)["before"] == {"id": 1, "n": 5 if release > "1.4.0.Final" else 0, "\uffc3\uffa9": 3}
+
+
+def test_a_release_leaves_columns_of_some_types_out() -> None:
+    """debezium#left-out."""
+    names = ("tsvector", "bytea[]", "interval[]", "box")
+    types = [postgresql.other("tsvector"), postgresql.array_of(postgresql.bytea())]
+    types += [postgresql.array_of(postgresql.temporal("interval")), postgresql.other("box")]
+    table = Table("db", "t", tuple(map(Column, names, types)), schema="public")
+    row: dict[str, Value] = dict.fromkeys(names)
+    left = {
+        release: tuple(payload(written(profile(release, "postgresql", *options), boundaries.insert(table, row))[0])["after"])
+        for release, *options in (("1.9.7.Final",), ("2.5.4.Final",), ("3.5.0.Final",), ("3.6.1.Final", "include-unknown"))
+    }
+    assert left == {
+        "1.9.7.Final": (),
+        "2.5.4.Final": ("bytea[]",),
+        "3.5.0.Final": ("tsvector", "bytea[]"),
+        "3.6.1.Final": ("tsvector", "bytea[]", "box"),
+    }
+
+
+def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own() -> None:
+    """connect#decimal-numeric, debezium#variable-scale."""
+    modes = profile("3.5.0.Final", "postgresql", "numeric").modes
+    fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
+    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
+    assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
+
+
+@pytest.mark.parametrize(("options", "ms"), [((), 0), (("transaction",), 123)])
+def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms: int) -> None:
+    """debezium#gtid-times."""
+    table = Table("d", "t", (Column("a", mysql.integer("int")),))
+    event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
+    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms

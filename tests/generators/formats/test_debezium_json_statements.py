@@ -270,3 +270,12 @@ def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
     assert truncated["transaction"] == {"id": begin["id"], "total_order": 1, "data_collection_order": 1}
     assert again["status"] == "BEGIN" and again["id"] != begin["id"]
     assert not write(History((view,)), profile("3.5.0.Final", "transaction"), Layout("cdc"))
+
+
+def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
+    """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
+    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
+    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
+    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
+    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
+    assert [column["defaultValueExpression"] for column in columns] == [None, "1"]

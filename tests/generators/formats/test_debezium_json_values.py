@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.postgresql import UNAVAILABLE, unavailable
 from generators.families.debezium.values import Modes, java_decimal
-from generators.model import Cell, Json, SourceType, State, Value
+from generators.model import Cell, Json, SourceType, State, Value, ZeroDate
 from generators.sources import mysql, postgresql
 
 
@@ -174,3 +176,91 @@ def test_binary_without_a_length_is_not_padded_in_a_stream() -> None:
         for text in ("BINARY", "BINARY(1)")
     ]
     assert shown == ['""', '"AA=="', '"YQ=="', '"YQ=="']
+
+
+@pytest.mark.parametrize(
+    ("digits", "text", "wire", "meant"),
+    [
+        *((2, "2.50", b"\x00\xfa", "2.50"), (0, "2.50", b"\x03", "3"), (0, "-2.50", b"\xfd", "-3"), (0, "0.49", b"\x00", "0")),
+        (0, "92233720368547758.07", (92233720368547758).to_bytes(8, "big"), "92233720368547758"),
+        *((4, "2.50", (25000).to_bytes(2, "big"), "2.50"), (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01")),
+    ],
+)
+def test_money_is_rounded_half_up_to_its_fraction_digits(digits: int, text: str, wire: bytes, meant: str) -> None:
+    """debezium#money."""
+    found = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits))
+    assert (found.value, found.cell.value, found.schema.parameters) == (wire, Decimal(meant), (("scale", str(digits)),))
+    doubled = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits), snapshot=True)
+    assert text.startswith("9") or doubled.value == wire
+    shown = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(decimal="string", money_digits=digits))
+    assert shown.value == text
+
+
+def test_money_follows_the_mode_from_1_8() -> None:
+    assert of(postgresql.money(), Decimal("123.45"), Modes((1, 4), "string")) == "MDk="
+    assert of(postgresql.money(), Decimal("123.45"), Modes((3, 5), "string")) == "123.45"
+
+
+def test_unsigned_bigint() -> None:
+    kind, largest = mysql.integer("bigint", unsigned=True), (1 << 64) - 1
+    assert (of(kind, largest), cell(kind, largest).value) == (-1, largest)
+    assert of(kind, 1 << 63) == -(1 << 63)
+    assert of(kind, largest, Modes(bigint_unsigned="precise")) == "AP//////////"
+    parameters = [_debezium_mysql.schema(kind, Modes(r, bigint_unsigned="precise")).parameters for r in ((1, 9), (2, 4))]
+    assert parameters == [(("scale", "0"),), (("scale", "0"), ("connect.decimal.precision", "20"))]
+
+
+def test_zero_dates_and_years() -> None:
+    """debezium#year, debezium#two-digit-years."""
+    zero = ZeroDate()
+    for name in ("date", "datetime-0", "datetime-6"):
+        assert of(mysql.TYPES[name], zero) is None
+        assert of(mysql.TYPES[name], zero, nullable=False) == 0
+    assert of(mysql.temporal("timestamp"), zero) == "1970-01-01T00:00:00Z"
+    assert of(mysql.temporal("timestamp"), zero, Modes((3, 6))) is None
+    assert of(mysql.temporal("timestamp"), zero, snapshot=True) is None
+    assert (of(mysql.year(), 0), set(cell(mysql.year(), 0).options)) == (1900, {0, 1900})
+    for year, shown in ((1, 2001), (69, 2069), (70, 1970), (99, 1999), (100, 100)):
+        assert cell(mysql.temporal("date"), dt.date(year, 1, 2)).value == dt.date(shown, 1, 2)
+
+
+def test_integers_and_floats_by_release() -> None:
+    expected = dict(
+        [
+            *(("tinyint", "int16"), ("bool", "int16"), ("unsigned-tinyint", "int16"), ("smallint", "int16")),
+            *(("unsigned-smallint", "int32"), ("mediumint", "int32"), ("unsigned-mediumint", "int32"), ("int", "int32")),
+            *(("unsigned-int", "int64"), ("bigint", "int64"), ("unsigned-bigint", "int64")),
+        ]
+    )
+    assert {name: _debezium_mysql.schema(mysql.TYPES[name], Modes()).type for name in expected} == expected
+    number = mysql.to_float32(3.3)
+    (new, old) = (_debezium_mysql.wire(mysql.real("float"), number, Modes(r)) for r in ((2, 0), (1, 9)))
+    assert (new.schema.type, new.json) == ("float", "3.3")
+    assert (old.schema.type, old.json) == ("double", "3.299999952316284")
+    assert [_debezium_mysql.wire(mysql.real("float"), v, Modes()).json for v in (1e10, 1.401298464324817e-45)] == [
+        "1.0E10",
+        "1.4E-45",
+    ]
+    assert [of(postgresql.real("double precision"), v) for v in (math.inf, -math.inf)] == ["Infinity", "-Infinity"]
+
+
+def test_the_placeholder_of_unavailable_values() -> None:
+    """debezium#unavailable-value."""
+
+    def shown(name: str, modes: Modes | None = None) -> Any:
+        return json.loads(unavailable(postgresql.TYPES[name], modes or Modes(), True).json)
+
+    assert [shown(name) for name in ("text", "json", "jsonb")] == ["__debezium_unavailable_value"] * 3
+    assert shown("hstore") == '{"__debezium_unavailable_value":"__debezium_unavailable_value"}'
+    assert shown("hstore", Modes((1, 9))) == "__debezium_unavailable_value"
+    assert [shown("bytea", Modes(binary=mode)) for mode in ("base64", "base64-url-safe")] == [None, None]
+    assert [shown(name) for name in ("numeric", "numeric-65-30")] == [None, None]
+    assert shown("numeric", Modes(decimal="string")) == "__debezium_unavailable_value"
+    assert shown("bytea") == "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+    assert shown("bytea", Modes(binary="hex")) == "__debezium_unavailable_value"
+    assert shown("text-array") == ["__debezium_unavailable_value"]
+    numbers = "95 95 100 101 98 101 122 105 117 109 95 117 110 97 118 97 105 108 97 98 108 101 95 118 97 108 117 101"
+    assert shown("integer-array") == list(map(int, numbers.split()))
+    assert shown("text-array", Modes((1, 9))) is None
+    genuine = cell(postgresql.text("text"), UNAVAILABLE)
+    assert (genuine.state, genuine.text, genuine.cls) == (State.ANY, UNAVAILABLE, "unavailable")

@@ -310,3 +310,11 @@ def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
         (written,) = write(History((event,)), FORMAT.profile(name), LAYOUT)[:1]
         text = json.loads(written.message.value)["sql"]
         assert ("PLACEMENT POLICY = `p`" in text, f"TTL_ENABLE = '{enabled}'" in text) == (placed, True)
+
+
+def test_raw_changes_are_split_where_tidb_does_alone():
+    key = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), ("k",))
+    unique = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), (), (("k",),))
+    for name in ("v6.5.11+raw-change", "v8.5.7+raw-change", "new-8.5.6+raw-change"):
+        assert ops(name, key, ({"k": "a"}, {"k": "b"})) == ["DELETE", "INSERT"]
+        assert ops(name, unique, ({"k": "a"}, {"k": "b"})) == ["UPDATE"]
