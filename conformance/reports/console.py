@@ -181,9 +181,8 @@ def repairs(fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Ite
         return
     yield Text(f"{fmt.format}: {several(named)} in {_cases(failing)}; repair first what stands first", "bold")
     for number, one in enumerate(named[:MOST], 1):
-        binding = "" if one.obligation is Obligation.MUST else f" ({one.obligation}, counts with --strict)"
-        style = "bold red" if strict or not binding else "bold yellow"
-        yield Text.assemble((printable(f"{number:>2}. {told(one)}{binding}"), style))
+        style = "bold red" if strict or one.obligation is Obligation.MUST else "bold yellow"
+        yield Text.assemble((printable(f"{number:>2}. {told(one)}"), style))
         yield Text("\n").join(Text("    ").append(line) for line in _shown(one, failures))
     if len(named) > MOST:
         yield Text(f"    and {len(named) - MOST} smaller ones")

@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from conformance.judging.judge import Verdict
 from conformance.judging.known import State
+from conformance.judging.mistakes import MOST, mistakes
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts
-from conformance.reports.console import HEADS, message
+from conformance.reports.console import HEADS, example, message, several, told
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
 from conformance.text import printable
@@ -30,7 +31,11 @@ def code(text: str, limit: int = LETTERS) -> str:
     shown = printable(text)
     if len(shown) > limit:
         shown = f"{shown[:limit]}... ({len(text)} characters)"
-    return f"<code>{_PLAIN.sub(lambda match: f'&#{ord(match[0])};', shown)}</code>" if shown else "<i>empty</i>"
+    return f"<code>{_plain(shown)}</code>" if shown else "<i>empty</i>"
+
+
+def _plain(text: str) -> str:
+    return _PLAIN.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def render(result: RunResult) -> str:
@@ -42,8 +47,9 @@ def render(result: RunResult) -> str:
     lax = [failure for failure in result.failures if not failure.known and not facts.binding(failure, result.strict)]
     known = [failure for failure in result.failures if failure.known]
     if new:
-        what = "New failures" if result.entries else "Failures"
-        lines += [f"#### {what}: {len(new)}", "", *_failures(new), ""]
+        what = f"{'New failures' if result.entries else 'Failures'}: {len(new)}"
+        named = list(_mistakes(result))
+        lines += [*named, *_folded(what, _failures(new))] if named else [f"#### {what}", "", *_failures(new), ""]
     for fmt in result.formats:
         if fmt.unexercised:
             lines += [f"#### Not exercised in {fmt.format}", "", *(f"- `{rule}`" for rule in fmt.unexercised[:SHOWN]), ""]
@@ -97,6 +103,19 @@ def _profiles(result: RunResult) -> Iterator[str]:
                 )
             )
     return _table(("format", "profile", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows), shown=200)
+
+
+def _mistakes(result: RunResult) -> Iterator[str]:
+    for fmt in result.formats:
+        failing = [one for one in result.failures if one.result.case.format == fmt.format]
+        if named := mistakes(fmt, strict=result.strict):
+            yield from (f"#### {fmt.format}: {several(named)}; repair first what stands first", "")
+        for number, one in enumerate(named[:MOST], 1):
+            broken = example(one, failing)
+            finding, shown = broken.finding if broken else one.finding, code(message(broken, LETTERS).plain) if broken else ""
+            values = f"expected {code(finding.expected)}, actual {code(finding.actual)} at {code(finding.path)}"
+            yield f"{number}. **{_plain(printable(told(one)))}**<br>{shown}<br>{values}{_replay(broken) if broken else ''}"
+        yield ""
 
 
 def _failures(failures: Sequence[Failure]) -> Iterator[str]:

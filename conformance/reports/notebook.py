@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
-from conformance.judging.mistakes import MOST, Mistake, mistakes
-from conformance.judging.results import Failure, FormatResult, RunResult
-from conformance.reports.console import BRIEF, HEADS, example, several, told, wire_of
+from conformance.judging.results import RunResult
+from conformance.reports.console import HEADS
 from conformance.reports.facts import headline, sums
-from conformance.reports.page import environment
+from conformance.reports.page import environment, repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +35,8 @@ def html(result: NotebookResult) -> str:
         .render(
             headline=headline(result),
             sums=sums(result),
-            formats=[_format(fmt, result) for fmt in result.formats],
+            formats=[repairs(fmt, result) for fmt in result.formats],
             verdicts=[verdict for verdict in HEADS if any(fmt.verdicts[verdict] for fmt in result.formats)],
             page=result.page,
         )
     )
-
-
-def _format(fmt: FormatResult, result: RunResult) -> dict[str, Any]:
-    named = mistakes(fmt, strict=result.strict)
-    failures = [one for one in result.failures if one.result.case.format == fmt.format]
-    return {
-        "name": fmt.format,
-        "cases": len(fmt.cases),
-        "verdicts": fmt.verdicts,
-        "several": several(named),
-        "mistakes": [_mistake(one, fmt, failures) for one in named[:MOST]],
-    }
-
-
-def _mistake(one: Mistake, fmt: FormatResult, failures: list[Failure]) -> dict[str, Any]:
-    broken = example(one, failures)
-    return {
-        "told": told(one),
-        "finding": broken.finding if broken else one.finding,
-        "wire": wire_of(broken, BRIEF) if broken else None,
-        "rules": [judged.rule for judged in fmt.rules if judged.rule.id in one.rules],
-    }

@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from conformance.judging.judge import BAD, Finding, Verdict
 from conformance.judging.known import EntryResult
+from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import CallResult, Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts
-from conformance.reports.console import HEADS, readable, wire_of
+from conformance.reports.console import BRIEF, HEADS, example, readable, several, told, wire_of
 from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
 from conformance.reports.wire import Segment, WireText, formatted
 from conformance.rules.rules import Obligation, Rule
@@ -140,6 +141,7 @@ class Page:
     counts: list[tuple[Standing, int]]
     verdicts: list[Verdict]
     formats: list[FormatView]
+    mistakes: list[dict[str, Any]]
     failures: list[tuple[str, Failure]]
     rules: int
     shown: list[FailureView]
@@ -275,6 +277,7 @@ def view(result: RunResult) -> Page:
         counts=[(one, total[one]) for one in Standing if total[one]],
         verdicts=[verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         formats=formats,
+        mistakes=[told for fmt in result.formats if (told := repairs(fmt, result))["mistakes"]],
         failures=anchored[: len(failures)],
         rules=len({one.rule.id for one in failures}),
         shown=[_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
@@ -284,6 +287,29 @@ def view(result: RunResult) -> Page:
         anchors=frozenset(one.rule.id for one in result.failures),
         again=facts.again(result.header),
     )
+
+
+def repairs(fmt: FormatResult, result: RunResult) -> dict[str, Any]:
+    """A format's mistakes, each with its smallest message and its rules, for the template."""
+    named = mistakes(fmt, strict=result.strict)
+    failures = [one for one in result.failures if one.result.case.format == fmt.format]
+    return {
+        "name": fmt.format,
+        "cases": len(fmt.cases),
+        "verdicts": fmt.verdicts,
+        "several": several(named),
+        "mistakes": [_mistake(one, fmt, failures) for one in named[:MOST]],
+    }
+
+
+def _mistake(one: Mistake, fmt: FormatResult, failures: list[Failure]) -> dict[str, Any]:
+    broken = example(one, failures)
+    return {
+        "told": told(one),
+        "finding": broken.finding if broken else one.finding,
+        "wire": wire_of(broken, BRIEF) if broken else None,
+        "rules": [judged.rule for judged in fmt.rules if judged.rule.id in one.rules],
+    }
 
 
 def environment() -> jinja2.Environment:

@@ -148,6 +148,7 @@ def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
     text = page.html(full)
     found = Reader(text)
     assert "value/unsigned ✗ 2 value/soft ~ 1 value/known ! 1" in found.text
+    assert "one mistake; repair first what stands first every value is wrong: 2 cases" in found.text
     assert "x-json/value/unsigned WRONG_SIGN 2 The statement of value/unsigned." in found.text
     assert "empty: no case of the profile breaks it" in found.text
     searched = [attributes for _, attributes in found.elements if "data-rule" in attributes]

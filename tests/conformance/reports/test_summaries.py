@@ -60,11 +60,16 @@ def test_markdown_says_what_changed(full):
     ]
     heads = [line for line in lines if line.startswith("####") or "<summary>" in line]
     assert heads == [
-        *("#### New failures: 1", "#### Fixed: remove from the record of known failures: 1"),
+        *("#### x-json: one mistake; repair first what stands first", "<details><summary>New failures: 1</summary>"),
+        "#### Fixed: remove from the record of known failures: 1",
         *("#### Entries that match nothing: 1", "<details><summary>Broken, does not count: 1</summary>"),
         *("<details><summary>Known failures: 1</summary>", "<details><summary>By profile</summary>"),
     ]
-    new = lines[lines.index("#### New failures: 1") + 4]
+    (mistake,) = [line for line in lines if line.startswith("1. ")]
+    assert mistake.startswith("1. **every value is wrong&#58; 2 cases**<br><code>&#123;&#34;schema&#34;")
+    assert "expected <code>9223372036854775808</code>, actual <code>-9223372036854775808</code> at <code>after" in mistake
+    assert mistake.endswith("<br><code>cdc-conformance replay out/failures/u.json</code>")
+    new = lines[lines.index("<details><summary>New failures: 1</summary>") + 4]
     assert new.startswith(
         "| <code>x-json/value/unsigned</code><br>The statement of value/unsigned. | MUST <code>WRONG&#95;SIGN</code> | 2 |"
     )
@@ -248,11 +253,14 @@ def test_a_should_never_looks_like_a_must(full):
     firm = console.failure(full.failures[0])
     assert firm.border_style == "red" and "count" not in firm.renderable.plain.splitlines()[1]
     assert "does not count without --strict" in junit.render(full)
+    fmt = replace(full.formats[0], cases=full.formats[0].cases[3:4])
+    named = "\n".join(map(str, console.repairs(fmt, full.failures[1:2], True)))
+    assert named.count("(SHOULD, counts with --strict)") == 1
 
 
 def test_markdown_has_new_failures_only_beside_a_record_and_each_with_its_message_and_replay(full):
     bare = markdown.render(replace(full, entries=()))
-    assert "#### Failures: 1" in bare and "New failures" not in bare
+    assert "<summary>Failures: 1</summary>" in bare and "New failures" not in bare
     assert "cdc&#45;conformance replay" in markdown.render(full).replace("cdc-conformance", "cdc&#45;conformance")
 
 
