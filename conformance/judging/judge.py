@@ -40,6 +40,8 @@ class Verdict(enum.StrEnum):
 
 BAD = frozenset({Verdict.FAIL, Verdict.ACCEPTED, Verdict.ERRORED, Verdict.TIMEOUT})
 """Verdicts that make a run exit with 1."""
+UNDECODED = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
+"""Verdicts on cases without rows to judge."""
 
 
 class HarnessFault(AssertionError):
@@ -286,6 +288,12 @@ class Judge:
         bind: the case does not say what the namesake's message holds."""
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
+
+    def found(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
+        """The result with these findings in place of its own; one of a case that was not decoded as it is."""
+        if findings == result.findings or result.verdict in UNDECODED:
+            return result
+        return replace(result, verdict=self.verdict(result.case, findings, result.nulled), findings=findings)
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
         """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
