@@ -28,11 +28,10 @@ from conformance.judging.causes import (
     tokens,
 )
 from conformance.judging.hints import FRACTION, hint
-from conformance.judging.judge import CELL, CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Judge, Verdict
 from conformance.rules.rules import Aspect, Rule, Subject, owner
 from generators.model import Case, Cell, Change, Kind, Logical, Origin, State
 
-_FAILED: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
 """Aspects whose mismatch leaves the cells of a row uncompared."""
 _ROWS: Final = frozenset({Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE})
@@ -68,7 +67,7 @@ def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) ->
             judge.compared[rule.id] += 1
             finding = replace(finding, rule=rule.id, instead=finding.rule)
         findings.append(replace(finding, causes=named.causes(result, finding)))
-    verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings, result.nulled)
+    verdict = result.verdict if result.verdict in UNDECODED else judge.verdict(result.case, findings, result.nulled)
     return replace(result, verdict=verdict, findings=tuple(findings))
 
 
@@ -86,7 +85,7 @@ def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
 
 
 def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
-    return result.case.id, -1 if result.verdict in _FAILED else finding.message
+    return result.case.id, -1 if result.verdict in UNDECODED else finding.message
 
 
 def _rows(case: Case) -> Iterator[tuple[int, Change]]:
@@ -112,7 +111,7 @@ class _Seen:
         """What the rows that came out show."""
         seen = cls()
         for result in results:
-            if result.verdict in (*_FAILED, Verdict.UNSUPPORTED) or result.case.origin is Origin.FOREIGN:
+            if result.verdict in (*UNDECODED, Verdict.UNSUPPORTED) or result.case.origin is Origin.FOREIGN:
                 continue
             lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
@@ -203,7 +202,7 @@ class _Traits:
         if key not in self._without:
             held_by, cleared_by, passes = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set), False
             for result in self._results:
-                if result.case.level != level or result.verdict in (*_FAILED, Verdict.UNSUPPORTED):
+                if result.case.level != level or result.verdict in (*UNDECODED, Verdict.UNSUPPORTED):
                     continue
                 lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
                 for number, change in _rows(result.case):
@@ -260,7 +259,7 @@ class _Named:
             elif key in self._rows:
                 continue
             for row in rows:
-                message = rows if result.verdict in _FAILED else case.written[finding.message].changes
+                message = rows if result.verdict in UNDECODED else case.written[finding.message].changes
                 held, values = tokens(case, message, row), {_exact(cell) for _, _, cell in cells(row, level)}
                 stages = self._held.setdefault(key, [set(), set(), set()])
                 stages[0] |= held - self.seen.cleared[level, ""]

@@ -18,26 +18,6 @@ from typing import Any, Final
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
-ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {
-    Logical.INT: frozenset({"int", "decimal"}),
-    Logical.YEAR: frozenset({"int"}),
-    Logical.DECIMAL: frozenset({"decimal", "int", "string"}),
-    Logical.FLOAT: frozenset({"float", "double"}),
-    Logical.DOUBLE: frozenset({"double"}),
-    Logical.BIT: frozenset({"boolean", "int", "decimal"}),
-    Logical.TEXT: frozenset({"string"}),
-    Logical.BINARY: frozenset({"binary"}),
-    Logical.DATE: frozenset({"date", "string"}),
-    Logical.DATETIME: frozenset({"timestamp_ntz", "string"}),
-    Logical.TIMESTAMP: frozenset({"timestamp", "string"}),
-    Logical.TIME: frozenset({"string", "interval"}),
-    Logical.ENUM: frozenset({"int", "string"}),
-    Logical.SET: frozenset({"int", "decimal", "string", "array"}),
-    Logical.JSON: frozenset({"string"}),
-}
-"""Accepted families of Spark types, by logical type. Further limits: DECIMAL as string only above 38 digits of
-precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
-
 _QUARTER: Final = 900 * mysql.MICROS
 _QUARTERS_SINCE: Final = (10 * 365 + 4) * 86_400 * mysql.MICROS
 _ZONES_APART: Final = 32 * 3600 * mysql.MICROS
@@ -91,9 +71,7 @@ def same_text(cell: Cell, actual: str) -> bool:
 
 def same_value(cell: Cell, actual: Typed) -> bool:
     """Level two: whether a typed value, not NULL, equals an expected value."""
-    if actual.family not in ACCEPTED[cell.type.logical]:
-        return False
-    compare = _COMPARE[cell.type.logical]
+    compare = _COMPARE[cell.type.logical].get(actual.family, _never)
     return any(compare(cell.type, expected, actual) for expected in _options(cell))
 
 
@@ -112,9 +90,8 @@ def only_zones_apart(expected: int, actual: int) -> bool:
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
     """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type that it cannot have."""
-    compare = _COMPARE[cell.type.logical]
     return actual.family not in ACCEPTED[cell.type.logical] or any(
-        compare(cell.type, option, actual) if isinstance(option, Json) else actual.value == option for option in cell.options
+        _json(cell.type, option, actual) if isinstance(option, Json) else actual.value == option for option in cell.options
     )
 
 
@@ -127,6 +104,14 @@ def _options(cell: Cell) -> tuple[Value, ...]:
     return cell.options if cell.state is State.ONE_OF else (cell.value,)
 
 
+def _never(type: SourceType, expected: Value, actual: Typed) -> bool:
+    return False
+
+
+def _equal(type: SourceType, expected: Value, actual: Typed) -> bool:
+    return bool(actual.value == expected)
+
+
 def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     """Exactly, the sign of zero too; NaN equals NaN."""
     held = mysql.to_float32(actual.value) if type.logical is Logical.FLOAT else actual.value
@@ -134,53 +119,37 @@ def _real(type: SourceType, expected: Value, actual: Typed) -> bool:
     return bool((held == expected and copysign(1, held) == copysign(1, expected)) or (held != held and expected != expected))
 
 
-def _number(type: SourceType, expected: Value, actual: Typed) -> bool:
-    return bool(actual.value == expected)
+def _whole(type: SourceType, expected: Value, actual: Typed) -> bool:
+    return type.scale == 0 and bool(actual.value == expected)
 
 
 def _decimal(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "int":
-        return type.scale == 0 and bool(actual.value == expected)
-    if actual.family == "string":
-        if (type.precision or 0) <= 38:
-            return False
-        try:
-            return Decimal(actual.value) == expected
-        except InvalidOperation:
-            return False
-    return bool(actual.value == expected)
+    try:
+        return (type.precision or 0) > 38 and Decimal(actual.value) == expected
+    except InvalidOperation:
+        return False
 
 
 def _bit(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "boolean" and type.length != 1:
-        return False
-    return bool(int(actual.value) == expected)
+    return type.length == 1 and bool(actual.value == expected)
 
 
 def _date(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "string":
-        return isinstance(expected, dt.date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
-    return bool(actual.value == expected)
+    return isinstance(expected, dt.date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
 
 
 def _datetime(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "string":
-        return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
-    return bool(actual.value == expected)
+    return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
 
 
-def _timestamp(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "string":
-        return isinstance(expected, ZeroDate) and bool(actual.value == mysql.datetime_text(expected, type.fsp))
-    return bool(actual.value == expected)
+def _zero(type: SourceType, expected: Value, actual: Typed) -> bool:
+    return isinstance(expected, ZeroDate) and _datetime(type, expected, actual)
 
 
 _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 
 
 def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family == "interval":
-        return bool(actual.value == expected)
     match = _TIME_TEXT.fullmatch(actual.value)
     if not match:
         return False
@@ -189,16 +158,12 @@ def _time(type: SourceType, expected: Value, actual: Typed) -> bool:
     return bool((-micros if sign else micros) == expected)
 
 
-def _enum(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family != "string":
-        return bool(actual.value == expected)
+def _label(type: SourceType, expected: Value, actual: Typed) -> bool:
     assert isinstance(expected, int)
     return bool(actual.value == (type.members[expected - 1] if expected else ""))
 
 
-def _set(type: SourceType, expected: Value, actual: Typed) -> bool:
-    if actual.family in ("int", "decimal"):
-        return bool(actual.value == expected)
+def _labels(type: SourceType, expected: Value, actual: Typed) -> bool:
     assert isinstance(expected, int)
     labels = [label for i, label in enumerate(type.members) if expected >> i & 1]
     return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))
@@ -212,20 +177,24 @@ def _json(type: SourceType, expected: Value, actual: Typed) -> bool:
         return False
 
 
-_COMPARE: Final[Mapping[Logical, Callable[[SourceType, Value, Typed], bool]]] = {
-    Logical.INT: _number,
-    Logical.YEAR: _number,
-    Logical.DECIMAL: _decimal,
-    Logical.FLOAT: _real,
-    Logical.DOUBLE: _real,
-    Logical.BIT: _bit,
-    Logical.TEXT: _number,
-    Logical.BINARY: _number,
-    Logical.DATE: _date,
-    Logical.DATETIME: _datetime,
-    Logical.TIMESTAMP: _timestamp,
-    Logical.TIME: _time,
-    Logical.ENUM: _enum,
-    Logical.SET: _set,
-    Logical.JSON: _json,
+_COMPARE: Final[Mapping[Logical, Mapping[str, Callable[[SourceType, Value, Typed], bool]]]] = {
+    Logical.INT: {"int": _equal, "decimal": _equal},
+    Logical.YEAR: {"int": _equal},
+    Logical.DECIMAL: {"decimal": _equal, "int": _whole, "string": _decimal},
+    Logical.FLOAT: {"float": _real, "double": _real},
+    Logical.DOUBLE: {"double": _real},
+    Logical.BIT: {"boolean": _bit, "int": _equal, "decimal": _equal},
+    Logical.TEXT: {"string": _equal},
+    Logical.BINARY: {"binary": _equal},
+    Logical.DATE: {"date": _equal, "string": _date},
+    Logical.DATETIME: {"timestamp_ntz": _equal, "string": _datetime},
+    Logical.TIMESTAMP: {"timestamp": _equal, "string": _zero},
+    Logical.TIME: {"interval": _equal, "string": _time},
+    Logical.ENUM: {"int": _equal, "string": _label},
+    Logical.SET: {"int": _equal, "decimal": _equal, "string": _labels, "array": _labels},
+    Logical.JSON: {"string": _json},
 }
+"""How a value is compared, by logical type and family. Further limits: DECIMAL as string only above 38 digits of precision and as
+an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
+ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {logical: frozenset(families) for logical, families in _COMPARE.items()}
+"""Accepted families of Spark types, by logical type."""

@@ -40,6 +40,8 @@ class Verdict(enum.StrEnum):
 
 BAD = frozenset({Verdict.FAIL, Verdict.ACCEPTED, Verdict.ERRORED, Verdict.TIMEOUT})
 """Verdicts that make a run exit with 1."""
+UNDECODED = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
+"""Verdicts on cases without rows to judge."""
 
 
 class HarnessFault(AssertionError):
@@ -287,6 +289,12 @@ class Judge:
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
 
+    def found(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
+        """The result with these findings in place of its own; one of a case that was not decoded as it is."""
+        if findings == result.findings or result.verdict in UNDECODED:
+            return result
+        return replace(result, verdict=self.verdict(result.case, findings, result.nulled), findings=findings)
+
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
         """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
         by_id = {rule.id: rule for rule in self.rules}
@@ -310,77 +318,53 @@ def _refused(rows: Sequence[OutputRow]) -> bool:
 
 
 class _Reader:
-    """Judges one case."""
+    """Judges one case. `change` is the owed change that is compared, `at` its message and row."""
 
     def __init__(self, judge: Judge, case: Case) -> None:
         self.judge = judge
         self.case = case
         self.findings: list[Finding] = []
         self.nulled = 0
+        self.at, self.change = (0, 0), Change(0, Kind.ROW)
         self._profile, self._tags = view = judge.seen_by_selectors(case)
         self._plans = judge.plans(view, case.level)
         self._counted: set[str] = set()
         self._several = any(len(w.changes) > 1 for w in case.written)
         self._conventions = judge.capabilities.conventions
 
-    def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
-        kind, op = change.kind.value, change.op or ""
+    def subject(self, name: str, aspect: Aspect, **more: str) -> Subject:
+        kind, op = self.change.kind.value, self.change.op or ""
         return Subject(self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more)
 
-    def check(
-        self,
-        fine: bool,
-        change: Change,
-        field_: str,
-        aspect: Aspect,
-        at: tuple[int, int],
-        path: str,
-        expected: object,
-        actual: object,
-        side: str = "",
-    ) -> bool:
-        key = (change.kind, change.op, field_, aspect, side, "")
+    def check(self, fine: bool, name: str, aspect: Aspect, path: str, expected: object, actual: object, side: str = "") -> bool:
+        key = (self.change.kind, self.change.op, name, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
-            found = (self.judge.find if aspect is Aspect.DIGITS else self.judge.own)(
-                self.subject(change, field_, aspect, side=side)
-            )
+            find = self.judge.find if aspect is Aspect.DIGITS else self.judge.own
+            found = find(self.subject(name, aspect, side=side))
             plan = self._plans[key] = (found,) if found else ()
-        if not plan:
-            return True
-        name = path if field_ in ("image", "change") else field_
-        return self.settle(fine, plan[0], aspect, at, path, expected, actual, name, side)
+        return not plan or self.settle(fine, plan[0], aspect, path, expected, actual, side)
 
     def settle(
-        self,
-        fine: bool,
-        rule: Rule,
-        aspect: Aspect,
-        at: tuple[int, int],
-        path: str,
-        expected: object,
-        actual: object,
-        name: str,
-        side: str,
+        self, fine: bool, rule: Rule, aspect: Aspect, path: str, expected: object, actual: object, side: str, column: str = ""
     ) -> bool:
-        self.count(rule, aspect, at, name, side)
+        self.count(rule, aspect, column or path, side)
         if not fine:
             if aspect is Aspect.DIGITS:
                 aspect = Aspect.VALUE if side else Aspect.FIELD
             self.judge.broken[rule.id] += 1
-            column = name if aspect in CELL else None
             shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
-            self.findings.append(Finding(self.case.id, rule.id, *at, aspect, path, *shown, side, column))
+            of_cell = column if aspect in CELL else None
+            self.findings.append(Finding(self.case.id, rule.id, *self.at, aspect, path, *shown, side, of_cell))
         return fine
 
-    def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:
+    def count(self, rule: Rule, aspect: Aspect, name: str, side: str) -> None:
         self.judge.compared[rule.id] += 1
         if self.judge.remembers and rule.id not in self._counted:
             self._counted.add(rule.id)
-            site = Site(self.case.id, at[0], at[1], aspect, name, side)
-            self.judge.remember(rule, self.case, site, self._several)
+            self.judge.remember(rule, self.case, Site(self.case.id, *self.at, aspect, name, side), self._several)
 
-    def shape(self, at: tuple[int, int], row: OutputRow) -> None:
+    def shape(self, row: OutputRow) -> None:
         """Checks the columns that depend on the row's kind."""
         if (rule := self.judge.law("row-shape")) is None:
             return
@@ -390,64 +374,50 @@ class _Reader:
             *((name, row.kind == Kind.ROW or getattr(row, name) is None) for name in ("before", "after")),
         ):
             wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
-            actual = getattr(row, name)
-            if not self.settle(fine, rule, Aspect.FIELD, at, name, f"{wanted} in a row of kind {row.kind}", actual, name, ""):
+            owed = f"{wanted} in a row of kind {row.kind}"
+            if not self.settle(fine, rule, Aspect.FIELD, name, owed, getattr(row, name), ""):
                 return
 
     def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
         for row in rows:
-            self.shape((number, row.row or 0), row)
+            self.at = number, row.row or 0
+            self.shape(row)
         if changes and changes[0].kind is Kind.CORRUPT:
-            self._corrupt(number, changes[0], rows)
+            self.at, self.change = (number, 0), changes[0]
+            self._corrupt(rows)
             return
         by_row: dict[int | None, list[OutputRow]] = {}
         for row in rows:
             by_row.setdefault(row.row, []).append(row)
-        rejected = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
-        for change in changes:
-            at = (number, change.row)
-            got = by_row.pop(change.row, [])
+        rejected = _refused(rows)
+        for self.change in changes:
+            self.at, path = (number, self.change.row), f"row {self.change.row}"
+            got = by_row.pop(self.change.row, [])
             if rejected:
                 got = list(rows)
-            here = self.check(bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), NO_OUTPUT)
-            if not here:
-                self._refused(change)
+            if self.check(bool(got), "change", Aspect.MISSING, path, self._what(), NO_OUTPUT):
+                self._compare(got[0])
+                told = f"{len(got)} output rows with row={self.change.row}"
+                self.check(len(got) == 1, "change", Aspect.EXTRA, path, "one output row", told)
             else:
-                self._change(at, change, got[0])
-                self.check(
-                    len(got) == 1,
-                    change,
-                    "change",
-                    Aspect.EXTRA,
-                    at,
-                    f"row {change.row}",
-                    "one output row",
-                    f"{len(got)} output rows with row={change.row}",
-                )
+                self._missed()
         if rejected and changes:
             return
         surplus = [row for rows_ in by_row.values() for row in rows_]
-        model = changes[-1] if changes else Change(0, Kind.ROW)
         if surplus or not changes:
-            wanted = f"{len(changes)} output row(s)"
-            self.check(
-                not surplus,
-                model,
-                "change",
-                Aspect.EXTRA,
-                (number, len(changes)),
-                "rows",
-                wanted,
-                f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}",
-            )
+            self.at, self.change = (number, len(changes)), changes[-1] if changes else Change(0, Kind.ROW)
+            told = f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}"
+            self.check(not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", told)
 
-    def _corrupt(self, number: int, change: Change, rows: Sequence[OutputRow]) -> None:
-        if change.anything:
-            wanted = "at least one output row"
+    def _what(self) -> str:
+        return f"{self.change.kind} {self.change.op or ''}".strip()
+
+    def _corrupt(self, rows: Sequence[OutputRow]) -> None:
+        if self.change.anything:
             fine = bool(rows) or STOPS in self._conventions
-            self.check(fine, change, "change", Aspect.MISSING, (number, 0), "rows", wanted, NO_OUTPUT)
+            self.check(fine, "change", Aspect.MISSING, "rows", "at least one output row", NO_OUTPUT)
             return
-        kinds = {Kind.CORRUPT, *(kind for kind, _ in change.accept)}
+        kinds = {Kind.CORRUPT, *(kind for kind, _ in self.change.accept)}
         # At level two a change of another kind has no row.
         none = STOPS in self._conventions or (self.case.level == 2 and len(kinds) > 1)
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
@@ -456,71 +426,56 @@ class _Reader:
         actual = NO_OUTPUT if not rows else "; ".join(_describe(row, column) for row in rows[:3])
         kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
         wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
-        self.check(fine or kept, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        self.check(fine or kept, "change", Aspect.ACCEPTED, "kind", wanted, actual)
         if kept:
-            self.check(False, change, "change", Aspect.KIND, (number, 0), "kind", wanted, actual)
+            self.check(False, "change", Aspect.KIND, "kind", wanted, actual)
         if cell:
             self.findings[-1] = replace(self.findings[-1], side="after", column=column)
 
-    def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
+    def _compare(self, row: OutputRow) -> None:
+        change = self.change
         if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
             wrong = f"CORRUPT: {error(row.error) if row.error else 'no error text'}"
-            self.check(False, change, "change", Aspect.CORRUPT, at, "kind", _what(change), wrong)
-            self._refused(change)
+            self.check(False, "change", Aspect.CORRUPT, "kind", self._what(), wrong)
+            self._missed()
             return
-        self.check(True, change, "change", Aspect.CORRUPT, at, "kind", "", "")
+        self.check(True, "change", Aspect.CORRUPT, "kind", "", "")
         pairs = {(change.kind, change.op), *change.accept}
         kinds = sorted({k.value for k, _ in pairs})
-        if not self.check(row.kind in kinds, change, "change", Aspect.KIND, at, "kind", " or ".join(kinds), row.kind):
+        if not self.check(row.kind in kinds, "change", Aspect.KIND, "kind", " or ".join(kinds), row.kind):
             return
         if row.kind != change.kind:
             return
         ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
         if change.op is Op.READ and READ_AS_INSERT in self._conventions:
             pairs.add((change.kind, Op.INSERT))
-        op_fits = (row.kind, row.op) in pairs
-        if not self.check(op_fits, change, "change", Aspect.OP, at, "op", " or ".join(ops), row.op):
+        if not self.check((row.kind, row.op) in pairs, "change", Aspect.OP, "op", " or ".join(ops), row.op):
             return
         if self.case.level == 1:
-            self._envelope(at, change, row)
+            self._envelope(row)
         for side, actual in (("before", row.before), ("after", row.after)):
             if change.kind is Kind.ROW:
-                self._image(at, change, side, self._expected(change, side), actual)
+                # The whole row, if the decoder completes before images.
+                whole = WHOLE_BEFORE in self._conventions and side == "before"
+                self._image(side, change.image(side, 2 if whole else self.case.level), actual)
 
-    def _expected(self, change: Change, side: str) -> Image | None:
-        """The owed image: of level two, if the decoder completes before images."""
-        whole = WHOLE_BEFORE in self._conventions and side == "before"
-        return change.image(side, 2 if whole else self.case.level)
-
-    def _refused(self, change: Change) -> None:
+    def _missed(self) -> None:
         """Counts the rules of cells that were not compared because the row is not there."""
         for side in ("before", "after"):
-            for cell in (change.image(side, self.case.level) or {}).values():
+            for cell in (self.change.image(side, self.case.level) or {}).values():
                 if cell.state in (State.VALUE, State.ONE_OF) and self.judge.capabilities.claims("types", cell.type.key):
-                    self.judge.refused[self._plan(change, side, cell)[2].id] += 1
+                    self.judge.refused[self._plan(side, cell)[2].id] += 1
 
-    def _envelope(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
-        expected: Mapping[str, Any] = {
-            "database": change.database,
-            "schema": change.schema,
-            "table": change.table,
-            "keys": change.keys,
-            "sql": change.sql,
-            "position": change.position,
-            "commit_time": change.commit_time_us,
-            "types": change.types,
-            "schema_version": change.schema_version,
-        }
+    def _envelope(self, row: OutputRow) -> None:
+        change = self.change
+        unknown = ("schema_version", *(("position", "commit_time") if self.case.origin is Origin.RECORDED else ()))
         for name in ENVELOPE:
             if name not in row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
-            want, got = expected[name], row.fields[name]
-            unknown = (
-                ("schema_version", "position", "commit_time") if self.case.origin is Origin.RECORDED else ("schema_version",)
-            )
+            want, got = getattr(change, "commit_time_us" if name == "commit_time" else name), row.fields[name]
             if name in unknown and want is None:
                 continue
-            if name in ("database", "schema", "table"):
+            if name in ("database", "schema", "table", "sql"):
                 fine = (want or "") == (got or "") or (name == "database" and got in change.databases)
             elif name == "keys":
                 fine = list(want or ()) == list(got or ()) or (len(got or ()), frozenset(got or ())) in [
@@ -528,8 +483,6 @@ class _Reader:
                 ]
             elif name == "types":
                 fine = dict(want or {}) == dict(got or {})
-            elif name == "sql":
-                fine = (want or "") == (got or "")
             else:
                 fine = want == got
             kept, shown = fine, ("", "") if fine else (value(want), value(got))
@@ -537,82 +490,77 @@ class _Reader:
                 kept = only_zones_apart(want, got)
                 shown = instant(want), f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}"
             if name == "commit_time":
-                fine |= not self.check(kept, change, name, Aspect.DIGITS, at, name, *shown)
-            self.check(fine, change, name, Aspect.FIELD, at, name, *shown)
+                fine |= not self.check(kept, name, Aspect.DIGITS, name, *shown)
+            self.check(fine, name, Aspect.FIELD, name, *shown)
 
-    def _image(
-        self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
-    ) -> None:
+    def _image(self, side: str, expected: Image | None, actual: Mapping[str, Any] | None) -> None:
         level = self.case.level
         if expected and all(cell.state is State.ANY for cell in expected.values()):
             self.judge.cells[State.ANY] += len(expected)
             return
         wanted = "NULL" if expected is None else "an image"
         got = None if actual is None else image(actual) if expected is None else "an image"
-        if not self.check((expected is None) == (actual is None), change, "image", Aspect.IMAGE, at, side, wanted, got, side):
+        if not self.check((expected is None) == (actual is None), "image", Aspect.IMAGE, side, wanted, got, side):
             return
         if expected is None or actual is None:
             return
         for column, cell in expected.items():
-            self._cell(at, change, side, column, cell, actual)
+            self._cell(side, column, cell, actual)
         if level == 1 and len(actual) > sum(c in actual for c in expected):
             surplus = sorted(set(actual) - set(expected))
-            rule = self.judge.own(self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
+            rule = self.judge.own(self.subject("cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
             path = f"{side}[{surplus[0]!r}]"
-            got = value(actual[surplus[0]])
-            self.settle(False, rule, Aspect.PRESENCE, at, path, "no such column", got, surplus[0], side)
+            self.settle(False, rule, Aspect.PRESENCE, path, "no such column", value(actual[surplus[0]]), side, surplus[0])
 
-    def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
+    def _cell(self, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
         self.judge.cells[state] += 1
         if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
             return
         if level == 2 and state is State.ABSENT:
             if column in actual and self.judge.capabilities.claims("types", cell.type.key):
-                self._absent(at, change, side, column, cell, actual[column])
+                self._absent(side, column, cell, actual[column])
             return
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
-        plan = self._plan(change, side, cell)
-        path = f"{side}[{column!r}]"
-        there = column in actual
-        presence, null, valued, *digits = plan
+        presence, null, valued, *digits = self._plan(side, cell)
+        path, there = f"{side}[{column!r}]", column in actual
         if level == 1 or not there:
             want = "absent" if state is State.ABSENT else "present"
             fine = there == (state is not State.ABSENT)
             got = "absent" if not there else want if fine else value(actual[column])
-            if not self.settle(fine, presence, Aspect.PRESENCE, at, path, want, got, column, side):
+            if not self.settle(fine, presence, Aspect.PRESENCE, path, want, got, side, column):
                 return
         if state is State.ABSENT:
             return
         got = actual[column]
         if state is State.ANY and level == 2:
             fine = got is None or not is_impossible(cell, got)
-            self.settle(fine, valued, Aspect.VALUE, at, path, "NULL, or a value", "" if fine else typed(got), column, side)
+            self.settle(fine, valued, Aspect.VALUE, path, "NULL, or a value", "" if fine else typed(got), side, column)
             return
         if state is State.NULL:
-            self.settle(got is None, null, Aspect.NULL, at, path, "NULL", "" if got is None else value(got), column, side)
+            self.settle(got is None, null, Aspect.NULL, path, "NULL", "" if got is None else value(got), side, column)
             return
         if got is None and level == 2 and null_is_fine(cell):
-            self.count(valued, Aspect.VALUE, at, column, side)
+            self.count(valued, Aspect.VALUE, column, side)
             return
         if got is None:
-            self.settle(False, null, Aspect.NULL, at, path, cell_text(cell, level), "NULL", column, side)
+            self.settle(False, null, Aspect.NULL, path, cell_text(cell, level), "NULL", side, column)
             return
-        self.count(null, Aspect.NULL, at, column, side)
+        self.count(null, Aspect.NULL, column, side)
         if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
         fine = same_text(cell, got) if level == 1 else same_value(cell, got)
         shown = ("", "") if fine else (cell_text(cell, level), typed(got) + shift(cell, got, self.case.deployment.time_zone))
         for rule in digits:  # What these break breaks no second rule.
-            fine |= not self.settle(fine or same_digits(cell, got), rule, Aspect.DIGITS, at, path, *shown, column, side)
-        self.settle(fine, valued, Aspect.VALUE, at, path, *shown, column, side)
+            fine |= not self.settle(fine or same_digits(cell, got), rule, Aspect.DIGITS, path, *shown, side, column)
+        self.settle(fine, valued, Aspect.VALUE, path, *shown, side, column)
 
-    def _absent(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, got: Any) -> None:
+    def _absent(self, side: str, column: str, cell: Cell, got: Any) -> None:
         """Judges a typed cell whose column the message does not hold. A value is made up, unless it is the bytes' or the after
         image's, or the column is NOT NULL, where an output's type may leave no other way."""
-        wire = (change.image(side, 1) or {}).get(column)
-        after = (change.image("after", 2) or {}).get(column) if side == "before" else None
+        wire = (self.change.image(side, 1) or {}).get(column)
+        after = (self.change.image("after", 2) or {}).get(column) if side == "before" else None
         if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
             return
         filled = after is not None and after.state in (State.VALUE, State.ONE_OF) and got is not None and same_value(after, got)
@@ -621,28 +569,19 @@ class _Reader:
             self.nulled += NULL_FOR_ABSENT not in self._conventions
             return
         path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
-        self.settle(False, self._plan(change, side, cell)[0], Aspect.PRESENCE, at, path, want, typed(got), column, side)
+        self.settle(False, self._plan(side, cell)[0], Aspect.PRESENCE, path, want, typed(got), side, column)
 
-    def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
-        key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
+    def _plan(self, side: str, cell: Cell) -> tuple[Rule, ...]:
+        type, key = cell.type, (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state)
         owners = self._plans.get(key)
         if owners is None:
-            more = {
-                "side": side,
-                "type": cell.type.key,
-                "logical": cell.type.logical.value,
-                "cls": cell.cls,
-                "state": cell.state.value,
-            }
-            three = (self.judge.own(self.subject(change, "cell", aspect, **more)) for aspect in CELL)
-            typed_moment = self.case.level == 2 and cell.type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
-            digits = self.judge.find(self.subject(change, "cell", Aspect.DIGITS, **more)) if typed_moment else None
+            told = {"type": type.key, "logical": type.logical.value, "cls": cell.cls, "state": cell.state.value}
+            four = [self.subject("cell", aspect, side=side, **told) for aspect in (*CELL, Aspect.DIGITS)]
+            three = map(self.judge.own, four[:3])
+            typed_moment = self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
+            digits = self.judge.find(four[3]) if typed_moment else None
             owners = self._plans[key] = (*three, *filter(None, [digits]))
         return owners
-
-
-def _what(change: Change) -> str:
-    return f"{change.kind} {change.op or ''}".strip()
 
 
 def _describe(row: OutputRow, column: str = "") -> str:

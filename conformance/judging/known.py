@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import matches
 from conformance.judging.causes import covers
-from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.judge import UNDECODED, CaseResult, Finding, Verdict
 from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
@@ -116,7 +116,7 @@ class Expectations:
 
 def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
     """The verdict of a finding alone."""
-    if case in (Verdict.ERRORED, Verdict.TIMEOUT):
+    if case in UNDECODED:
         return case
     if rule.obligation is Obligation.MUST:
         return Verdict.ACCEPTED if finding.aspect is Aspect.ACCEPTED else Verdict.FAIL

@@ -9,12 +9,15 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.cases.catalogue import Call
+from conformance.engines.engine import DecodeRaised, Engine, Lost, Request, lay_out
 from conformance.engines.specs import is_command
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
@@ -22,7 +25,7 @@ from conformance.judging.results import Failure, FormatResult
 from conformance.rules.rules import Aspect, Rule
 from conformance.running import laws
 from conformance.running.isolating import AGAIN, stray_finding
-from conformance.running.prepared import Prepared
+from conformance.running.prepared import Prepared, request
 from generators.errors import HarnessError
 from generators.model import Case, Origin
 
@@ -51,23 +54,6 @@ class Alone:
     beside: tuple[Place, ...] = ()
 
     @classmethod
-    def ask(
-        cls,
-        engine: Engine,
-        handle: str,
-        case: Case,
-        places: tuple[Place, ...],
-        decoder: str,
-        mapping: Mapping[str, str],
-        beside: tuple[Place, ...] = (),
-    ) -> Alone:
-        """Asks for a case whose messages are at these places of an open handle."""
-        table = case.tables[0] if case.level == 2 else None
-        request = Request(handle, to_ranges((*beside, *places)), decoder, case.level, case.deployment, table, mapping=mapping)
-        request = replace(request, tables=case.tables)
-        return cls(case, request, places, engine.decode(request), beside=beside)
-
-    @classmethod
     def laid_out(
         cls, engine: Engine, case: Case, decoder: str, mapping: Mapping[str, str], neighbours: Sequence[Case] = ()
     ) -> Alone:
@@ -76,26 +62,26 @@ class Alone:
         laid, source = lay_out(engine.directory, handle, [w.message for one in (*neighbours, case) for w in one.written])
         engine.open(handle, source)
         beside, places = tuple(laid[: -len(case.written)]), tuple(laid[-len(case.written) :])
-        return replace(cls.ask(engine, handle, case, places, decoder, mapping, beside), own=True)
+        table = case.tables[0] if case.level == 2 else None
+        asked = Request(handle, source.ranges, decoder, case.level, case.deployment, table, mapping=mapping, tables=case.tables)
+        return cls(case, asked, places, engine.decode(asked), True, beside)
 
     def findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
         """The case's findings; of a law that concerns surroundings, with those of other ones. Raises DecodeRaised,
         DecodeTimeout, ChildDied and HarnessError."""
         try:
-            return self._findings(engine, judge, rule)
+            outputs = read(self.future.result(), self.case.level)
+            table = self.request.table.name if self.request.table else None
+            found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places], table).findings)
+            if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
+                found.append(stray)
+            if rule.law in ("batch", "environment") and not self.beside:
+                owners = {place: (self.case, number) for number, place in enumerate(self.places)}
+                found += laws.again(engine, self.request, owners, judge)
+            return found
         finally:
             if self.own:
                 engine.release(self.request.handle)
-
-    def _findings(self, engine: Engine, judge: Judge, rule: Rule) -> list[Finding]:
-        outputs = read(self.future.result(), self.case.level)
-        table = self.request.table.name if self.request.table else None
-        found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places], table).findings)
-        if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
-            found.append(stray)
-        if rule.law in ("batch", "environment") and not self.beside:
-            found += laws.again(engine, self.request, {place: (self.case, i) for i, place in enumerate(self.places)}, judge)
-        return found
 
 
 def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str) -> bool:
@@ -107,117 +93,115 @@ def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str
 def move(engine: Engine, one: Prepared, result: FormatResult, failures: Sequence[Failure]) -> FormatResult:
     """The result with the findings moved to batch independence whose failure's case, among the same published records, passes
     alone."""
-    judge = Judge(tuple(rule.rule for rule in result.rules), one.loaded.capabilities)
+    trial = _Trial(engine, one)
 
     def published(case: Case) -> Alone:
-        places = tuple(one.place(written.message) for written in case.written)
-        return Alone.ask(engine, one.handle, case, places, one.decoder, one.settings.mapping)
+        table = case.tables[0] if case.level == 2 else None
+        asked = request(one, Call(case.format, case.deployment, case.level, (case,), table), (case,))
+        return Alone(case, asked, tuple(one.place(written.message) for written in case.written), engine.decode(asked))
 
     asked = [f for f in failures if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN]
-    tried = _tried(engine, asked, published, judge, one.decoder, SAMPLED)
+    tried = trial.turns(asked, published, SAMPLED)
     gone = {(failure.rule.id, key) for failure in asked if not tried.get(id(failure), True) for key in failure.keys}
-    return _moved(judge, result, gone) if gone else result
+    return _moved(trial.judge, result, gone) if gone else result
 
 
 def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
     """The failures, each with whether its case was seen to fail alone; in place of a reduced one that passes alone its `whole`
     one, with the neighbours that it needs, if they were found."""
-    judge = Judge(one.rules, one.loaded.capabilities)
-
-    def laid_out(case: Case) -> Alone:
-        return Alone.laid_out(engine, case, one.decoder, one.settings.mapping)
+    trial = _Trial(engine, one)
 
     def asked(some: Iterable[Failure]) -> list[Failure]:
         return [f for f in some if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT]
 
-    tried = _tried(engine, asked(small), laid_out, judge, one.decoder)
+    tried = trial.turns(asked(small), trial.laid_out)
     chosen = [f if tried.get(id(f), True) else origin for f, origin in zip(small, whole, strict=True)]
-    again = [failure for failure in chosen if id(failure) not in tried]
-    tried |= _tried(engine, asked(again), laid_out, judge, one.decoder)
+    tried |= trial.turns(asked(failure for failure in chosen if id(failure) not in tried), trial.laid_out)
     until = time.monotonic() + SEARCH_S
 
     def told(failure: Failure, origin: Failure) -> Failure:
         seen = tried.get(id(failure), False)
         among = failure.rule.law == "batch" or (id(failure) in tried and not seen)
-        needed = _needed(engine, one, origin, judge, until) if among and not origin.known else ()
+        needed = trial.needed(origin, until) if among and not origin.known else ()
         why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
         return replace(origin, neighbours=needed, reduced=why) if needed else replace(failure, alone=seen)
 
     return [told(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
 
 
-def _needed(engine: Engine, one: Prepared, failure: Failure, judge: Judge, until: float) -> tuple[Case, ...]:
-    """Cases of its call behind which the failure's case always fails, as few as are found until then; none if there are none."""
-    case = failure.result.case
-    first = case.id.removesuffix(AGAIN)
-    call = next((call for call in one.calls if any(other.id == first for other in call.cases)), None)
-    others = [other for other in call.cases if other.id != case.id] if call else []
+class _Trial:
+    """Decodes failing cases alone."""
 
-    def fails(some: Sequence[Case]) -> bool:
-        if is_command(one.decoder):
-            engine.renew()
-        asked = Alone.laid_out(engine, case, one.decoder, one.settings.mapping, some)
-        return _fails(engine, asked, failure, judge.empty())
+    def __init__(self, engine: Engine, one: Prepared) -> None:
+        self.engine, self.one = engine, one
+        self.judge = Judge(one.rules, one.loaded.capabilities)
 
-    try:
-        if not others or time.monotonic() > until or not fails(others):
-            return ()
-        size = -(-len(others) // 2)
-        while size and time.monotonic() < until:
-            for start in range(len(others) - size, -1, -size):
-                left = [*others[:start], *others[start + size :]]
-                if left and time.monotonic() < until and fails(left):
-                    others = left
-            size //= 2
-        return tuple(others) if len(others) <= NEIGHBOURS and all(fails(others) for _ in range(TURNS)) else ()
-    except HarnessError:
+    def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
+        """See Alone."""
+        return Alone.laid_out(self.engine, case, self.one.decoder, self.one.settings.mapping, neighbours)
+
+    def turns(self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0) -> dict[int, bool]:
+        """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no
+        more are asked if all of so many fail."""
+        found: dict[int, bool] = {}
+        until = time.monotonic() + LIMIT_S
+        if not is_command(self.one.decoder) and failures:
+            self.engine.renew()
+
+        def turn(some: Iterable[Failure]) -> None:
+            for failure in some:
+                if time.monotonic() > until:
+                    return
+                fails = self._fails(failure, partial(ask, failure.result.case))
+                found[id(failure)] = fails and found.get(id(failure), True)
+
+        with suppress(HarnessError):  # the engine is at its end; what is known stands
+            step = max(1, len(failures) // sampled) if sampled else 1
+            turn(failures[::step])
+            if sampled and all(found.values()):
+                return found
+            turn(failure for failure in failures if id(failure) not in found)
+            for _ in range(TURNS - 1):
+                if all(found.values()):
+                    break
+                turn([failure for failure in failures if found.get(id(failure))])
+        return found
+
+    def _fails(self, failure: Failure, ask: Callable[[], Alone]) -> bool:
+        """Whether a case of the failure, in a new process, fails."""
+        if is_command(self.one.decoder):
+            self.engine.renew()
+        asked, judge = ask(), self.judge.empty()
+        try:
+            findings = asked.findings(self.engine, judge, failure.rule)
+        except (DecodeRaised, Lost):
+            return True
+        return convicts(judge, asked.case, findings, failure.rule.id, failure.finding.rule, failure.finding.instead)
+
+    def needed(self, failure: Failure, until: float) -> tuple[Case, ...]:
+        """Cases of its call behind which the failure's case always fails, as few as are found until then; none if there are
+        none."""
+        case = failure.result.case
+        first = case.id.removesuffix(AGAIN)
+        call = next((call for call in self.one.calls if any(other.id == first for other in call.cases)), None)
+        others = [other for other in call.cases if other.id != case.id] if call else []
+
+        def fails(some: Sequence[Case]) -> bool:
+            return self._fails(failure, partial(self.laid_out, case, some))
+
+        with suppress(HarnessError):
+            if not others or time.monotonic() > until or not fails(others):
+                return ()
+            size = -(-len(others) // 2)
+            while size and time.monotonic() < until:
+                for start in range(len(others) - size, -1, -size):
+                    left = [*others[:start], *others[start + size :]]
+                    if left and time.monotonic() < until and fails(left):
+                        others = left
+                size //= 2
+            if len(others) <= NEIGHBOURS and all(fails(others) for _ in range(TURNS)):
+                return tuple(others)
         return ()
-
-
-def _tried(
-    engine: Engine,
-    failures: Sequence[Failure],
-    ask: Callable[[Case], Alone],
-    judge: Judge,
-    decoder: str,
-    sampled: int = 0,
-) -> dict[int, bool]:
-    """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no more
-    are asked if all of so many fail."""
-    found: dict[int, bool] = {}
-    until = time.monotonic() + LIMIT_S
-    if not is_command(decoder) and failures:
-        engine.renew()
-
-    def turn(some: Iterable[Failure]) -> None:
-        for failure in some:
-            if time.monotonic() > until:
-                return
-            if is_command(decoder):
-                engine.renew()
-            found[id(failure)] = _fails(engine, ask(failure.result.case), failure, judge.empty()) and found.get(id(failure), True)
-
-    try:
-        step = max(1, len(failures) // sampled) if sampled else 1
-        turn(failures[::step])
-        if sampled and all(found.values()):
-            return found
-        turn(failure for failure in failures if id(failure) not in found)
-        for _ in range(TURNS - 1):
-            if all(found.values()):
-                break
-            turn([failure for failure in failures if found.get(id(failure))])
-    except HarnessError:
-        pass  # the engine is at its end; what is known stands
-    return found
-
-
-def _fails(engine: Engine, alone: Alone, failure: Failure, judge: Judge) -> bool:
-    try:
-        findings = alone.findings(engine, judge, failure.rule)
-    except (DecodeRaised, DecodeTimeout, ChildDied):
-        return True
-    return convicts(judge, alone.case, findings, failure.rule.id, failure.finding.rule, failure.finding.instead)
 
 
 def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> FormatResult:
@@ -233,10 +217,7 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
         yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", told)
 
     def case(old: CaseResult) -> CaseResult:
-        findings = tuple(new for each in old.findings for new in finding(each))
-        if findings == old.findings or old.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
-            return old
-        return replace(old, findings=findings, verdict=judge.verdict(old.case, findings, old.nulled))
+        return judge.found(old, tuple(new for each in old.findings for new in finding(each)))
 
     cases, total = tuple(map(case, result.cases)), sum(taken.values())
     counts: dict[str, Any] = {name: -number for name, number in taken.items()} | {law: total}

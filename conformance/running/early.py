@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.cases.catalogue import Call, calls, named_cases, profiles
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Loaded, lay_out
+from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.judge import CaseResult, Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
@@ -35,7 +35,8 @@ _SUFFIX: Final = "-first"
 
 @dataclass(slots=True)
 class Early:
-    """Cases whose messages the engine has; `ask` asks for their decoding, `broken` waits for it."""
+    """Cases whose messages the engine has; `ask` asks for their decoding, `breaks` waits for it. `findings` are each rule's first
+    one; none if decoding failed, which is looked into among all cases."""
 
     settings: Settings
     engine: Engine
@@ -66,7 +67,7 @@ class Early:
         one, call, future = self.asked
         try:
             outputs = read(future.result(), call.level)
-        except (ChildDied, DecodeTimeout) as error:
+        except Lost as error:
             failing(self.listen, call.name, error)
             self.always = always(self.engine, one, call, error)
             return True
@@ -76,10 +77,6 @@ class Early:
             self.engine.release(one.handle)
         self.findings = tuple(self._found(one, call, outputs))
         return any(result.verdict not in ACQUITTING for _, result in self.findings)
-
-    def broken(self) -> Sequence[tuple[Finding, CaseResult]]:
-        """Each rule's first finding; nothing if decoding failed, which is looked into among all cases."""
-        return self.findings
 
     def _found(
         self, one: Prepared, call: Call, outputs: Mapping[Place, Sequence[OutputRow]]
@@ -102,14 +99,10 @@ def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener)
     cases = list(named_cases(fmt, profiles(fmt, settings.writer_profile)[:1]))
     messages = [w.message for case in cases for w in case.written]
     places, source = lay_out(engine.directory, _handle(fmt), messages)
-    engine.open(_handle(fmt), source).add_done_callback(_quiet)
+    engine.open(_handle(fmt), source)  # if it fails, so does the decode call
     by_message = {id(message): place for message, place in zip(messages, places, strict=True)}
     return Early(settings, engine, fmt, cases, by_message, listen)
 
 
 def _handle(fmt: Format[Any]) -> str:
     return f"{fmt.name}{_SUFFIX}"
-
-
-def _quiet(_future: Future[Any]) -> None:
-    """A failed opening fails again in the decode call."""

@@ -23,11 +23,6 @@ PARTS: Final = 8
 T = TypeVar("T")
 
 
-def lost(error: Lost, began: float) -> float:
-    """The decoder's time in a call that began then and lost its process."""
-    return time.monotonic() - began if error.lost_s is None else error.lost_s
-
-
 def parts(items: Sequence[T], number: int = PARTS) -> list[Sequence[T]]:
     """The items in parts of about one size, the first part last."""
     size = -(-len(items) // number)
@@ -40,30 +35,42 @@ def probe_s(timeout_s: float) -> float:
 
 
 class Search(Generic[T]):
-    """The parts still to ask. `cold`: the next call is the first of its process.
+    """The parts still to ask; none is left once the calls that hung or ended the process have cost too much. `cold`: the next
+    call is the first of its process.
 
     An item alone that does not end in such a call is not convicted at once, since a busy machine may be guilty: it is asked again
     at the end, in a process that has answered other calls, if any of them is answered.
     """
 
-    def __init__(self, waiting: Sequence[Sequence[T]], cold: bool) -> None:
+    def __init__(self, waiting: Sequence[Sequence[T]], timeout_s: float, cold: bool) -> None:
         self.waiting, self.cold, self.doubted = list(waiting), cold, list[tuple[T, Exception]]()
-        self._again = False
+        self._again, self._left_s, self._deaths = False, HANGS * timeout_s, 0
 
     def __bool__(self) -> bool:
-        return bool(self.waiting or self.doubted)
+        return bool(self.waiting or self.doubted) and self._left_s > 0 and self._deaths < DEATHS
 
     def pop(self) -> Sequence[T]:
         """The part to ask next."""
         self._again = not self.waiting
         return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
 
-    def convicts(self, item: T, error: Exception) -> bool:
-        """Whether an unanswered call with this item alone convicts it."""
-        if isinstance(error, DecodeTimeout) and self.cold and not self._again:
-            self.doubted.append((item, error))
-            return False
-        return True
+    def convicts(self, some: Sequence[T], error: Exception, began: float) -> bool:
+        """Whether a call that began then and failed convicts an item that was asked alone; several are divided."""
+        if isinstance(error, Lost):
+            self._left_s -= time.monotonic() - began if error.lost_s is None else error.lost_s
+            self._deaths += isinstance(error, ChildDied)
+        doubtful = isinstance(error, DecodeTimeout) and self.cold and not self._again
+        self.cold = isinstance(error, Lost)
+        if len(some) > 1:
+            self.waiting += divided(some, error)
+        elif doubtful:
+            self.doubted.append((some[0], error))
+        return len(some) == 1 and not doubtful
+
+
+def divided(items: Sequence[T], error: Exception) -> list[Sequence[T]]:
+    """The items of a call that failed, in parts."""
+    return parts(items, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 
 def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float) -> dict[T, Exception]:
@@ -72,19 +79,15 @@ def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], time
     `ask` is given items and their time limit, 0 for the engine's own.
     """
     convicted: dict[T, Exception] = {}
-    search, lost_s, deaths = Search(parts(items), cold=True), 0.0, 0
-    while search and lost_s < HANGS * timeout_s and deaths < DEATHS:
+    search = Search(parts(items), timeout_s, cold=True)
+    while search:
         some, began = search.pop(), time.monotonic()
         try:
             ask(some, probe_s(timeout_s) if len(some) > 1 else 0.0)
             search.cold = False
         except DecodeRaised:
             search.cold = False
-        except (DecodeTimeout, ChildDied) as error:
-            lost_s, deaths = lost_s + lost(error, began), deaths + isinstance(error, ChildDied)
-            if len(some) > 1:
-                search.waiting += parts(some)
-            elif search.convicts(some[0], error):
+        except Lost as error:
+            if search.convicts(some, error, began):
                 convicted[some[0]] = error
-            search.cold = True
     return convicted | dict(search.doubted)

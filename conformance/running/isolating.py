@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,10 +13,10 @@ from conformance.cases.catalogue import Call
 from conformance.engines.command import RecordsRaised
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Lost
 from conformance.judging.judge import Finding, Judge, Verdict
-from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.rules.rules import Aspect
 from conformance.running import laws
-from conformance.running.hangs import DEATHS, HANGS, PARTS, PROBE_S, Search, lost, parts, probe_s
+from conformance.running.hangs import PROBE_S, Search, divided, probe_s
 from conformance.running.prepared import Prepared, request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
@@ -31,8 +32,6 @@ COLD: Final = "in the first call of a process, and no time was left to ask again
 
 _TASK: Final = re.compile(r"(?<=[Tt]ask )[\d.]+|(?<=stage )[\d.]+|(?<=TID )\d+")
 """Numbers in Spark's errors that differ from call to call."""
-
-Outputs = Mapping[Place, Sequence[OutputRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +67,19 @@ def always(engine: Engine, prepared: Prepared, call: Call, first: Exception) -> 
     """What every call ends with, if two cases of this call, which ended with `first`, end alone as it did. Both together have
     its time limit, or `PROBE_S` each."""
     limit_s = prepared.settings.timeout_s
-    tried = call.cases[:: max(1, len(call.cases) - 1)] if len(call.cases) > 2 else ()
+    tried = (call.cases[0], call.cases[-1]) if len(call.cases) > 2 else ()
     for case in tried:
         asked = request(prepared, replace(call, foreign=()), [case])
         if isinstance(first, DecodeTimeout):
             asked = replace(asked, limit_s=min(limit_s, max(PROBE_S, limit_s / 2)))
         try:
             engine.decode(asked).result()
-        except (DecodeTimeout, ChildDied) as error:
+            return None
+        except Lost as error:
             if type(error) is not type(first):
                 return None
             first = error
         except (DecodeRaised, HarnessError):
-            return None
-        else:
             return None
     return EveryCall(first, tried) if tried else None
 
@@ -113,8 +111,9 @@ def isolate(
             prepared.futures[number] = engine.decode(request(prepared, again, again.cases))
     if isinstance(every := prepared.always, EveryCall):
         return {}, [Blamed(case, every.verdict, str(every), alone=case.id in every.tried) for case in cases]
-    search, performed, lost_s, deaths = Search([cases] if first is None else _split(cases, first), killed), 0, 0.0, 0
-    while search and performed < CALLS and lost_s < HANGS * limit_s and deaths < DEATHS:
+    whole = first is None or isinstance(first, RecordsRaised)
+    search, performed = Search([cases] if whole or first is None else divided(cases, first), limit_s, killed), 0
+    while search and performed < CALLS:
         some = search.pop()
         asked = request(prepared, bare, some)
         if isinstance(first, DecodeTimeout) and len(some) > 1:
@@ -128,14 +127,10 @@ def isolate(
             errors = {c.id: error.errors[p] for c in some for w in c.written if (p := prepared.place(w.message)) in error.errors}
             blamed += [Blamed(case, Verdict.ERRORED, errors[case.id]) for case in some if case.id in errors]
             outputs |= read(error.table, call.level)
-        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            if not isinstance(error, DecodeRaised):
-                first, lost_s, deaths = error, lost_s + lost(error, began), deaths + isinstance(error, ChildDied)
-            if len(some) > 1:
-                search.waiting += _split(some, error)
-            elif search.convicts(some[0], error):
+        except (DecodeRaised, Lost) as error:
+            first = error if isinstance(error, Lost) else first
+            if search.convicts(some, error, began):
                 blamed.append(Blamed(some[0], verdict_of(error), str(error)))
-            search.cold = not isinstance(error, DecodeRaised)
     blamed += [Blamed(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted]
     verdict = Verdict.ERRORED if first is None else verdict_of(first)
     why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}: {first}"
@@ -145,25 +140,22 @@ def isolate(
 def _alike(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case]) -> list[Blamed]:
     """All cases, if each of a few, spread over them, raises alone with one and the same text: no search tells more. Else none."""
     tried = [cases[number * (len(cases) - 1) // (ALIKE - 1)] for number in range(ALIKE)]
-    texts = set[str]()
+    lines, text = set[str](), ""
     for case in tried:
         try:
             engine.decode(request(prepared, call, [case])).result()
-        except (DecodeTimeout, ChildDied):
+        except Lost:
             return []
         except DecodeRaised as error:
-            texts.add(str(error))
+            text = str(error)
+            lines.add(_TASK.sub("", text.partition("\n")[0]))
         else:
             return []
-        if len({_TASK.sub("", _first_line(text)) for text in texts}) > 1:
+        if len(lines) > 1:
             return []
-    why = f"{texts.pop()}\nEach of {ALIKE} messages that were decoded alone raises this."
+    why = f"{text}\nEach of {ALIKE} messages that were decoded alone raises this."
     ids = {case.id for case in tried}
     return [Blamed(case, Verdict.ERRORED, why, alone=case.id in ids) for case in cases]
-
-
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]
 
 
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
@@ -174,45 +166,25 @@ def verdict_of(error: Exception) -> Verdict:
     return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
 
 
-def _split(cases: Sequence[Case], error: Exception) -> list[Sequence[Case]]:
-    """The cases in parts, the first part last."""
-    if isinstance(error, RecordsRaised):
-        return [cases]
-    return parts(cases, 2 if isinstance(error, DecodeRaised) else PARTS)
-
-
 def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge) -> Iterator[Finding]:
-    """The finding on rows at places that the call did not hold, at the smallest part of the call that has such rows."""
-    bare = replace(call, foreign=())
+    """The finding on rows at places that the call did not hold, at one case, by halving; at the first case of a part of which no
+    half has such rows, or one fails."""
 
-    def decoded(cases: Sequence[Case]) -> Outputs:
-        return read(engine.decode(request(prepared, bare, cases)).result(), call.level)
+    def found(part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()) -> Finding | None:
+        asked = (*(w.message for case in part for w in case.written), *more)
+        return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, asked)))
 
-    asked = [prepared.place(w.message) for case in call.cases for w in case.written]
-    finding = stray_finding(judge, call.cases[0].id, outputs, {*asked, *map(prepared.place, call.foreign)})
-    if finding is not None:
-        yield _narrowed(finding, call.cases, decoded, prepared, judge)
-
-
-def _narrowed(
-    finding: Finding, cases: Sequence[Case], decoded: Callable[[Sequence[Case]], Outputs], prepared: Prepared, judge: Judge
-) -> Finding:
-    """The finding at one case, by halving; at the first case where smaller parts have no such rows, or fail."""
-    while len(cases) > 1:
-        half = len(cases) // 2
-        for part in (cases[:half], cases[half:]):
-            try:
-                outputs = decoded(part)
-            except (DecodeRaised, DecodeTimeout, ChildDied, HarnessError):
-                return finding
-            places = {prepared.place(w.message) for case in part for w in case.written}
-            smaller = stray_finding(judge, part[0].id, outputs, places)
-            if smaller is not None:
-                finding, cases = smaller, part
-                break
-        else:
-            return finding
-    return finding
+    bare, cases = replace(call, foreign=()), call.cases
+    finding = smaller = found(cases, outputs, call.foreign)
+    with suppress(DecodeRaised, Lost, HarnessError):
+        while smaller and len(cases) > 1:
+            for part in (cases[: len(cases) // 2], cases[len(cases) // 2 :]):
+                smaller = found(part, read(engine.decode(request(prepared, bare, part)).result(), call.level))
+                if smaller:
+                    finding, cases = smaller, part
+                    break
+    if finding:
+        yield finding
 
 
 def stray_finding(judge: Judge, case: str, outputs: Outputs, asked: Collection[Place]) -> Finding | None:

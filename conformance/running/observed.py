@@ -31,7 +31,7 @@ from conformance.engines.specs import decoder_of
 from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
-from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities, Judge
+from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VALUES, Capabilities
 from conformance.judging.known import EntryTracker as Known
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, circumstances
@@ -39,7 +39,7 @@ from conformance.rules.rules import rules
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
 from conformance.running.prepared import Prepared, Settings, request
-from conformance.running.run import Evidence, finish, load
+from conformance.running.run import finish, load
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
 from generators.wire_format import Format, Profile
@@ -118,7 +118,7 @@ def observe(
     right = _right(reference, theirs)
     call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
     note("the decoder")
-    evidence = Evidence(Judge(rules(fmt.name), loaded.capabilities))
+    evidence: dict[str, dict[Place, list[OutputRow]]] = {}
     one.futures.append(engine.decode(request(one, call, call.cases)))
     one.laws = laws.submit(engine, one)
     result = finish(engine, one, listen, evidence)
@@ -126,7 +126,7 @@ def observe(
     by_case = dict(zip((case.id for case in one.owners.values()), taken, strict=True))
     found = _Differences(one, by_case, call, loaded.capabilities)
     failed = {case.case.id for case in result.cases if any(finding.path == "decoding" for finding in case.findings)}
-    found.compare(right, evidence.outputs.get(call.name, {}), "", failed)
+    found.compare(right, evidence.get(call.name, {}), "", failed)
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -96,29 +96,13 @@ class Sample:
     trials: list[Trial]
 
 
-class First(Protocol):
-    """The cases that are judged before all others."""
-
-    @property
-    def always(self) -> Exception | None:
-        """What every call ends with, if that is known."""
-        ...
-
-    def breaks(self) -> bool:
-        """Whether they break a rule."""
-        ...
-
-    def broken(self) -> Sequence[tuple[Finding, CaseResult]]:
-        """The first finding of each rule that they break."""
-        ...
-
-
 @dataclass(slots=True)
 class Prepared:
     """A format of a run with published messages and submitted calls.
 
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the results and rows of calls that
-    their group's rows acquitted. `always` is what every call ends with, once that is known: no other is asked.
+    their group's rows acquitted. `shown` are the first findings of the cases that were judged before all others. `always` is what
+    every call ends with, once that is known: no other is asked.
     """
 
     settings: Settings
@@ -132,7 +116,7 @@ class Prepared:
     drawn: int = 0
     futures: list[Future[pa.Table]] = field(default_factory=list)
     kept: frozenset[str] = frozenset()
-    first: First | None = None
+    shown: Sequence[tuple[Finding, CaseResult]] = ()
     laws: list[Sample] = field(default_factory=list)
     owners: dict[int, Case] = field(default_factory=dict)
     mixed: dict[int, Mixed] = field(default_factory=dict)

@@ -6,38 +6,20 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.brokers import registry
 from conformance.brokers.jars import java_words
-from conformance.cases import tables
-from conformance.cases.catalogue import (
-    Call,
-    calls,
-    drawn_cases,
-    find_scenario,
-    matches,
-    named_cases,
-    profiles,
-    recorded_cases,
-    repeating,
-)
+from conformance.cases import catalogue, tables
+from conformance.cases.catalogue import Call, matches, profiles
 from conformance.cases.covering import covering
-from conformance.engines.engine import (
-    DecodeRaised,
-    Engine,
-    Loaded,
-    Lost,
-    PlanFailed,
-    RecordSource,
-    lay_out,
-)
+from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, PlanFailed, RecordSource, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
@@ -49,22 +31,10 @@ from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
-from conformance.running import alone, early, laws
-from conformance.running.events import (
-    Broken,
-    Decoded,
-    Drawn,
-    Finished,
-    Judged,
-    Listener,
-    Reduced,
-    Started,
-    failing,
-    ignore,
-    working,
-)
+from conformance.running import alone, early, events, laws
+from conformance.running.events import Listener, ignore, working
 from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
-from conformance.running.mixing import ACQUITTING, Mixed, groups, together
+from conformance.running.mixing import ACQUITTING, Mixed, Outputs, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
@@ -95,7 +65,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         settings.arguments,
         _own_tables(settings),
     )
-    listen(Started(header, settings.formats, settings.strict))
+    listen(events.Started(header, settings.formats, settings.strict))
     # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
@@ -121,7 +91,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
             result = alike
             broken = smallest_failures(result, record, settings.causes)
         results.append(result)
-        listen(Judged(result))
+        listen(events.Judged(result))
         smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
@@ -138,7 +108,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
     seconds = time.monotonic() - began
     whole = RunResult(header, tuple(results), tuple(failures), seconds, settings.strict, early, entries)
-    listen(Finished(whole))
+    listen(events.Finished(whole))
     return whole
 
 
@@ -178,7 +148,7 @@ def _reduced(
             selected = profiles(fmt, settings.writer_profile)
             if settings.tables is not None:
                 return tables.find_scenario(fmt, selected, settings.tables, case, settings.budget.drawn, settings.seed)
-            return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
+            return catalogue.find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
         tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
@@ -186,7 +156,7 @@ def _reduced(
         whole = [*tried, *left]
         several = alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
         for failure in merged(several, result, record):
-            listen(Reduced(failure))
+            listen(events.Reduced(failure))
             failures.append(failure)
     return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
 
@@ -221,21 +191,22 @@ def prepare(
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
-    grouped = [repeating(call, settings.seed) for call in calls(fmt, mine, loaded.levels, settings.seed)]
+    grouped = [catalogue.repeating(call, settings.seed) for call in catalogue.calls(fmt, mine, loaded.levels, settings.seed)]
     note(f"{fmt.name}: publishing {len(mine)} cases")
     copies = [message for call in grouped if call.level == 1 for message in call.foreign]
     messages = [*(w.message for call in grouped for case in call.cases for w in case.written), *copies]
-    handle = f"{fmt.name}"
+    handle = fmt.name
     places, source = publish(settings, engine, handle, messages)
-    engine.open(handle, source).add_done_callback(_quiet)
-    one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept, first=first)
+    engine.open(handle, source)  # if it fails, so do the decode calls
+    one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
     sent = {w.message: case for call in grouped for case in call.cases for w in case.written} if copies else {}
     one.owners |= {id(copy): sent[copy] for copy in copies}
-    listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
+    listen(events.Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
     mixing = not (first and first.breaks()) and settings.budget.mixed
-    one.always = first.always if first else None
+    if first:
+        one.shown, one.always = first.findings, first.always
     if one.always is not None:
         one.futures = [Future() for _ in grouped]
         return one
@@ -256,12 +227,12 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         note(f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing {count}")
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
     asked = settings.selection.of_cases(rules(fmt.name))
-    cases = list(named_cases(fmt, selected, asked))
+    cases = list(catalogue.named_cases(fmt, selected, asked))
     covers = settings.budget.covering and not asked
     share, cases = f"of {len(cases)} " if covers else "", covering(cases, seed) if covers else cases
     note(f"{fmt.name}: {len(cases)} {share}named cases of {len(selected)} profiles; drawing {count}")
-    cases += drawn_cases(fmt, selected, count, seed)
-    return cases + list(recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))
+    cases += catalogue.drawn_cases(fmt, selected, count, seed)
+    return cases + list(catalogue.recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))
 
 
 def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:
@@ -270,15 +241,11 @@ def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, fo
     # A source without such a type has no row to ask for.
     has = {name for name, source in SOURCES.items() if any(map(narrow.supports, source.types.values()))}
     selected = [profile for profile in profiles(narrow, settings.writer_profile) if profile.source in has]
-    named = list(named_cases(narrow, selected))
+    named = list(catalogue.named_cases(narrow, selected))
     if settings.budget.covering and not settings.selection.of_cases(rules(fmt.name)):
         named = covering(named, settings.seed)
-    cases = [*named, *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
+    cases = [*named, *catalogue.drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
     return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
-
-
-def _quiet(_future: Future[Any]) -> None:
-    """A failed opening fails again, with its reason, in the decode calls that need it."""
 
 
 def publish(
@@ -305,39 +272,30 @@ def publish(
     for message, placed in zip(messages, result.placed, strict=True):
         assert placed is not None
         places[id(message)] = (placed.topic, placed.partition, placed.offset)
-    by_partition: dict[int, list[int]] = {}
+    by_partition: dict[int, list[int]] = defaultdict(list)
     for _, partition, offset in places.values():
-        by_partition.setdefault(partition, []).append(offset)
+        by_partition[partition].append(offset)
     whole = tuple((settings.topic, p, min(offsets), max(offsets)) for p, offsets in sorted(by_partition.items()))
     return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
-@dataclass(slots=True)
-class Evidence:
-    """The evidence of a format's verdicts: the judge with its counts, and the output of each call."""
-
-    judge: Judge
-    outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
-
-
-def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the outputs in `evidence`, if given."""
-    found = rules(one.fmt.name)
-    judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
-    kept = one.kept
+def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: dict[str, Outputs] | None = None) -> FormatResult:
+    """Waits for a format's calls and judges them; keeps the rows of each call in `evidence`, if given."""
+    found, kept = rules(one.fmt.name), one.kept
+    judge = Judge(found, one.loaded.capabilities)
     results: list[CaseResult] = list(one.unsupported)
     performed: list[CallResult] = []
     by_id, broken = {rule.id: rule for rule in found}, set[str]()
     notes = [f"the decoder claims: {one.loaded.capabilities}"] if str(one.loaded.capabilities) else []
     notes += [f"{result.case.id}: {result.note}" for result in one.unsupported if result.case.unmatched]
-    told: dict[str, dict[Place, list[OutputRow]]] = {}
+    told: dict[str, Outputs] = {} if evidence is None else evidence
 
     def tell(finding: Finding, result: CaseResult) -> None:
         if finding.rule not in broken and finding.rule in kept:
             broken.add(finding.rule)
-            listen(Broken(one.fmt.name, by_id[finding.rule], finding, result))
+            listen(events.Broken(one.fmt.name, by_id[finding.rule], finding, result))
 
-    for finding, result in one.first.broken() if one.first else ():
+    for finding, result in one.shown:
         tell(finding, result)
     for number, call in enumerate(one.calls):
         began = time.monotonic()
@@ -352,25 +310,23 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: E
             problem = ""
         else:
             judged, outputs, problem = _judge_call(engine, one, call, one.futures[number], judge, listen)
-        if evidence:
-            evidence.outputs[call.name] = outputs
         results += judged
         count = sum(len(case.written) for case in call.cases)
         performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
-        listen(Decoded(one.fmt.name, performed[-1]))
+        listen(events.Decoded(one.fmt.name, performed[-1]))
         for result in judged:
             for finding in result.findings:
                 tell(finding, result)
         if problem:
             notes.append(f"{call.name}: {problem}")
-        if any(sample.call == call.name for sample in one.laws):
+        if evidence is not None or any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
     failed = {call.name for call in performed if call.note}
     results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, one.settings.timeout_s))
     results = blamed(judge, results)
     if len(kept) < len(found):
-        results = [_only(judge, r, kept) for r in results]
+        results = [judge.found(r, tuple(f for f in r.findings if f.rule in kept)) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
     results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
@@ -426,9 +382,9 @@ def _judge_call(
     future: Future[pa.Table],
     judge: Judge,
     listen: Listener,
-) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
+) -> tuple[list[CaseResult], Outputs, str]:
     try:
-        outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
+        outputs: Outputs = read(future.result(), call.level)
     except CancelledError:
         return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
     except PlanFailed as failed:
@@ -439,7 +395,7 @@ def _judge_call(
         if prepared.always is None and isinstance(failed, DecodeRaised):
             working(listen)(f"{call.name}: the decoder raised; looking for the messages that make it")
         elif prepared.always is None:
-            failing(listen, call.name, failed)
+            events.failing(listen, call.name, failed)
         outputs, guilty = isolate(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
         certain = isinstance(failed, DecodeRaised) or prepared.always is not None or not any(one.alone for one in guilty)
@@ -513,24 +469,10 @@ def _judge_foreign(
 
 
 def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:
-    by_case: dict[str, list[Finding]] = {}
+    by_case: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        by_case.setdefault(finding.case, []).append(finding)
-    out = []
-    for result in results:
-        more = by_case.get(result.case.id, [])
-        if more and result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
-            merged = (*result.findings, *more)
-            result = replace(result, verdict=judge.verdict(result.case, merged, result.nulled), findings=merged)
-        out.append(result)
-    return out
-
-
-def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
-    left = tuple(f for f in result.findings if f.rule in kept)
-    if len(left) == len(result.findings) or result.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
-        return result
-    return replace(result, verdict=judge.verdict(result.case, left, result.nulled), findings=left)
+        by_case[finding.case].append(finding)
+    return [judge.found(result, (*result.findings, *by_case[result.case.id])) for result in results]
 
 
 def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
