@@ -5,28 +5,41 @@ A broker that stalls shows as latency, measured from the intended time, not as a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
+import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from generators.errors import UsageError
+from generators.errors import HarnessError, UsageError
 from generators.model import Message
-from generators.publishing.cluster import Target, client
-from generators.publishing.kafka import PublishError, Publishing
-from generators.publishing.topics import denied, sized
+from generators.publishing._ledger import Delivered, Histogram, Ledger, Told
+from generators.publishing.cluster import Target, client, of, settings
+from generators.publishing.topics import LARGEST_MESSAGE, denied, sized, unreachable
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaError
-    from confluent_kafka import Message as Report
+    from confluent_kafka import KafkaError, Producer
     from confluent_kafka._types import HeadersType
 
-__all__ = ["Delivered", "Histogram", "PublishInterrupted", "PublishStopped", "Published", "publish_paced"]
+__all__ = ["Delivered", "Histogram", "Paced", "PublishInterrupted", "PublishStopped", "Published", "publish_paced"]
 
-_ERRORS_KEPT: Final = 5
+PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    "compression.type": "lz4",
+    "linger.ms": 5,
+    "message.max.bytes": LARGEST_MESSAGE,
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 512 * 1024,
+    # How long a topic or partition that the broker does not know may take to appear.
+    "topic.metadata.propagation.max.ms": 5_000,
+}
+"""The producer's settings; address and time limit are added."""
+
 _PROGRESS_S: Final = 0.5
 _BURST_S: Final = 0.001
 """How long a burst is collected: the schedule is kept to this."""
@@ -40,58 +53,16 @@ _TIMED_WHOLE: Final = 2_048
 _TIMED_SAMPLE: Final = 32
 _LAST_WAIT_S: Final = 5.0
 """How long an interrupted publishing waits for its messages in flight."""
+_DROPPED_S: Final = 5.0
+"""Limit for the reports of dropped messages, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """An acknowledged message: `number` is its 0-based place in the input, times are seconds since the epoch.
+class PublishError(HarnessError):
+    """Publishing stopped before its end. `acknowledged` counts what the broker had confirmed until then."""
 
-    `offset` is -1 in the rare case that a retry was acknowledged without one and no earlier one determines it.
-    """
-
-    number: int
-    partition: int
-    offset: int
-    intended_s: float
-    acked_s: float
-    topic: str = ""
-
-
-@dataclass(slots=True)
-class Histogram:
-    """Durations in seconds by their logarithm: a few hundred counters however many samples, quantiles within 1 %."""
-
-    counts: dict[int, int] = field(default_factory=dict)
-    count: int = 0
-    largest: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Adds a sample; below a microsecond it counts as one."""
-        place = round(math.log(max(seconds, 1e-6)) * 100)
-        self.counts[place] = self.counts.get(place, 0) + 1
-        self.count += 1
-        self.largest = max(self.largest, seconds)
-
-    def merge(self, other: Histogram) -> None:
-        """Adds the other's samples."""
-        for place, count in other.counts.items():
-            self.counts[place] = self.counts.get(place, 0) + count
-        self.count += other.count
-        self.largest = max(self.largest, other.largest)
-
-    def quantile_ms(self, share: float) -> float | None:
-        """The smallest duration, in milliseconds, that at least `share` of the samples do not exceed; None without samples."""
-        wanted, seen = math.ceil(share * self.count), 0
-        for place in sorted(self.counts):
-            seen += self.counts[place]
-            if seen >= wanted:
-                return round(min(math.exp(place / 100), self.largest) * 1000, 3)
-        return None
-
-    @property
-    def max_ms(self) -> float | None:
-        """The longest, in milliseconds."""
-        return round(self.largest * 1000, 3) if self.count else None
+    def __init__(self, text: str, acknowledged: int) -> None:
+        super().__init__(text)
+        self.acknowledged = acknowledged
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,110 +104,131 @@ class PublishInterrupted(KeyboardInterrupt):
         self.published = published
 
 
-class _Ledger:
-    """What the client reported: counts and latencies, by lane (a partition, whose reports come in the order of its messages)."""
-
-    def __init__(self, clock: Callable[[], float], told: Callable[[Delivered], None] | None) -> None:
-        self.clock, self.told = clock, told
-        self.failed = self._acknowledged = 0
-        self.timed_out = self.denied = False
-        self.errors: list[str] = []
-        self.latencies = Histogram()
-        self._codes = client().KafkaError
-        count = 0
-
-        def counted(error: KafkaError | None, _report: Report) -> None:
-            nonlocal count
-            if error is None:
-                count += 1
-            else:
-                self.fail(error)
-
-        self.counted = counted
-        """A report that is only counted. A variable of a closure costs less than an attribute."""
-
-        def total() -> int:
-            return count
-
-        self._counted = total
-
-    @property
-    def acknowledged(self) -> int:
-        """How many messages the broker confirmed."""
-        return self._acknowledged + self._counted()
-
-    def fail(self, error: KafkaError) -> None:
-        """Counts an undelivered message."""
-        self.failed += 1
-        self.timed_out |= error.code() == self._codes._MSG_TIMED_OUT
-        self.denied |= error.code() == self._codes.TOPIC_AUTHORIZATION_FAILED
-        text = error.str()
-        if len(self.errors) < _ERRORS_KEPT and text not in self.errors:
-            self.errors.append(text)
-
-    def timed(self, error: KafkaError | None, report: Report) -> None:
-        """A report whose time since handing over is kept too."""
-        self.counted(error, report)
-        taken = report.latency()
-        if error is None and taken is not None:
-            self.latencies.add(taken)
-
-    def lane(self, topic: str, partition: int) -> tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]:
-        """The messages under way of a topic's partition as (number, intended), and what its reports go to."""
-        waiting: deque[tuple[int, float]] = deque()
-        last = -1
-
-        def report(error: KafkaError | None, message: Report) -> None:
-            nonlocal last
-            number, intended = waiting.popleft()
-            if error is not None:
-                self.fail(error)
-                return
-            self._acknowledged += 1
-            now = self.clock()
-            self.latencies.add(now - intended)
-            if self.told is not None:
-                offset = message.offset()
-                # A retry that the broker recognises too late has none; an idempotent producer's messages lie in their order.
-                known = offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
-                last = known
-                self.told(Delivered(number, partition, known, intended, now, topic))
-
-        return waiting, report
-
-
-class _Paced(Publishing):
-    """One `publish_paced`."""
+class Paced:
+    """A producer with its accounts, and the watch over time without any acknowledgement."""
 
     def __init__(
         self,
-        bootstrap: Target,
+        to: Target,
         topic: str | None,
-        ledger: _Ledger,
-        began: float,
-        rate: float | None,
-        stamp: bool,
-        progress: Callable[[int], None] | None,
+        *,
+        rate: float | None = None,
+        stamp: bool = False,
+        delivered: Callable[[Delivered], None] | None = None,
+        progress: Callable[[int], None] | None = None,
         timeout_s: float,
-        commit_s: float | None,
+        commit_s: float | None = None,
     ) -> None:
-        super().__init__(bootstrap, ledger, progress, timeout_s, transactions=commit_s is not None)
+        self.to, self.topic, self.rate, self.stamp, self.progress, self.timeout_s = to, topic, rate, stamp, progress, timeout_s
+        wall = time.time() - time.monotonic()
+        # Seconds since the epoch, never set back.
+        self.clock: Callable[[], float] = lambda: wall + time.monotonic()
+        self.ledger = Ledger(self.clock, delivered)
+        self.began, self.number = self.clock(), 0
         self.commit_s, self._begun_s = commit_s, 0.0
-        self.topic, self.ledger, self.began, self.rate, self.stamp = topic, ledger, began, rate, stamp
-        self.number = 0
-        self._lanes: dict[tuple[str, int], tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]] = {}
+        self.fatal: str | None = None
+        self.heard: list[str] = []
+        limit = max(1, int(timeout_s * 1000))
+        self.producer: Producer = client().Producer(
+            {
+                **PRODUCER_CONFIG,
+                "request.timeout.ms": min(30_000, limit),
+                "reconnect.backoff.max.ms": 1_000,
+                **settings(to),
+                "message.timeout.ms": limit,
+                "error_cb": self._error,
+                "log_level": 0,
+                **({"transactional.id": f"{of(to).prefix}-{secrets.token_hex(4)}"} if commit_s is not None else {}),
+            }
+        )
+        self.refusal: type[Exception] = client().KafkaException
+        self._seen = -1
+        self._moved = self._said = time.monotonic()
+        self._lanes: dict[tuple[str, int], tuple[deque[tuple[int, float]], Told]] = {}
+        if commit_s is not None:
+            self.transact(lambda: self.producer.init_transactions(timeout_s))
+
+    def _error(self, error: KafkaError) -> None:
+        self.heard = [*self.heard[-3:], error.str()]
+        if error.fatal():
+            self.fatal = error.str()
+
+    def transact(self, what: Callable[[], object]) -> None:
+        """A step of a transaction. Raises PublishError."""
+        try:
+            what()
+        except self.refusal as error:
+            raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
     def poll(self, seconds: float) -> None:
-        """As `Publishing`, and raises PublishError for a topic that may not be written: later messages would fail too."""
-        super().poll(seconds)
+        """Serves callbacks for up to that long, reports progress, and raises PublishError if the broker stops answering, or for a
+        topic that may not be written: later messages would fail too."""
+        self.producer.poll(seconds)
+        now = time.monotonic()
+        done = self.ledger.acknowledged
+        # Nothing outstanding means nothing to wait for: a slow source is no fault of the broker.
+        if done != self._seen or not len(self.producer):
+            self._seen, self._moved = done, now
+        if self.progress is not None and now - self._said >= _PROGRESS_S:
+            self._said = now
+            self.progress(done)
+        if self.fatal is not None:
+            raise self.error(f"the client gave up: {self.fatal}")
+        if self.ledger.timed_out or now - self._moved > self.timeout_s:
+            raise self.error(f"no acknowledgement for {self.timeout_s:g} s")
         if self.ledger.denied:
-            raise PublishError(
-                denied(self.bootstrap, self.topic or "of a message", "WRITE and DESCRIBE"), self.ledger.acknowledged
-            )
+            raise PublishError(denied(self.to, self.topic or "of a message", "WRITE and DESCRIBE"), done)
 
-    def intended(self, number: int) -> float:
-        """When that message is meant to go out, in seconds since the epoch."""
-        return self.ledger.clock() if self.rate is None else self.began + number / self.rate
+    def connect(self, topic: str) -> None:
+        """Has the client find broker and topic; an idempotent one would otherwise wait half a second before its first message."""
+        kafka = client()
+        limit = min(self.timeout_s, 30.0)
+        try:
+            known = self.producer.list_topics(topic, timeout=limit).topics.get(topic)
+        except kafka.KafkaException as error:
+            self.producer.poll(0)
+            raise PublishError(unreachable(self.to, limit, self.heard), 0) from error
+        if known is not None and known.error is not None and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise PublishError(denied(self.to, topic, "WRITE and DESCRIBE"), 0)
+        self._moved = time.monotonic()
+
+    def drain(self) -> None:
+        """Waits until every message is delivered or has failed."""
+        while len(self.producer):
+            self.poll(0.1)
+        self.poll(0)
+
+    def error(self, what: str) -> PublishError:
+        """Drops what is still queued; the error, with the progress and what to do."""
+        self.abandon()
+        done = self.ledger.acknowledged
+        because = f" ({self.heard[-1]})" if self.heard else ""
+        return PublishError(
+            f"publishing to {self.to} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
+            f"{self.ledger.failed:,} failed or were given up. Check that the broker is alive and its disk not full, then "
+            "publish to a fresh topic; a slow broker needs a longer time limit.",
+            done,
+        )
+
+    def abandon(self) -> None:
+        """Drops what is still queued, so that nothing waits for it."""
+        self.producer.purge()
+        # The client tells of what it dropped when its threads come to it.
+        deadline = time.monotonic() + _DROPPED_S
+        while len(self.producer) and time.monotonic() < deadline:
+            self.producer.poll(0.05)
+
+    def finish(self, seconds: float) -> None:
+        """Waits at most that long for messages in flight, and drops the rest."""
+        with contextlib.suppress(PublishError):
+            deadline = time.monotonic() + seconds
+            while len(self.producer) and time.monotonic() < deadline:
+                self.poll(0.1)
+        self.abandon()
+
+    def intended(self) -> float:
+        """When the next message is meant to go out, in seconds since the epoch."""
+        return self.clock() if self.rate is None else self.began + self.number / self.rate
 
     def burst(self, messages: Iterable[Message]) -> int:
         """Hands messages to the client, each with its intended time; returns how many there were."""
@@ -244,7 +236,7 @@ class _Paced(Publishing):
             return self._plain(messages)
         first = self.number
         for message in messages:
-            intended = self.intended(self.number)
+            intended = self.intended()
             place = self.topic or message.topic, message.partition
             lane = self._lanes.get(place)
             if lane is None:
@@ -281,7 +273,7 @@ class _Paced(Publishing):
         self.number = number
         return number - first
 
-    def _hand(self, message: Message, report: Callable[[KafkaError | None, Report], None], timestamp_ms: int) -> bool:
+    def _hand(self, message: Message, report: Told, timestamp_ms: int) -> bool:
         """Hands over one message, waiting for room; False when the client refuses it, and no report will come."""
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
@@ -298,22 +290,22 @@ class _Paced(Publishing):
     def begin(self) -> None:
         """Begins a transaction if the messages are in transactions."""
         if self.commit_s is not None:
-            self._transact(self.producer.begin_transaction)
-            self._begun_s = self.ledger.clock()
+            self.transact(self.producer.begin_transaction)
+            self._begun_s = self.clock()
 
     def due(self) -> bool:
         """Whether the transaction is old enough to be committed."""
-        return self.commit_s is not None and self.ledger.clock() - self._begun_s >= self.commit_s
+        return self.commit_s is not None and self.clock() - self._begun_s >= self.commit_s
 
     def commit(self) -> None:
         """Waits for messages in flight, and commits the transaction if one is open."""
         self.drain()
         if self.commit_s is not None:
-            self._transact(lambda: self.producer.commit_transaction(self.timeout_s))
+            self.transact(lambda: self.producer.commit_transaction(self.timeout_s))
 
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
         """Serves reports until that time."""
-        while (early := until - self.ledger.clock()) > 0 and not stop():
+        while (early := until - self.clock()) > 0 and not stop():
             # The client waits for whole milliseconds: with less it would not wait at all, and this loop would take a core.
             if early < _POLLED_S:
                 time.sleep(early)
@@ -321,7 +313,7 @@ class _Paced(Publishing):
 
     def summary(self) -> Published:
         """The counts so far."""
-        ledger, seconds = self.ledger, self.ledger.clock() - self.began
+        ledger, seconds = self.ledger, self.clock() - self.began
         return Published(
             sent=self.number,
             acknowledged=ledger.acknowledged,
@@ -331,7 +323,7 @@ class _Paced(Publishing):
             p50_ms=ledger.latencies.quantile_ms(0.5),
             p99_ms=ledger.latencies.quantile_ms(0.99),
             max_ms=ledger.latencies.max_ms,
-            errors=tuple(sized(self.bootstrap, self.topic, text) for text in ledger.errors),
+            errors=tuple(sized(self.to, self.topic, text) for text in ledger.errors),
             latencies=ledger.latencies,
         )
 
@@ -371,27 +363,29 @@ def publish_paced(
         raise UsageError(f"count {count}: it must not be negative")
     if duration_s is not None and not duration_s > 0:
         raise UsageError(f"duration {duration_s!r}: seconds, more than 0")
-    wall = time.time() - time.monotonic()
-
-    def clock() -> float:
-        """Seconds since the epoch, never set back."""
-        return wall + time.monotonic()
 
     def over() -> bool:
         return stop is not None and stop()
 
-    ledger = _Ledger(clock, delivered)
     source = iter(messages) if count is None else itertools.islice(messages, count)
     # The source's first message is made before the clock starts: learning a writer's templates takes seconds.
     head = list(itertools.islice(source, 1))
-    run = _Paced(bootstrap, topic, ledger, clock(), rate, stamp, progress, timeout_s, commit_s)
+    run = Paced(
+        *(bootstrap, topic),
+        rate=rate,
+        stamp=stamp,
+        delivered=delivered,
+        progress=progress,
+        timeout_s=timeout_s,
+        commit_s=commit_s,
+    )
     try:
         if head:
             run.connect(topic or head[0].topic)
             if ready is not None:
                 ready()
             run.begin()
-            run.began = clock()
+            run.began = run.clock()
             _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
             run.commit()
         run.drain()
@@ -405,13 +399,13 @@ def publish_paced(
         run.abandon()
         raise
     if progress is not None:
-        progress(ledger.acknowledged)
+        progress(run.ledger.acknowledged)
     return run.summary()
 
 
-def _produce(run: _Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]) -> None:
+def _produce(run: Paced, source: Iterator[Message], end: float | None, over: Callable[[], bool]) -> None:
     """Hands messages over as they fall due."""
-    clock, rate, burst = run.ledger.clock, run.rate, 64
+    clock, rate, burst = run.clock, run.rate, 64
     while not over():
         if run.due():
             run.commit()
@@ -421,7 +415,7 @@ def _produce(run: _Paced, source: Iterator[Message], end: float | None, over: Ca
             return
         wanted = burst
         if rate is not None:
-            wake = max(run.intended(run.number), now + _BURST_S)
+            wake = max(run.intended(), now + _BURST_S)
             run.wait(wake if end is None else min(wake, end), over)
             wanted = min(burst, int((clock() - run.began) * rate) + 1 - run.number)
             if end is not None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from generators.errors import HarnessError
 from generators.model import Message
-from generators.publishing.cluster import Target, client, of, settings
-from generators.publishing.kafka import PRODUCER_CONFIG, Placed
+from generators.publishing._ledger import Delivered
+from generators.publishing.cluster import Target, client
+from generators.publishing.kafka import Placed, places
+from generators.publishing.pacing import Paced
 from generators.publishing.topics import admin_of
-
-if TYPE_CHECKING:
-    from confluent_kafka import Producer
-    from confluent_kafka._types import HeadersType
 
 LIMIT_S: Final = 60.0
 
@@ -26,61 +22,34 @@ class Transactions:
     """A producer of transactions. Raises HarnessError where the broker refuses or does not answer."""
 
     def __init__(self, to: Target) -> None:
-        self._to = to
-        name = f"{of(to).prefix}-{secrets.token_hex(4)}"
-        conf = {**PRODUCER_CONFIG, **settings(to), "transactional.id": name, "log_level": 0}
-        self._producer: Producer = client().Producer(conf)
-        self._said: list[str] = []
+        self._told: list[Delivered] = []
+        self._run = Paced(to, None, delivered=self._told.append, timeout_s=LIMIT_S, commit_s=LIMIT_S)
         self._begun = False
-        self._do(lambda: self._producer.init_transactions(LIMIT_S))
 
     def send(self, messages: Iterable[Message]) -> list[Placed]:
         """Publishes messages to their topics in the open transaction, else in a new one; returns their places, in order."""
         if not self._begun:
-            self._do(self._producer.begin_transaction)
+            self._run.begin()
             self._begun = True
-        return self._sent(messages)
+        first = self._run.number
+        self._told.clear()
+        # The time since the last messages is no time without an answer.
+        self._run.poll(0)
+        sent = self._run.burst(messages)
+        self._run.drain()
+        found = [place for place in places(self._told, first, sent) if place is not None]
+        if len(found) < sent:
+            said = "; ".join(self._run.ledger.errors[:1]) or "no acknowledgement"
+            raise HarnessError(f"publishing a transaction to {self._run.to} failed: {said}")
+        return found
 
     def end(self, *, commit: bool) -> None:
         """Commits or aborts the open transaction, if one is."""
         if self._begun:
-            ending = self._producer.commit_transaction if commit else self._producer.abort_transaction
-            self._do(lambda: ending(LIMIT_S))
+            producer = self._run.producer
+            ending = producer.commit_transaction if commit else producer.abort_transaction
+            self._run.transact(lambda: ending(LIMIT_S))
             self._begun = False
-
-    def _sent(self, messages: Iterable[Message]) -> list[Placed]:
-        found: list[Placed | None] = []
-
-        def report(error: Any, message: Any, number: int) -> None:
-            if error is not None:
-                self._said.append(error.str())
-            else:
-                found[number] = Placed(message.topic(), message.partition(), message.offset())
-
-        for number, one in enumerate(messages):
-            found.append(None)
-            self._do(partial(self._hand, one, partial(report, number=number)))
-        self._do(lambda: self._producer.flush(LIMIT_S))
-        if self._said or None in found:
-            raise HarnessError(
-                f"publishing a transaction to {self._to} failed: {'; '.join(self._said[:1]) or 'no acknowledgement'}"
-            )
-        return [place for place in found if place is not None]
-
-    def _hand(self, one: Message, report: Callable[..., None]) -> None:
-        while True:
-            try:
-                headers: HeadersType | None = list(one.headers) if one.headers else None
-                self._producer.produce(one.topic, one.value, one.key, one.partition, report, None, one.timestamp_ms, headers)
-                return
-            except BufferError:
-                self._producer.poll(0.1)
-
-    def _do(self, what: Callable[[], object]) -> None:
-        try:
-            what()
-        except client().KafkaException as error:
-            raise HarnessError(f"a transaction on {self._to} failed: {error.args[0].str()}") from error
 
 
 def settled(to: Target, places: Iterable[tuple[str, int]]) -> None:

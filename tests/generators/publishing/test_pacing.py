@@ -89,8 +89,8 @@ def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
 
 @pytest.mark.kafka
 def test_waiting_for_the_next_message_does_not_poll_without_end(kafka, topic, monkeypatch) -> None:
-    polls, poll = [], pacing._Paced.poll
-    monkeypatch.setattr(pacing._Paced, "poll", lambda run, seconds: polls.append(seconds) or poll(run, seconds))
+    polls, poll = [], pacing.Paced.poll
+    monkeypatch.setattr(pacing.Paced, "poll", lambda run, seconds: polls.append(seconds) or poll(run, seconds))
     done = publish_paced(kafka.bootstrap, topic, numbered(100), rate=400.0, timeout_s=20)
     assert done.acknowledged == 100
     assert len(polls) < 20 * 100
