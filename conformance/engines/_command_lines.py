@@ -23,7 +23,7 @@ from conformance.judging.output import WRONG_CELLS, Place
 from generators.errors import UsageError
 from generators.model import Deployment, Kind, Op, Table
 from generators.storage import codec
-from generators.storage.jsonform import kind_of
+from generators.storage.jsonform import kind_of, to_line
 
 VERSION: Final = 1
 OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
@@ -122,7 +122,7 @@ def end_line(batch: int) -> bytes:
 
 
 def _line(data: Mapping[str, Any]) -> bytes:
-    return codec.to_line(data).encode("ascii") + b"\n"
+    return to_line(data).encode("ascii") + b"\n"
 
 
 def parse(line: bytes) -> dict[str, Any]:

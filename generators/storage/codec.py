@@ -6,10 +6,11 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from functools import partial
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from generators.errors import UsageError
 from generators.families import confluent
 from generators.model import (
     Case,
@@ -18,7 +19,6 @@ from generators.model import (
     Column,
     Default,
     Deployment,
-    Image,
     Kind,
     Logical,
     Message,
@@ -30,178 +30,79 @@ from generators.model import (
     Written,
 )
 from generators.storage.jsonform import (
+    BOOLEAN,
+    BYTES,
+    DIGITS,
+    INTEGER,
+    NAMES,
+    TEXT,
+    TEXTS,
+    VALUE,
+    Form,
     Malformed,
     Plain,
+    Record,
     array,
-    boolean,
-    dump_bytes,
-    dump_text,
-    dump_value,
+    by_name,
+    chosen,
     fields,
-    from_line,
-    integer,
-    integer_text,
-    kind_of,
     load_bytes,
-    load_value,
-    maybe,
-    member,
+    mapping,
     need,
     path,
+    several,
     string,
-    to_line,
 )
 
-__all__ = [
-    "Malformed",
-    "dump_bytes",
-    "dump_case",
-    "dump_cell",
-    "dump_change",
-    "dump_column",
-    "dump_deployment",
-    "dump_message",
-    "dump_schemas",
-    "dump_table",
-    "dump_type",
-    "dump_value",
-    "from_line",
-    "load_bytes",
-    "load_case",
-    "load_cell",
-    "load_change",
-    "load_column",
-    "load_deployment",
-    "load_message",
-    "load_schemas",
-    "load_table",
-    "load_type",
-    "load_value",
-    "to_line",
-]
-
-
-def dump_type(type: SourceType) -> Plain:
-    """A source type: `name`, `logical`, and its parameters that are not at their default; bounds are texts."""
-    plain: dict[str, Any] = {"name": type.name, "logical": type.logical.value}
-    for flag in ("unsigned", "zerofill"):
-        if getattr(type, flag):
-            plain[flag] = True
-    for number in ("length", "precision", "scale"):
-        if getattr(type, number) is not None:
-            plain[number] = getattr(type, number)
-    if type.fsp:
-        plain["fsp"] = type.fsp
-    if type.members:
-        plain["members"] = [dump_text(member) for member in type.members]
-    for bound in ("low", "high"):
-        if getattr(type, bound) is not None:
-            plain[bound] = str(getattr(type, bound))
-    if type.source != "mysql":
-        plain["source"] = type.source
-    return plain
-
-
-_TYPE = frozenset(
-    {"name", "logical", "unsigned", "zerofill", "length", "precision", "scale", "fsp", "members", "low", "high", "source"}
+_TYPE: Final = Record(
+    SourceType,
+    {
+        "name": TEXT,
+        "logical": chosen(Logical),
+        **dict.fromkeys(("unsigned", "zerofill"), BOOLEAN),
+        **dict.fromkeys(("length", "precision", "scale", "fsp"), INTEGER),
+        "members": TEXTS,
+        **dict.fromkeys(("low", "high"), DIGITS),
+        "source": TEXT,
+    },
 )
-
-
-def load_type(data: Plain, at: str = "") -> SourceType:
-    """Inverse of `dump_type`. Raises Malformed."""
-    members = fields(data, at, _TYPE)
-    return SourceType(
-        string(need(members, "name", at), path(at, "name")),
-        member(Logical, need(members, "logical", at), path(at, "logical")),
-        unsigned=boolean(members.get("unsigned", False), path(at, "unsigned")),
-        zerofill=boolean(members.get("zerofill", False), path(at, "zerofill")),
-        length=maybe(members, "length", at, integer),
-        precision=maybe(members, "precision", at, integer),
-        scale=maybe(members, "scale", at, integer),
-        fsp=integer(members.get("fsp", 0), path(at, "fsp")),
-        members=array(members.get("members", []), path(at, "members"), string),
-        low=maybe(members, "low", at, integer_text),
-        high=maybe(members, "high", at, integer_text),
-        source=string(members.get("source", "mysql"), path(at, "source")),
-    )
-
-
-def dump_column(column: Column) -> Plain:
-    """A column: `name`, `type`, `nullable`; `declared`, `charset`, `generated`, `comment` and `default` where the column has
-    them."""
-    plain: dict[str, Any] = {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
-    plain |= {key: dump_text(text) for key in _SPELLED if (text := getattr(column, key))}
-    if column.default is not None:
-        plain["default"] = {"text": dump_text(column.default.text), "value": dump_value(column.default.value)}
-    return plain
-
-
-_SPELLED = ("declared", "charset", "generated", "comment")
-_COLUMN = frozenset({"name", "type", "nullable", "default", *_SPELLED})
-
-
-def _load_default(data: Plain, at: str) -> Default:
-    members = fields(data, at, frozenset({"text", "value"}))
-    return Default(string(need(members, "text", at), path(at, "text")), load_value(need(members, "value", at), path(at, "value")))
-
-
-def load_column(data: Plain, at: str = "") -> Column:
-    """Inverse of `dump_column`. Raises Malformed."""
-    members = fields(data, at, _COLUMN)
-    return Column(
-        string(need(members, "name", at), path(at, "name")),
-        load_type(need(members, "type", at), path(at, "type")),
-        boolean(need(members, "nullable", at), path(at, "nullable")),
-        default=maybe(members, "default", at, _load_default),
-        **{key: string(members.get(key, ""), path(at, key)) for key in _SPELLED},
-    )
-
-
-def dump_table(table: Table) -> Plain:
-    """A table: `database`, `schema` where the source has one, `name`, `columns`, `primary_key` and `unique` in declared order."""
-    plain: dict[str, Any] = {"database": dump_text(table.database)}
-    if table.schema is not None:
-        plain["schema"] = dump_text(table.schema)
-    return plain | {
-        "name": dump_text(table.name),
-        "columns": [dump_column(column) for column in table.columns],
-        "primary_key": [dump_text(name) for name in table.primary_key],
-        "unique": [[dump_text(name) for name in key] for key in table.unique],
-    }
-
-
-_TABLE = frozenset({"database", "schema", "name", "columns", "primary_key", "unique"})
-
-
-def load_table(data: Plain, at: str = "") -> Table:
-    """Inverse of `dump_table`. Raises Malformed."""
-    members = fields(data, at, _TABLE)
-    return Table(
-        string(need(members, "database", at), path(at, "database")),
-        string(need(members, "name", at), path(at, "name")),
-        array(need(members, "columns", at), path(at, "columns"), load_column),
-        array(need(members, "primary_key", at), path(at, "primary_key"), string),
-        array(need(members, "unique", at), path(at, "unique"), lambda key, where: array(key, where, string)),
-        maybe(members, "schema", at, string),
-    )
-
-
-_DEPLOYMENT = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned", "schemas")
-
-
-def dump_deployment(deployment: Deployment) -> Plain:
-    """A deployment, all its fields."""
-    return {name: dump_text(getattr(deployment, name)) for name in _DEPLOYMENT}
-
+dump_type, load_type = _TYPE.dump, _TYPE.load
+_DEFAULT: Final = Record(Default, {"text": TEXT, "value": VALUE}, needed=("value",))
+_COLUMN: Final = Record(
+    Column,
+    {
+        "name": TEXT,
+        "type": _TYPE,
+        "nullable": BOOLEAN,
+        **dict.fromkeys(("declared", "charset", "generated", "comment"), TEXT),
+        "default": _DEFAULT,
+    },
+    needed=("nullable",),
+)
+_TABLE: Final = Record(
+    Table,
+    {
+        **dict.fromkeys(("database", "schema", "name"), TEXT),
+        "columns": several(_COLUMN),
+        "primary_key": TEXTS,
+        "unique": several(TEXTS),
+    },
+    needed=("primary_key", "unique"),
+)
+"""Without indexes and comments, which no decoder needs."""
+dump_table, load_table = _TABLE.dump, _TABLE.load
 
 COMPRESSIONS: Final = ("none", "snappy", "lz4")
 """Those of `Deployment.compression`."""
+_OPTIONS: Final = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
+_DEPLOYMENT: Final = Record(Deployment, dict.fromkeys((*_OPTIONS, "schemas"), TEXT), needed=_OPTIONS, shown=("schemas",))
+"""Older files lack `schemas`."""
+dump_deployment = _DEPLOYMENT.dump
 
 
 def load_deployment(data: Plain, at: str = "") -> Deployment:
-    """Inverse of `dump_deployment`; older files lack `schemas`. Raises Malformed."""
-    members = {"schemas": "", **fields(data, at, frozenset(_DEPLOYMENT))}
-    loaded = Deployment(*(string(need(members, name, at), path(at, name)) for name in _DEPLOYMENT))
+    """Inverse of `dump_deployment`. Raises Malformed."""
+    loaded = _DEPLOYMENT.load(data, at)
     try:
         ZoneInfo(loaded.time_zone)
     except (ValueError, LookupError, OSError):
@@ -211,205 +112,103 @@ def load_deployment(data: Plain, at: str = "") -> Deployment:
     return loaded
 
 
-def dump_message(message: Message) -> Plain:
-    """A message; `key`, `value` and header values in the form of `dump_bytes`. The case id is left to the caller."""
-    return {
-        "event": message.event,
-        "topic": dump_text(message.topic),
-        "partition": message.partition,
-        "timestamp_ms": message.timestamp_ms,
-        "key": dump_bytes(message.key),
-        "value": dump_bytes(message.value),
-        "headers": [{"key": dump_text(key), "value": dump_bytes(value)} for key, value in message.headers],
-    }
-
-
-_MESSAGE = frozenset({"event", "topic", "partition", "timestamp_ms", "key", "value", "headers"})
-_HEADER = frozenset({"key", "value"})
-
-
-_PARTITIONS: Final = (1 << 31) - 1
-"""Kafka's highest partition."""
-_TIMESTAMP: Final = ((1 << 63) - 1) // 1000
-"""The highest time in milliseconds that Spark's microseconds hold."""
-
-
-def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
-    """Inverse of `dump_message`, under the case id given. Raises Malformed."""
-    members = fields(data, at, _MESSAGE)
-    partition = integer(need(members, "partition", at), path(at, "partition"))
-    if not 0 <= partition <= _PARTITIONS:
-        raise Malformed(path(at, "partition"), f"must be from 0 to {_PARTITIONS}")
-    timestamp = integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms"))
-    if not -1 <= timestamp <= _TIMESTAMP:
-        raise Malformed(path(at, "timestamp_ms"), f"must be from -1 to {_TIMESTAMP}")
-    return Message(
-        topic=string(need(members, "topic", at), path(at, "topic")),
-        partition=partition,
-        key=load_bytes(need(members, "key", at), path(at, "key")),
-        value=load_bytes(need(members, "value", at), path(at, "value")),
-        headers=array(need(members, "headers", at), path(at, "headers"), _load_header),
-        timestamp_ms=timestamp,
-        event=integer(need(members, "event", at), path(at, "event")),
-        case=case,
-    )
+def _dump_header(header: tuple[str, bytes]) -> Plain:
+    return {"key": TEXT.dump(header[0]), "value": BYTES.dump(header[1])}
 
 
 def _load_header(data: Plain, at: str) -> tuple[str, bytes]:
-    members = fields(data, at, _HEADER)
+    members = fields(data, at, {"key", "value"})
     value = load_bytes(need(members, "value", at), path(at, "value"))
     if value is None:
         raise Malformed(path(at, "value"), "must not be null")
     return string(need(members, "key", at), path(at, "key")), value
 
 
-def dump_cell(cell: Cell, known: SourceType | None = None) -> Plain:
-    """A cell; `type` is left out if the reader knows it."""
-    plain: dict[str, Any] = {"state": cell.state.value}
-    if cell.type != known:
-        plain["type"] = dump_type(cell.type)
-    if cell.value is not None:
-        plain["value"] = dump_value(cell.value)
-    if cell.text is not None:
-        plain["text"] = dump_text(cell.text)
-    if cell.json:
-        plain["json"] = True
-    if cell.cls:
-        plain["cls"] = cell.cls
-    if cell.options:
-        plain["options"] = [dump_value(option) for option in cell.options]
-    if cell.reason:
-        plain["reason"] = dump_text(cell.reason)
-    return plain
+_MESSAGE: Final = Record(
+    Message,
+    {
+        "event": INTEGER,
+        "topic": TEXT,
+        **dict.fromkeys(("partition", "timestamp_ms"), INTEGER),
+        **dict.fromkeys(("key", "value"), BYTES),
+        "headers": several(Form(_dump_header, _load_header)),
+    },
+    needed=("event", "timestamp_ms", "headers"),
+)
+dump_message = _MESSAGE.dump
+_LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 63) - 1) // 1000)}
+"""Kafka's highest partition, and the highest time in milliseconds that Spark's microseconds hold."""
 
 
-_CELL = frozenset({"state", "type", "value", "text", "json", "cls", "options", "reason"})
+def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
+    """Inverse of `dump_message`, under the case id given. Raises Malformed."""
+    loaded = _MESSAGE.load(data, at, case=case)
+    for name, (low, high) in _LIMITS.items():
+        if not low <= getattr(loaded, name) <= high:
+            raise Malformed(path(at, name), f"must be from {low} to {high}")
+    return loaded
 
 
-def load_cell(data: Plain, at: str = "", known: SourceType | None = None) -> Cell:
-    """Inverse of `dump_cell`, given the same known type. Raises Malformed."""
-    members = fields(data, at, _CELL)
-    if known is None or "type" in members:
-        known = load_type(need(members, "type", at), path(at, "type"))
-    return Cell(
-        state=member(State, need(members, "state", at), path(at, "state")),
-        type=known,
-        value=load_value(members.get("value"), path(at, "value")),
-        text=maybe(members, "text", at, string),
-        cls=string(members.get("cls", ""), path(at, "cls")),
-        json=boolean(members.get("json", False), path(at, "json")),
-        options=array(members.get("options", []), path(at, "options"), load_value),
-        reason=string(members.get("reason", ""), path(at, "reason")),
+_CELL: Final = Record(
+    Cell,
+    {
+        "state": chosen(State),
+        "type": _TYPE,
+        "value": VALUE,
+        "text": TEXT,
+        "json": BOOLEAN,
+        "cls": TEXT,
+        "options": several(VALUE),
+        "reason": TEXT,
+    },
+)
+_OP: Final = chosen(Op)
+_KIND: Final = chosen(Kind)
+
+
+def _dump_accept(pair: tuple[Kind, Op | None]) -> Plain:
+    return {"kind": pair[0].value, "op": pair[1] and pair[1].value}
+
+
+def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
+    members = fields(data, at, {"kind", "op"})
+    op = members.get("op")
+    return _KIND.load(need(members, "kind", at), path(at, "kind")), None if op is None else _OP.load(op, path(at, "op"))
+
+
+def _change(table: Table | None) -> Record[Change]:
+    """The form of a change; with a table, cells of its columns' own types leave their type out."""
+    types = {column.name: column.type for column in table.columns} if table else {}
+    image = by_name(lambda name: Form(partial(_CELL.dump, type=types.get(name)), partial(_CELL.load, type=types.get(name))))
+    return Record(
+        Change,
+        {
+            "row": INTEGER,
+            "kind": _KIND,
+            "op": _OP,
+            **dict.fromkeys(("database", "schema", "table"), TEXT),
+            "keys": TEXTS,
+            "position": TEXT,
+            "commit_time_us": DIGITS,
+            **dict.fromkeys(("before", "after", "full_before", "full_after"), image),
+            "types": by_name(lambda _name: TEXT),
+            **dict.fromkeys(("schema_version", "sql"), TEXT),
+            "key_sets": several(NAMES),
+            "accept": several(Form(_dump_accept, _load_accept)),
+            **dict.fromkeys(("databases", "tables"), TEXTS),
+            "anything": BOOLEAN,
+        },
     )
 
 
-_TEXTS = ("database", "schema", "table")
-_IMAGES = ("before", "after", "full_before", "full_after")
-_CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_time_us", *_IMAGES, "types", "schema_version"}) | {
-    "sql",
-    "accept",
-    "databases",
-    "tables",
-    "key_sets",
-    "anything",
-}
-_ACCEPT = frozenset({"kind", "op"})
-
-
-def dump_change(change: Change, table: Table | None = None) -> Plain:
+def dump_change(change: Change, table: Table | None = None) -> dict[str, Plain]:
     """An expected change; with a table, cells of its columns' own types leave their type out."""
-    types = {column.name: column.type for column in table.columns} if table else {}
-    plain: dict[str, Any] = {"row": change.row, "kind": change.kind.value}
-    if change.op is not None:
-        plain["op"] = change.op.value
-    for name in _TEXTS:
-        if getattr(change, name) is not None:
-            plain[name] = dump_text(getattr(change, name))
-    if change.keys is not None:
-        plain["keys"] = [dump_text(key) for key in change.keys]
-    if change.position is not None:
-        plain["position"] = dump_text(change.position)
-    if change.commit_time_us is not None:
-        plain["commit_time_us"] = str(change.commit_time_us)
-    for side in _IMAGES:
-        image: Image | None = getattr(change, side)
-        if image is not None:
-            plain[side] = {_name(name): dump_cell(cell, types.get(name)) for name, cell in image.items()}
-    if change.types is not None:
-        plain["types"] = {_name(name): dump_text(text) for name, text in change.types.items()}
-    for name in ("schema_version", "sql"):
-        if getattr(change, name) is not None:
-            plain[name] = dump_text(getattr(change, name))
-    if change.key_sets:
-        plain["key_sets"] = [[dump_text(key) for key in sorted(keys)] for keys in change.key_sets]
-    if change.accept:
-        plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
-    for more in ("databases", "tables"):
-        if names := getattr(change, more):
-            plain[more] = [dump_text(name) for name in names]
-    if change.anything:
-        plain["anything"] = True
-    return plain
-
-
-def _name(name: str) -> str:
-    if isinstance(dump_text(name), str):
-        return name
-    raise UsageError(f"column name {name!r} holds surrogates")
+    return _change(table).dump(change)
 
 
 def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change:
     """Inverse of `dump_change`, given the same table. Raises Malformed."""
-    found = fields(data, at, _CHANGE)
-    types = {column.name: column.type for column in table.columns} if table else {}
-
-    def image(data: Plain, where: str) -> dict[str, Cell]:
-        if not isinstance(data, dict):
-            raise Malformed(where, f"must be an object, not {kind_of(data)}")
-        return {name: load_cell(cell, path(where, name), types.get(name)) for name, cell in data.items()}
-
-    def texts(data: Plain, where: str) -> dict[str, str]:
-        if not isinstance(data, dict):
-            raise Malformed(where, f"must be an object, not {kind_of(data)}")
-        return {name: string(text, path(where, name)) for name, text in data.items()}
-
-    return Change(
-        row=integer(need(found, "row", at), path(at, "row")),
-        kind=member(Kind, need(found, "kind", at), path(at, "kind")),
-        op=maybe(found, "op", at, lambda op, where: member(Op, op, where)),
-        database=maybe(found, "database", at, string),
-        schema=maybe(found, "schema", at, string),
-        table=maybe(found, "table", at, string),
-        keys=maybe(found, "keys", at, lambda keys, where: array(keys, where, string)),
-        position=maybe(found, "position", at, string),
-        commit_time_us=maybe(found, "commit_time_us", at, integer_text),
-        before=maybe(found, "before", at, image),
-        after=maybe(found, "after", at, image),
-        full_before=maybe(found, "full_before", at, image),
-        full_after=maybe(found, "full_after", at, image),
-        types=maybe(found, "types", at, texts),
-        schema_version=maybe(found, "schema_version", at, string),
-        sql=maybe(found, "sql", at, string),
-        key_sets=array(
-            found.get("key_sets", []), path(at, "key_sets"), lambda keys, where: frozenset(array(keys, where, string))
-        ),
-        accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
-        databases=array(found.get("databases", []), path(at, "databases"), string),
-        tables=array(found.get("tables", []), path(at, "tables"), string),
-        anything=boolean(found.get("anything", False), path(at, "anything")),
-    )
-
-
-def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
-    members = fields(data, at, _ACCEPT)
-    kind = member(Kind, need(members, "kind", at), path(at, "kind"))
-    return kind, maybe(members, "op", at, lambda op, where: member(Op, op, where))
-
-
-_CASE = frozenset(
-    {"id", "format", "profile", "deployment", "level", "tags", "tables", "schemas", "written", "origin", "scenario", "fault"}
-)
-_WRITTEN = frozenset({"message", "changes"})
+    return _change(table).load(data, at)
 
 
 def dump_schemas(schemas: confluent.Schemas) -> Plain:
@@ -419,59 +218,42 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
 
 def load_schemas(data: Plain, at: str = "") -> None:
     """Makes schemas of `dump_schemas` known to this process. Raises Malformed."""
-    if not isinstance(data, dict):
-        raise Malformed(at, "must be an object")
     found: confluent.Schemas = {}
-    for number, schema in data.items():
+    for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
         subjects, text = (*array(schema, path(at, number), lambda one, _where: one), [], "")[:2]
-        found[int(number)] = array(subjects, path(at, number), string), string(text, path(at, number))
+        found[int(number)] = TEXTS.load(subjects, path(at, number)), string(text, path(at, number))
     confluent.recall(found)
 
 
-def dump_case(case: Case) -> Plain:
+_CASE: Final = Record(
+    Case,
+    {
+        **dict.fromkeys(("id", "format", "profile"), TEXT),
+        "deployment": Form(dump_deployment, load_deployment),
+        "level": INTEGER,
+        "tags": NAMES,
+        "origin": chosen(Origin),
+        **dict.fromkeys(("scenario", "fault"), TEXT),
+        "tables": several(_TABLE),
+        "written": several(Record(Written, {"message": Form(dump_message, load_message), "changes": several(_change(None))})),
+    },
+    needed=("tags",),
+    shown=("origin", "scenario", "fault"),
+)
+
+
+def dump_case(case: Case) -> dict[str, Plain]:
     """A whole case in one object; its messages carry no case id of their own."""
-    return {
-        "id": dump_text(case.id),
-        "format": case.format,
-        "profile": case.profile,
-        "deployment": dump_deployment(case.deployment),
-        "level": case.level,
-        "tags": sorted(case.tags),
-        "origin": case.origin.value,
-        "scenario": dump_text(case.scenario),
-        "fault": case.fault,
-        "tables": [dump_table(table) for table in case.tables],
-        **({"schemas": dump_schemas(schemas)} if (schemas := confluent.named_in([case])) else {}),
-        "written": [
-            {"message": dump_message(written.message), "changes": [dump_change(change) for change in written.changes]}
-            for written in case.written
-        ],
-    }
+    schemas = confluent.named_in([case])
+    return _CASE.dump(case) | ({"schemas": dump_schemas(schemas)} if schemas else {})
 
 
 def load_case(data: Plain, at: str = "") -> Case:
     """Inverse of `dump_case` for a case whose messages carry its id. Raises Malformed."""
-    members = fields(data, at, _CASE)
-    load_schemas(members.get("schemas", {}), path(at, "schemas"))
-    case_id = string(need(members, "id", at), path(at, "id"))
-
-    def written(data: Plain, where: str) -> Written:
-        one = fields(data, where, _WRITTEN)
-        message = load_message(need(one, "message", where), path(where, "message"), case=case_id)
-        return Written(message, array(need(one, "changes", where), path(where, "changes"), load_change))
-
-    return Case(
-        id=case_id,
-        format=string(need(members, "format", at), path(at, "format")),
-        profile=string(need(members, "profile", at), path(at, "profile")),
-        deployment=load_deployment(need(members, "deployment", at), path(at, "deployment")),
-        level=integer(need(members, "level", at), path(at, "level")),
-        tables=array(need(members, "tables", at), path(at, "tables"), load_table),
-        written=array(need(members, "written", at), path(at, "written"), written),
-        tags=frozenset(array(need(members, "tags", at), path(at, "tags"), string)),
-        origin=member(Origin, members.get("origin", Origin.NAMED.value), path(at, "origin")),
-        scenario=string(members.get("scenario", ""), path(at, "scenario")),
-        fault=string(members.get("fault", ""), path(at, "fault")),
-    )
+    members = dict(mapping(data, at))
+    load_schemas(members.pop("schemas", {}), path(at, "schemas"))
+    case = _CASE.load(members, at)
+    own = tuple(replace(written, message=replace(written.message, case=case.id)) for written in case.written)
+    return replace(case, written=own)

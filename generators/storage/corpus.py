@@ -12,9 +12,9 @@ import hashlib
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +23,25 @@ from generators.families import confluent
 from generators.model import Case, Change, Deployment, Message, Table, Written
 from generators.storage import codec, records
 from generators.storage._folder import Sink, whole_folder
-from generators.storage.jsonform import Malformed, Plain, array, fields, from_line, integer, need, path, string, to_line
+from generators.storage.jsonform import (
+    INTEGER,
+    NAMES,
+    TEXT,
+    Form,
+    Malformed,
+    Plain,
+    Record,
+    array,
+    by_name,
+    fields,
+    from_line,
+    integer,
+    mapping,
+    need,
+    several,
+    string,
+    to_line,
+)
 from generators.wire_format import Format, Profile
 
 VERSION: Final = 1
@@ -69,13 +87,32 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class _Counts:
+    cases: int
+    messages: int
+    changes: int
+    tables: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Manifest:
+    version: int
     format: str
     profile: str
     deployment: Deployment
     seed: int
-    counts: dict[str, int]
-    files: dict[str, str]
+    counts: _Counts
+    sha256: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """A case without its messages; `tables` are numbers."""
+
+    id: str
+    level: int
+    tags: frozenset[str]
+    tables: tuple[int, ...]
 
 
 def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], *, seed: int, parquet: bool = False) -> Summary:
@@ -96,7 +133,8 @@ def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], 
         finally:
             writer.close()
         size = writer.finish(fmt.name, profile, seed)
-    return Summary(target, fmt.name, profile.name, seed, size=size, **{k: v for k, v in writer.counts().items() if k != "tables"})
+    made = writer.counts()
+    return Summary(target, fmt.name, profile.name, seed, made.cases, made.messages, made.changes, size)
 
 
 def _component(name: str) -> str:
@@ -118,14 +156,14 @@ class _Writer:
         self._cases: dict[str, Plain] = {}
         self._next: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._schemas: confluent.Schemas = {}
-        self._count = [0, 0]
+        self._changes = 0
 
     def add(self, case: Case) -> None:
         if case.id in self._cases:
             raise UsageError(f"case {case.id} is there twice")
-        numbers = [self._tables.setdefault(table, len(self._tables)) for table in case.tables]
+        numbers = tuple(self._tables.setdefault(table, len(self._tables)) for table in case.tables)
         confluent.recall(confluent.named_in([case]), self._schemas)
-        self._cases[case.id] = {"id": case.id, "level": case.level, "tags": sorted(case.tags), "tables": numbers}
+        self._cases[case.id] = _SHELL.dump(_Shell(case.id, case.level, case.tags, numbers))
         for written in case.written:
             place = written.message.topic, written.message.partition
             ordinal = self._next[place]
@@ -140,12 +178,10 @@ class _Writer:
                 table = _table_of(change, case.tables)
                 known = {} if table is None else {"table_id": self._tables[table]}
                 self._expected.raw(_line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)}))
-            self._count[0] += 1
-            self._count[1] += len(written.changes)
+            self._changes += len(written.changes)
 
-    def counts(self) -> dict[str, int]:
-        messages, changes = self._count
-        return {"cases": len(self._cases), "messages": messages, "changes": changes, "tables": len(self._tables)}
+    def counts(self) -> _Counts:
+        return _Counts(len(self._cases), sum(self._next.values()), self._changes, len(self._tables))
 
     def close(self) -> None:
         self._messages.close()
@@ -154,37 +190,29 @@ class _Writer:
             self._parquet.close()
 
     def finish(self, fmt: str, profile: Profile, seed: int) -> int:
-        tables = Sink(self._folder / TABLES)
-        for opening, items in (('{"tables":[\n', map(codec.dump_table, self._tables)), ('],\n"cases":[\n', self._cases.values())):
-            tables.raw(opening.encode() + ",\n".join(map(to_line, items)).encode() + b"\n")
-        tables.raw(b"]}\n")
-        tables.close()
-        files = {sink.file.name: sink.sha256 for sink in (tables, self._messages, self._expected)}
-        size = tables.size + self._messages.size + self._expected.size
+        tables = ",\n".join(map(to_line, map(codec.dump_table, self._tables)))
+        cases = ",\n".join(map(to_line, self._cases.values()))
+        sinks = [self._put(TABLES, f'{{"tables":[\n{tables}\n],\n"cases":[\n{cases}\n]}}\n'), self._messages, self._expected]
         if self._schemas:
-            schemas = Sink(self._folder / SCHEMAS)
-            kept = codec.dump_schemas(dict(sorted(self._schemas.items())))
-            lines = (f"{to_line(number)}:{to_line(schema)}" for number, schema in kept.items())
-            schemas.raw(b"{\n" + ",\n".join(lines).encode() + b"\n}\n")
-            schemas.close()
-            files[SCHEMAS] = schemas.sha256
-            size += schemas.size
+            sinks.append(self._put(SCHEMAS, _object(codec.dump_schemas(dict(sorted(self._schemas.items()))))))
+        files = {sink.file.name: sink.sha256 for sink in sinks}
+        size = sum(sink.size for sink in sinks)
         if self._parquet:
             files[PARQUET] = _sha256(self._folder / PARQUET)
             size += (self._folder / PARQUET).stat().st_size
-        fields_ = {
-            "version": VERSION,
-            "format": fmt,
-            "profile": profile.name,
-            "deployment": codec.dump_deployment(profile.deployment),
-            "seed": str(seed),
-            "counts": self.counts(),
-            "sha256": files,
-        }
-        manifest = Sink(self._folder / MANIFEST)
-        manifest.raw(b"{\n" + ",\n".join(f'"{name}":{to_line(value)}' for name, value in fields_.items()).encode() + b"\n}\n")
-        manifest.close()
-        return size + manifest.size
+        manifest = _Manifest(VERSION, fmt, profile.name, profile.deployment, seed, self.counts(), files)
+        return size + self._put(MANIFEST, _object(_MANIFEST.dump(manifest))).size
+
+    def _put(self, name: str, text: str) -> Sink:
+        sink = Sink(self._folder / name)
+        sink.raw(text.encode())
+        sink.close()
+        return sink
+
+
+def _object(members: Mapping[str, Plain]) -> str:
+    """An object with a line for each member."""
+    return "{\n" + ",\n".join(f"{to_line(name)}:{to_line(value)}" for name, value in members.items()) + "\n}\n"
 
 
 def _line(data: Plain) -> bytes:
@@ -293,8 +321,43 @@ def _located(file: Path, line: int | None = None) -> Iterator[None]:
         raise CorpusError(f"{where}: nested too deeply") from None
 
 
-_COUNTS = frozenset({"cases", "messages", "changes", "tables"})
-_MANIFEST_FIELDS = frozenset({"version", "format", "profile", "deployment", "seed", "counts", "sha256"})
+def _load_seed(data: Plain, at: str) -> int:
+    text = string(data, at)
+    if not text.removeprefix("-").isdecimal() or len(text) > 40:
+        raise Malformed(at, "must be an integer's text")
+    return int(text)
+
+
+def _load_component(data: Plain, at: str) -> str:
+    name = string(data, at)
+    if not _is_component(name):
+        raise Malformed(at, f"{name[:80]!r} cannot name a folder of a corpus")
+    return name
+
+
+def _load_files(data: Plain, at: str) -> Mapping[str, str]:
+    for name in mapping(data, at):
+        if name not in (*_REQUIRED, PARQUET, SCHEMAS):
+            known = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
+            raise Malformed(at, f"refuses {name!r}: a corpus names {known}, nothing else")
+    for name in _REQUIRED:
+        need(data, name, at)
+    return _DIGESTS.load(data, at)
+
+
+_DIGESTS: Final = by_name(lambda _name: TEXT)
+_MANIFEST: Final = Record(
+    _Manifest,
+    {
+        "version": INTEGER,
+        **dict.fromkeys(("format", "profile"), Form(str, _load_component)),
+        "deployment": Form(codec.dump_deployment, codec.load_deployment),
+        "seed": Form(str, _load_seed),
+        "counts": Record(_Counts, dict.fromkeys(("cases", "messages", "changes", "tables"), INTEGER)),
+        "sha256": Form(_DIGESTS.dump, _load_files),
+    },
+)
+_SHELL: Final = Record(_Shell, {"id": TEXT, "level": INTEGER, "tags": NAMES, "tables": several(INTEGER)})
 
 
 def _manifest(folder: Path) -> _Manifest:
@@ -305,36 +368,11 @@ def _manifest(folder: Path) -> _Manifest:
         version = data.get("version") if isinstance(data, dict) else None
         if version != VERSION or type(version) is not int:
             raise Malformed("version", f"{version!r} is not known; this harness reads version {VERSION}")
-        members = fields(data, "", _MANIFEST_FIELDS)
-        counts = fields(need(members, "counts", ""), "counts", _COUNTS)
-        files = need(members, "sha256", "")
-        if not isinstance(files, dict):
-            raise Malformed("sha256", "must be an object")
-        for name in files:
-            if name not in (*_REQUIRED, PARQUET, SCHEMAS):
-                known = f"{', '.join((*_REQUIRED, SCHEMAS))} and {PARQUET}"
-                raise Malformed("sha256", f"refuses {name!r}: a corpus names {known}, nothing else")
-        for name in _REQUIRED:
-            need(files, name, "sha256")
-        names = {name: string(need(members, name, ""), name) for name in ("format", "profile")}
-        for field, name in names.items():
-            if not _is_component(name):
-                raise Malformed(field, f"{name[:80]!r} cannot name a folder of a corpus")
-        seed = string(need(members, "seed", ""), "seed")
-        if not seed.removeprefix("-").isdecimal() or len(seed) > 40:
-            raise Malformed("seed", "must be an integer's text")
-        return _Manifest(
-            names["format"],
-            names["profile"],
-            codec.load_deployment(need(members, "deployment", ""), "deployment"),
-            int(seed),
-            {name: integer(need(counts, name, "counts"), path("counts", name)) for name in sorted(_COUNTS)},
-            {name: string(digest, path("sha256", name)) for name, digest in files.items()},
-        )
+        return _MANIFEST.load(data)
 
 
 def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
-    for name, digest in manifest.files.items():
+    for name, digest in manifest.sha256.items():
         try:
             actual = _sha256(folder / name)
         except CorpusError as error:
@@ -343,7 +381,7 @@ def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
         if actual != digest:
             yield f"{folder / name}: wrong checksum: sha256 is {actual}, the manifest says {digest[:80]}"
     for entry in sorted(folder.iterdir()):
-        if entry.name not in (MANIFEST, *manifest.files):
+        if entry.name not in (MANIFEST, *manifest.sha256):
             yield f"{entry}: not in the manifest"
 
 
@@ -359,16 +397,15 @@ def _lines(file: Path) -> Iterator[tuple[int, Plain]]:
 
 _HEAD = frozenset({"case", "ordinal"})
 _PLACE = frozenset({"case", "topic", "partition", "ordinal", "table_id"})
-_CASE_FIELDS = frozenset({"id", "level", "tags", "tables"})
 
 
 def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
-    tables, shells = _tables(folder / TABLES, manifest)
-    if SCHEMAS in manifest.files:
+    tables, shells = _tables(folder / TABLES)
+    if SCHEMAS in manifest.sha256:
         with _located(folder / SCHEMAS):
             codec.load_schemas(from_line(_bytes(folder / SCHEMAS)))
     places: dict[tuple[str, int, int], tuple[str, list[Change]]] = {}
-    written: dict[str, list[tuple[Message, list[Change]]]] = {case.id: [] for case in shells}
+    written: dict[str, list[tuple[Message, list[Change]]]] = {shell.id: [] for shell in shells}
     following: defaultdict[tuple[str, int], int] = defaultdict(int)
     file = folder / MESSAGES
     for number, data in _lines(file):
@@ -397,18 +434,18 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             table = tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
             places[spot][1].append(codec.load_change(rest, table=table))
             total += 1
-    counts = {"cases": len(shells), "messages": len(places), "changes": total, "tables": len(tables)}
-    for name, count in counts.items():
-        if manifest.counts[name] != count:
-            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {manifest.counts[name]}, but there are {count}")
+    counts = _Counts(len(shells), len(places), total, len(tables))
+    for name, count in asdict(counts).items():
+        if (told := getattr(manifest.counts, name)) != count:
+            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {told}, but there are {count}")
     return tuple(
         Case(
             shell.id,
-            shell.format,
-            shell.profile,
-            shell.deployment,
+            manifest.format,
+            manifest.profile,
+            manifest.deployment,
             shell.level,
-            shell.tables,
+            tuple(tables[number] for number in shell.tables),
             tuple(Written(message, tuple(changes)) for message, changes in written[shell.id]),
             shell.tags,
         )
@@ -416,11 +453,9 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
     )
 
 
-def _split(data: Plain, head: frozenset[str], known: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _split(data: Plain, head: frozenset[str], known: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The case id of a line, and the line without its head."""
-    if not isinstance(data, dict):
-        raise Malformed("", "must be an object")
-    case = string(need(data, "case", ""), "case")
+    case = string(need(mapping(data, ""), "case", ""), "case")
     if case not in known:
         raise Malformed("case", f"{case[:200]!r} is not in {TABLES}")
     return case, {name: value for name, value in data.items() if name not in head}
@@ -433,28 +468,16 @@ def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
     return number
 
 
-def _tables(file: Path, manifest: _Manifest) -> tuple[tuple[Table, ...], tuple[Case, ...]]:
+def _tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
     """The tables, and the cases without their messages."""
     content = _bytes(file)
     with _located(file):
-        found = fields(from_line(content), "", frozenset({"tables", "cases"}))
+        found = fields(from_line(content), "", {"tables", "cases"})
         tables = array(need(found, "tables", ""), "tables", codec.load_table)
-
-        def case(data: Plain, at: str) -> Case:
-            one = fields(data, at, _CASE_FIELDS)
-            numbers: Callable[[Plain, str], Table] = lambda number, where: tables[_index(number, where, tables)]  # noqa: E731
-            return Case(
-                string(need(one, "id", at), path(at, "id")),
-                manifest.format,
-                manifest.profile,
-                manifest.deployment,
-                integer(need(one, "level", at), path(at, "level")),
-                array(need(one, "tables", at), path(at, "tables"), numbers),
-                (),
-                frozenset(array(need(one, "tags", at), path(at, "tags"), string)),
-            )
-
-        cases = array(need(found, "cases", ""), "cases", case)
+        cases = array(need(found, "cases", ""), "cases", _SHELL.load)
+        for i, shell in enumerate(cases):
+            for j, number in enumerate(shell.tables):
+                _index(number, f"cases[{i}].tables[{j}]", tables)
         if len({one.id for one in cases}) != len(cases):
             raise Malformed("cases", "an id is there twice")
         return tables, cases

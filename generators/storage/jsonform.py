@@ -12,10 +12,13 @@ import datetime as dt
 import json
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from dataclasses import MISSING, dataclass
+from dataclasses import fields as fields_of
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any, Final, TypeAlias, TypeVar
+from functools import cache, partial
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from generators.errors import UsageError
 from generators.model import Json, Value, ZeroDate
@@ -81,14 +84,19 @@ def path(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
 
 
-def fields(data: Plain, at: str, known: frozenset[str]) -> dict[str, Any]:
-    """The object, if it has known fields only. Raises Malformed."""
+def mapping(data: Plain, at: str) -> dict[str, Any]:
+    """A JSON object. Raises Malformed."""
     if not isinstance(data, dict):
         raise Malformed(at, f"must be an object, not {kind_of(data)}")
-    unknown = data.keys() - known
+    return data
+
+
+def fields(data: Plain, at: str, known: Set[str]) -> dict[str, Any]:
+    """The object, if it has known fields only. Raises Malformed."""
+    unknown = mapping(data, at).keys() - known
     if unknown:
         raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(known))}")
-    return data
+    return mapping(data, at)
 
 
 def kind_of(data: object) -> str:
@@ -180,12 +188,6 @@ def _unbase64(data: Plain, at: str) -> bytes:
         raise Malformed(at, "not base64") from None
 
 
-def maybe(data: Mapping[str, Any], key: str, at: str, load: Callable[[Plain, str], T]) -> T | None:
-    """A field that may be missing or null. Raises Malformed."""
-    value = data.get(key)
-    return None if value is None else load(value, path(at, key))
-
-
 def dump_text(value: str) -> Plain:
     """A string as itself; `{"wtf8": base64}` when it holds surrogates, which JSON texts cannot tell from a pair's character."""
     if value.isascii():
@@ -272,61 +274,63 @@ def load_value(data: Plain, at: str = "") -> Value:
     if not isinstance(data, dict):
         raise Malformed(at, f"must be null or an object with a type, not {kind_of(data)}")
     tag = string(need(data, "type", at), path(at, "type"))
+    if tag == "bytes":
+        return load_bytes({key: value for key, value in data.items() if key != "type"}, at)
     if tag not in _LOADERS:
-        raise Malformed(path(at, "type"), f"{tag!r} is none of {', '.join(_LOADERS)}")
-    known, load = _LOADERS[tag]
-    return load(fields(data, at, known), at)
+        raise Malformed(path(at, "type"), f"{tag!r} is none of {', '.join(('bytes', *_LOADERS))}")
+    more, load = _LOADERS[tag]
+    members = fields(data, at, {"type", "value", *more})
+    return load(need(members, "value", at), path(at, "value"), *((need(members, name, at), path(at, name)) for name in more))
 
 
-def _load_float(data: dict[str, Any], at: str) -> Value:
-    bits = string(need(data, "bits", at), path(at, "bits"))
+def _load_float(data: Plain, at: str, exact: tuple[Plain, str]) -> Value:
+    bits = string(*exact)
     try:
         value = float(struct.unpack(">d", bytes.fromhex(bits))[0])
     except (ValueError, struct.error):
-        raise Malformed(path(at, "bits"), "must be the 16 hex digits of a binary64") from None
-    text = string(need(data, "value", at), path(at, "value"))
+        raise Malformed(exact[1], "must be the 16 hex digits of a binary64") from None
+    text = string(data, at)
     if text != repr(value):
-        raise Malformed(path(at, "value"), f"{text[:40]!r} and bits {bits} ({value!r}) are two numbers")
+        raise Malformed(at, f"{text[:40]!r} and bits {bits} ({value!r}) are two numbers")
     return value
 
 
-def _load_decimal(data: dict[str, Any], at: str) -> Value:
-    text = string(need(data, "value", at), path(at, "value"))
+def _load_decimal(data: Plain, at: str) -> Value:
+    text = string(data, at)
     try:
         value = Decimal(text)
         if value.is_finite() and str(value) == text:
             return value
     except InvalidOperation:
         pass
-    raise Malformed(path(at, "value"), f"{text[:40]!r} is no decimal number in its plain form")
+    raise Malformed(at, f"{text[:40]!r} is no decimal number in its plain form")
 
 
-def _load_bytes_value(data: dict[str, Any], at: str) -> Value:
-    return load_bytes({key: value for key, value in data.items() if key != "type"}, at)
-
-
-def _load_date(data: dict[str, Any], at: str) -> Value:
-    text = string(need(data, "value", at), path(at, "value"))
+def _load_date(data: Plain, at: str) -> Value:
+    text = string(data, at)
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        raise Malformed(path(at, "value"), f"{text[:40]!r} is no date") from None
+        raise Malformed(at, f"{text[:40]!r} is no date") from None
 
 
-def _load_zero_date(data: dict[str, Any], at: str) -> Value:
-    text = string(need(data, "value", at), path(at, "value"))
-    parts = text.split("-")
-    if [len(part) for part in parts] != [4, 2, 2] or not all(part.isascii() and part.isdigit() for part in parts):
-        raise Malformed(path(at, "value"), f"{text[:40]!r} is not YYYY-MM-DD")
-    year, month, day = map(int, parts)
-    return ZeroDate(year, month, day, integer(need(data, "micros", at), path(at, "micros")))
+_ZERO_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
+
+
+def _load_zero_date(data: Plain, at: str, micros: tuple[Plain, str]) -> Value:
+    text = string(data, at)
+    parts = _ZERO_DATE.fullmatch(text)
+    if not parts:
+        raise Malformed(at, f"{text[:40]!r} is not YYYY-MM-DD")
+    year, month, day = map(int, parts.groups())
+    return ZeroDate(year, month, day, integer(*micros))
 
 
 def _load_node(data: Plain, at: str) -> Any:
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, dict) and data.get("type") in ("array", "object"):
-        inner, items = path(at, "value"), fields(data, at, _PLAIN).get("value")
+        inner, items = path(at, "value"), fields(data, at, {"type", "value"}).get("value")
         if data["type"] == "array":
             return list(array(items, inner, _load_node))
         return dict(array(items, inner, _load_member))
@@ -342,14 +346,106 @@ def _load_member(data: Plain, at: str) -> tuple[str, Any]:
     return string(data[0], f"{at}[0]"), _load_node(data[1], f"{at}[1]")
 
 
-_PLAIN = frozenset({"type", "value"})
-_LOADERS: Mapping[str, tuple[frozenset[str], Callable[[dict[str, Any], str], Value]]] = {
-    "int": (_PLAIN, lambda d, at: integer_text(need(d, "value", at), path(at, "value"))),
-    "float": (_PLAIN | {"bits"}, _load_float),
-    "decimal": (_PLAIN, _load_decimal),
-    "text": (_PLAIN, lambda d, at: string(need(d, "value", at), path(at, "value"))),
-    "bytes": (_BYTES | {"type"}, _load_bytes_value),
-    "date": (_PLAIN, _load_date),
-    "zero-date": (_PLAIN | {"micros"}, _load_zero_date),
-    "json": (_PLAIN, lambda d, at: Json(_load_node(need(d, "value", at), path(at, "value")))),
+_LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
+    "int": ((), integer_text),
+    "float": (("bits",), _load_float),
+    "decimal": ((), _load_decimal),
+    "text": ((), string),
+    "date": ((), _load_date),
+    "zero-date": (("micros",), _load_zero_date),
+    "json": ((), lambda data, at: Json(_load_node(data, at))),
 }
+"""By type tag: the fields beside `value`, and what loads that field and those, each with its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """How values of a kind are dumped, and loaded from the field of a path."""
+
+    dump: Callable[[T], Plain]
+    load: Callable[[Plain, str], T]
+
+
+def _itself(value: T) -> T:
+    return value
+
+
+TEXT: Final = Form(dump_text, string)
+INTEGER: Final[Form[int]] = Form(_itself, integer)
+DIGITS: Final = Form(_digits, integer_text)
+BOOLEAN: Final[Form[bool]] = Form(_itself, boolean)
+BYTES: Final = Form(dump_bytes, load_bytes)
+VALUE: Final = Form(dump_value, load_value)
+
+
+def several(form: Form[T] | Record[T]) -> Form[tuple[T, ...]]:
+    """An array."""
+    return Form(lambda items: [form.dump(item) for item in items], lambda data, at: array(data, at, form.load))
+
+
+TEXTS: Final = several(TEXT)
+NAMES: Final[Form[frozenset[str]]] = Form(
+    lambda names: TEXTS.dump(tuple(sorted(names))), lambda data, at: frozenset(TEXTS.load(data, at))
+)
+"""Texts without order, which are sorted."""
+
+
+def chosen(kind: type[E]) -> Form[E]:
+    """A member of an enumeration."""
+    return Form(lambda one: one.value, partial(member, kind))
+
+
+def by_name(form: Callable[[str], Form[T]]) -> Form[Mapping[str, T]]:
+    """An object of any names, each with its form."""
+
+    def dump(items: Mapping[str, T]) -> Plain:
+        for name in items:
+            if not isinstance(dump_text(name), str):
+                raise UsageError(f"column name {name!r} holds surrogates")
+        return {name: form(name).dump(item) for name, item in items.items()}
+
+    def load(data: Plain, at: str) -> Mapping[str, T]:
+        return {name: form(name).load(item, path(at, name)) for name, item in mapping(data, at).items()}
+
+    return Form(dump, load)
+
+
+@cache
+def _defaults(kind: Any) -> Mapping[str, Any]:
+    return {one.name: one.default for one in fields_of(kind) if one.default is not MISSING}
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Generic[T]):
+    """The form of a dataclass: an object of the fields in `forms`, in that order.
+
+    A field must be there that has no default or is `needed`. Others may be missing, and are left out at their default unless they
+    are `shown`. `known` are values that the reader has: such a field may be missing as well.
+    """
+
+    kind: Callable[..., T]
+    forms: Mapping[str, Form[Any] | Record[Any]]
+    needed: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+    def dump(self, value: T, **known: Any) -> dict[str, Plain]:
+        """The object."""
+        usual = {**_defaults(self.kind), **known}
+        plain: dict[str, Plain] = {}
+        for name, form in self.forms.items():
+            part = getattr(value, name)
+            if name in self.needed or name in self.shown or part != usual.get(name, MISSING):
+                plain[name] = None if part is None else form.dump(part)
+        return plain
+
+    def load(self, data: Plain, at: str = "", **known: Any) -> T:
+        """Inverse of `dump`, given the same known values. Raises Malformed."""
+        members, usual = fields(data, at, self.forms.keys()), _defaults(self.kind)
+        found = {name: value for name, value in known.items() if value is not None}
+        for name, form in self.forms.items():
+            if name in members:
+                part = members[name]
+                found[name] = None if part is None and usual.get(name, MISSING) is None else form.load(part, path(at, name))
+            elif name not in found and (name in self.needed or name not in usual):
+                raise Malformed(path(at, name), "missing")
+        return self.kind(**found)

@@ -32,7 +32,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.storage import codec
+from generators.storage import codec, jsonform
 
 texts = st.text(max_size=8)
 any_texts = st.one_of(texts, st.text(st.characters(categories=["Cs", "Lu"]), max_size=3), st.just("\ud83d\ude00"))
@@ -126,9 +126,9 @@ def cases() -> st.SearchStrategy[Case]:
 
 
 def through(data: Any) -> Any:
-    line = codec.to_line(data)
+    line = jsonform.to_line(data)
     assert line.isascii() and "\n" not in line
-    return codec.from_line(line.encode())
+    return jsonform.from_line(line.encode())
 
 
 def kinds(value: object) -> object:
@@ -145,7 +145,7 @@ def kinds(value: object) -> object:
 
 @given(values)
 def test_values_survive_exactly(value: Value) -> None:
-    again = codec.load_value(through(codec.dump_value(value)))
+    again = jsonform.load_value(through(jsonform.dump_value(value)))
     assert again == value
     assert kinds(again) == kinds(value)
 
@@ -157,7 +157,7 @@ def test_a_deployment_of_an_older_file_says_nothing_of_schemas() -> None:
 
 @pytest.mark.parametrize("zone", ["../../etc/passwd", "/etc/localtime", "\ud800", "Mars/Olympus", ""])
 def test_a_deployment_has_a_time_zone_that_exists(zone):
-    with pytest.raises(codec.Malformed, match=r"field d\.time_zone: .* is no time zone"):
+    with pytest.raises(jsonform.Malformed, match=r"field d\.time_zone: .* is no time zone"):
         codec.load_deployment(codec.dump_deployment(Deployment(zone)), "d")
 
 
@@ -211,19 +211,19 @@ def test_a_cell_of_its_columns_type_leaves_the_type_out() -> None:
     ],
 )
 def test_documented_forms_of_values(value: Value, form: Any) -> None:
-    assert codec.dump_value(value) == form
+    assert jsonform.dump_value(value) == form
 
 
 def test_an_integer_may_have_more_digits_than_str_allows() -> None:
     form = {"type": "int", "value": f"-1{'0' * 5000}"}
-    assert codec.dump_value(-(10**5000)) == form
-    assert codec.load_value(form) == -(10**5000)
+    assert jsonform.dump_value(-(10**5000)) == form
+    assert jsonform.load_value(form) == -(10**5000)
 
 
 @pytest.mark.parametrize("value", [True, dt.datetime(2024, 1, 1), Decimal("NaN"), Json((1,)), Json(object()), object()])
 def test_what_is_no_canonical_value_is_refused(value: Any) -> None:
     with pytest.raises(UsageError):
-        codec.dump_value(value)
+        jsonform.dump_value(value)
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,8 @@ def test_what_is_no_canonical_value_is_refused(value: Any) -> None:
     ],
 )
 def test_hostile_values_are_refused_by_field(form: Any, field: str) -> None:
-    with pytest.raises(codec.Malformed) as caught:
-        codec.load_value(form)
+    with pytest.raises(jsonform.Malformed) as caught:
+        jsonform.load_value(form)
     assert caught.value.field == field
 
 
@@ -254,12 +254,12 @@ def test_hostile_changes_are_refused_by_field() -> None:
         *(("kind", "ROWS"), ("op", "UPSERT"), ("row", True), ("after.c.state", None), ("after.c.type.logical", "integer")),
         *(("after.c.value.value", "x"), ("after", []), ("keys", "id"), ("commit_time_us", 5), ("accept", [{}]), ("surplus", 1)),
     ):
-        bad = json.loads(codec.to_line(good))
+        bad = json.loads(jsonform.to_line(good))
         inner, *names = bad, *path.split(".")
         for name in names[:-1]:
             inner = inner[name]
         inner[names[-1]] = value
-        with pytest.raises(codec.Malformed) as caught:
+        with pytest.raises(jsonform.Malformed) as caught:
             codec.load_change(bad)
         assert caught.value.field.startswith(path)
 
@@ -268,5 +268,5 @@ def test_hostile_changes_are_refused_by_field() -> None:
     "line", [b"", b"{", b"{} {}", b"\xff", b'{"a":1,"a":2}', b"[NaN]", b"[" * 100_000, b"9" * 5000, b"\xef\xbb\xbf{}"]
 )
 def test_hostile_lines_are_refused(line: bytes) -> None:
-    with pytest.raises(codec.Malformed):
-        codec.from_line(line)
+    with pytest.raises(jsonform.Malformed):
+        jsonform.from_line(line)
