@@ -1,6 +1,7 @@
 """What is fetched and made once: archives that a JVM takes, and does without when they are no good."""
 
 import json
+import shutil
 import subprocess
 import threading
 from contextlib import suppress
@@ -32,13 +33,19 @@ def ran(*options):
     )
 
 
-@pytest.fixture
-def archive(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """An archive of that program's classes."""
-    path = tmp_path / "classes" / "ivy.jsa"
+    path = tmp_path_factory.mktemp("archive") / "classes" / "ivy.jsa"
     with writing(path, silent) as options:
         assert ran(*options).returncode == 0
     return path
+
+
+@pytest.fixture
+def archive(made, tmp_path):
+    """A copy of it, which may be spoiled."""
+    return shutil.copytree(made.parent, tmp_path / "classes") / made.name
 
 
 def test_a_jvm_takes_the_archive_that_it_wrote(archive):
