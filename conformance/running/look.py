@@ -11,16 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.child import ChildEngine, needed
-from conformance.engines.engine import (
-    ChildDied,
-    DecodeRaised,
-    DecodeTimeout,
-    RecordSource,
-    Request,
-    lay,
-    to_ranges,
-    write_records,
-)
+from conformance.engines.engine import DecodeRaised, Lost, RecordSource, Request, lay, to_ranges, write_records
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
@@ -76,7 +67,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
                     rows = read(engine.decode(_request(handle, seen, spec, None)).result(), 1)
                 else:
                     rows = _typed_rows(engine, handle, seen, spec)
-            except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            except (DecodeRaised, Lost) as error:
                 raise LookFailed(f"{spec} on {stored.path}: {error}") from None
             engine.release(handle)
             yield from _lines(seen, rows, told=1 in levels)
