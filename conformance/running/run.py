@@ -29,7 +29,7 @@ from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, circumstances
 from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
-from conformance.reducing.reduce import shrink_all
+from conformance.reducing.reduce import Decoding, shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, events, laws
 from conformance.running.events import Listener, ignore, working
@@ -145,14 +145,15 @@ def _reduced(
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
         def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
-            selected = profiles(fmt, settings.writer_profile)
             if settings.tables is not None:
-                return tables.find_scenario(fmt, selected, settings.tables, case, settings.budget.drawn, settings.seed)
+                return tables.find_scenario(fmt, settings.tables, case, settings.budget.drawn, settings.seed)
+            selected = profiles(fmt, settings.writer_profile)
             return catalogue.find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        claims, note = prepared.loaded.capabilities, working(listen)
+        judge = Judge(prepared.rules, prepared.loaded.capabilities)
+        decoding = Decoding(engine, prepared.decoder, settings.mapping, judge)
         tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
-        small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
+        small = shrink_all(prepared.fmt, tried, decoding, scenario_of, working(listen))
         whole = [*tried, *left]
         several = alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
         for failure in merged(several, result, record):
