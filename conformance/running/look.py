@@ -124,11 +124,8 @@ def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], told: bool
                 "row": row.row,
                 "kind": row.kind,
                 "op": row.op,
-                "database": row.fields.get("database"),
-                "table": row.fields.get("table"),
-                "keys": row.fields.get("keys"),
-                "before": _image(row.before),
-                "after": _image(row.after),
+                **{name: row.fields.get(name) for name in ("database", "table", "keys")},
+                **{side: _image(getattr(row, side)) for side in ("before", "after")},
                 **more,
                 "error": row.error,
             }
