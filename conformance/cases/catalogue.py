@@ -178,8 +178,9 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
             if asked(scenario):
                 cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable, asked)
+        first = next(one for one in fmt.profiles if one.source == profile.source)
         for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
-            if fmt.container in _OF_JSON and profile is _first(fmt, profile.source) and asked(scenario):
+            if fmt.container in _OF_JSON and profile is first and asked(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
                     cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_text, fault=cell), cell.name))
     return tuple(case for case in cases if case.written)
@@ -187,12 +188,6 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
 
 _OF_JSON: Final = ("json", "frames")
 """Containers whose cells stand in JSON, where the text of an unfit cell is what a decoder gives at level one."""
-
-
-def _first(fmt: Format[Any], source: str) -> Profile:
-    """The first profile of a format with that source."""
-    found: Profile = next(profile for profile in fmt.profiles if profile.source == source)
-    return found
 
 
 def _of_three(
@@ -346,7 +341,8 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
         if case.level not in levels:
             continue
         table, source = _asked(case), fmt.profile(case.profile).source
-        key = (_order(case.deployment), case.level, *_sorted_by(table), source)
+        name = (table.name, table.database, table.schema or "") if table else ("", "", "")
+        key = (_order(case.deployment), case.level, *name, source)
         grouped.setdefault((key, table if case.origin is Origin.RECORDED else None), []).append(case)
     made: list[Call] = []
     versions: Counter[tuple[Any, ...]] = Counter()
@@ -371,10 +367,6 @@ def repeating(call: Call, seed: int) -> Call:
         return call
     some = random.Random(f"{seed}/{call.name}/again").sample(rows, min(REPEATED, len(rows)))
     return replace(call, foreign=tuple(replace(message) for message in some))
-
-
-def _sorted_by(table: Table | None) -> tuple[str, str, str]:
-    return (table.name, table.database, table.schema or "") if table else ("", "", "")
 
 
 def _order(deployment: Deployment) -> tuple[str, ...]:

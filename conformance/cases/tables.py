@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -117,15 +118,24 @@ def _announced(scenario: Scenario) -> Scenario:
     return replace(scenario, history=replace(scenario.history, events=(*told, *events)))
 
 
-def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
-    for scenario in scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)):
-        yield _announced(scenario) if scenario.level == 1 and _sends(fmt, Kind.BOOTSTRAP) else scenario
+def _told(fmt: Format[Any], found: Iterable[Scenario]) -> list[Scenario]:
+    """The scenarios as the format tells them."""
+    announces = _sends(fmt, Kind.BOOTSTRAP)
+    return [_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found]
+
+
+def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> list[Scenario]:
+    return _told(fmt, scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)))
+
+
+def _drawn(fmt: Format[Any], values: Values, users: Sequence[UserTable], count: int, seed: int) -> list[Scenario]:
+    return _told(fmt, scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))) if users and count else []
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
     """Every boundary, operation, statement and fault case of the tables, as each profile writes them."""
     users = usable(fmt, values.schema).users
-    named = tuple(_named(fmt, values, users))
+    named = _named(fmt, values, users)
     for profile in reading(fmt, selected, values.schema):
         for scenario in named:
             case = as_case(fmt, profile, scenario)
@@ -154,27 +164,10 @@ def _faults(fmt: Format[Any], profile: Profile, values: Values, users: Sequence[
                 yield case
 
 
-def _told(fmt: Format[Any], values: Values, users: Sequence[UserTable], count: int, seed: int) -> list[Scenario]:
-    """Drawn scenarios as the format tells them."""
-    if not users or not count:
-        return []
-    found = scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
-    announces = _sends(fmt, Kind.BOOTSTRAP)
-    return [_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found]
-
-
-def _drawn(
-    fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int
-) -> Iterator[tuple[Scenario, Profile]]:
-    """Drawn scenarios with the profile that writes each, in turn."""
-    profiles, users = reading(fmt, selected, values.schema), usable(fmt, values.schema).users
-    for number, scenario in enumerate(_told(fmt, values, users, count, seed)):
-        yield scenario, profiles[number % len(profiles)]
-
-
 def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int) -> Iterator[Case]:
-    """Up to `count` drawn cases: a third at level two, the others histories of all tables."""
-    for scenario, profile in _drawn(fmt, selected, values, count, seed):
+    """Up to `count` drawn cases, which the profiles write in turn: a third at level two, the others histories of all tables."""
+    profiles, users = cycle(reading(fmt, selected, values.schema)), usable(fmt, values.schema).users
+    for scenario, profile in zip(_drawn(fmt, values, users, count, seed), profiles, strict=False):
         case = as_case(fmt, profile, scenario)
         if case.written:
             yield perhaps_spoiled(fmt, profile, case)
@@ -183,15 +176,12 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
 def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
     """The histories of level one: the named ones, and `count` drawn ones."""
     users = usable(fmt, values.schema).users
-    scenarios = [*_named(fmt, values, users), *_told(fmt, values, users, count, seed)]
+    scenarios = [*_named(fmt, values, users), *_drawn(fmt, values, users, count, seed)]
     return tuple(scenario.history for scenario in scenarios if scenario.level == 1)
 
 
-def find_scenario(
-    fmt: Format[Any], selected: Sequence[Profile], values: Values, case: Case, count: int, seed: int
-) -> Scenario | None:
+def find_scenario(fmt: Format[Any], values: Values, case: Case, count: int, seed: int) -> Scenario | None:
     """The scenario of a case; None for faults."""
-    if "drawn" in case.tags:
-        return next((s for s, _ in _drawn(fmt, selected, values, count, seed) if s.name == case.scenario), None)
     users = usable(fmt, values.schema).users
-    return next((s for s in _named(fmt, values, users) if s.name == case.scenario), None)
+    found = _drawn(fmt, values, users, count, seed) if "drawn" in case.tags else _named(fmt, values, users)
+    return next((scenario for scenario in found if scenario.name == case.scenario), None)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.judging.exercise import exercising
 from conformance.reports.console import readable
 from conformance.rules import streams
 from conformance.rules.rules import Rule, rules
 from conformance.rules.sources import fact
+from conformance.selftest.exercise import exercising
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars.table import liars
 from conformance.text import printable

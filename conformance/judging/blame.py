@@ -15,18 +15,7 @@ from dataclasses import dataclass, field, replace
 from math import log2
 from typing import Final
 
-from conformance.judging.causes import (
-    REFUSALS,
-    cell_of,
-    cell_tokens,
-    cells,
-    chain,
-    change_of,
-    ranked,
-    refused,
-    symptom,
-    tokens,
-)
+from conformance.judging import causes
 from conformance.judging.hints import FRACTION, hint
 from conformance.judging.judge import CELL, UNDECODED, CaseResult, Finding, Judge, Verdict
 from conformance.rules.rules import Aspect, Rule, Subject, owner
@@ -73,7 +62,7 @@ def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) ->
 
 def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
     """The rule on fractions for a time of a special sign or size that has lost its fraction alone."""
-    change, cell = change_of(finding, case), cell_of(finding, case)
+    change, cell = causes.change_of(finding, case), causes.cell_of(finding, case)
     if finding.aspect is not Aspect.VALUE or change is None or cell is None or cell.cls not in _TIMES:
         return None
     if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int) or hint(finding, case, change, cell) != FRACTION:
@@ -113,7 +102,7 @@ class _Seen:
         for result in results:
             if result.verdict in (*UNDECODED, Verdict.UNSUPPORTED) or result.case.origin is Origin.FOREIGN:
                 continue
-            lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
+            lost = {(f.message, f.row) for f in result.findings if causes.symptom(f, result.case) in causes.REFUSALS}
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
             wrong = {(f.message, f.row, f.side, f.column) for f in result.findings if f.aspect in CELL}
             level = result.case.level
@@ -124,33 +113,23 @@ class _Seen:
             for number, change in _rows(result.case):
                 if (number, change.row) in lost:
                     continue
-                held = tokens(result.case, result.case.written[number].changes, change)
-                exact = {_exact(cell) for _, _, cell in cells(change, level)}
+                held = causes.tokens(result.case, result.case.written[number].changes, change)
+                exact = {_exact(cell) for _, _, cell in causes.cells(change, level)}
                 seen.came.update(held)
                 for profile in ("", result.case.profile):
                     seen.cleared[level, profile] |= held
                     seen.exact[level, profile] |= exact
-                for side, column, cell in cells(change, level):
+                for side, column, cell in causes.cells(change, level):
                     if (number, change.row) not in uncompared and (number, change.row, side, column) not in wrong:
                         right = seen.right[level, side, cell.state is State.NULL]
-                        right.update((*cell_tokens(cell), f"cells {side} {change.op}"))
+                        right.update((*causes.cell_tokens(cell), f"cells {side} {change.op}"))
         return seen
 
 
 def _exact(cell: Cell) -> tuple[str, str]:
     """A cell's narrow subject, and its type and value."""
     value = hex(cell.value) if isinstance(cell.value, int) else repr(cell.value)  # bit strings have too many decimal digits
-    return cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {value}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Without:
-    """What rows without a trait show: subjects that came out in no profile, or not in one of the profiles that have them; and
-    whether a row with the trait came out."""
-
-    uncleared: set[str]
-    refused: set[str]
-    passes: bool
+    return causes.cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {value}"
 
 
 class _Traits:
@@ -165,12 +144,12 @@ class _Traits:
         for result in results:
             if result.case.origin is Origin.NAMED and result.verdict is not Verdict.UNSUPPORTED:
                 self._siblings[result.case.scenario, result.case.level].append(result)
-        self._without: dict[tuple[str, int], _Without] = {}
+        self._without: dict[tuple[str, int], tuple[set[str], set[str], bool]] = {}
 
     def plain(self, result: CaseResult, finding: Finding) -> Rule | None:
         """The rule to blame in place of the finding's; None if the finding's is right."""
-        rule, change = self._known[finding.rule], change_of(finding, result.case)
-        if finding.aspect not in _ROWS or not _narrow(rule, symptom(finding, result.case) in REFUSALS):
+        rule, change = self._known[finding.rule], causes.change_of(finding, result.case)
+        if finding.aspect not in _ROWS or not _narrow(rule, causes.symptom(finding, result.case) in causes.REFUSALS):
             return None
         if change is None or change.kind is not Kind.ROW or self._guilty(rule, result, finding, change):
             return None
@@ -186,36 +165,37 @@ class _Traits:
         ]
         if fine:
             return all(fine)
-        if symptom(finding, case) not in REFUSALS:
+        if causes.symptom(finding, case) not in causes.REFUSALS:
             return True
-        without = self._evidence(rule, finding, case.level)
-        held = {s for s in tokens(case, case.written[finding.message].changes, change) if not s.startswith(_OWN)}
-        if any(s.startswith("cell ") for s in (held - self._seen.cleared[case.level, case.profile]) & without.refused):
+        uncleared, refused_there, passes = self._evidence(rule, finding, case.level)
+        held = {s for s in causes.tokens(case, case.written[finding.message].changes, change) if not s.startswith(_OWN)}
+        if any(s.startswith("cell ") for s in (held - self._seen.cleared[case.level, case.profile]) & refused_there):
             return False
-        if without.passes:
+        if passes:
             return not held - self._seen.cleared[case.level, ""]
-        return not held & without.uncleared
+        return not held & uncleared
 
-    def _evidence(self, rule: Rule, finding: Finding, level: int) -> _Without:
-        """What rows without the trait show."""
+    def _evidence(self, rule: Rule, finding: Finding, level: int) -> tuple[set[str], set[str], bool]:
+        """What rows without the trait show: subjects that came out in no profile, those that did not in one of the profiles that
+        have them; and whether a row with the trait came out."""
         key = rule.id, level
         if key not in self._without:
             held_by, cleared_by, passes = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set), False
             for result in self._results:
                 if result.case.level != level or result.verdict in (*UNDECODED, Verdict.UNSUPPORTED):
                     continue
-                lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
+                lost = {(f.message, f.row) for f in result.findings if causes.symptom(f, result.case) in causes.REFUSALS}
                 for number, change in _rows(result.case):
                     there = (number, change.row) not in lost
                     if rule.selector.matches(_subject(result.case, change, finding)):
                         passes = passes or there
                         continue
-                    held = tokens(result.case, result.case.written[number].changes, change)
+                    held = causes.tokens(result.case, result.case.written[number].changes, change)
                     held_by[result.case.profile] |= held
                     cleared_by[result.case.profile] |= held if there else set()
             uncleared = set().union(*held_by.values()) - set().union(*cleared_by.values())
             refused_by = (held - cleared_by[profile] for profile, held in held_by.items())
-            self._without[key] = _Without(uncleared, set().union(*refused_by), passes)
+            self._without[key] = uncleared, set().union(*refused_by), passes
         return self._without[key]
 
 
@@ -246,12 +226,12 @@ class _Named:
         """Takes the findings of a case."""
         case, level = result.case, result.case.level
         for finding in result.findings:
-            subjects = chain(finding, case)
+            subjects = causes.chain(finding, case)
             if finding.aspect in CELL and len(subjects) > 1:
                 self._kinds[level, subjects[-1]].add(subjects[-2])
-            if symptom(finding, case) not in REFUSALS:
+            if causes.symptom(finding, case) not in causes.REFUSALS:
                 continue
-            rows, key = refused(finding, case), _message(result, finding)
+            rows, key = causes.refused(finding, case), _message(result, finding)
             if case.origin is Origin.RECORDED:
                 self._recorded.add(key)
             if finding.aspect is Aspect.MISSING and len(rows) > 1 and not self._whole(result, finding, rows):
@@ -260,7 +240,7 @@ class _Named:
                 continue
             for row in rows:
                 message = rows if result.verdict in UNDECODED else case.written[finding.message].changes
-                held, values = tokens(case, message, row), {_exact(cell) for _, _, cell in cells(row, level)}
+                held, values = causes.tokens(case, message, row), {_exact(cell) for _, _, cell in causes.cells(row, level)}
                 stages = self._held.setdefault(key, [set(), set(), set()])
                 stages[0] |= held - self.seen.cleared[level, ""]
                 stages[1] |= held - self.seen.cleared[level, case.profile]
@@ -283,7 +263,7 @@ class _Named:
             open_ = {key: stages[stage] for key, stages in self._held.items() if stages[stage] and key not in self._chosen}
             for key, held in list(open_.items()):
                 if held & taken:
-                    known = ranked(held & taken)
+                    known = causes.ranked(held & taken)
                     self._chosen[key] = tuple(known if key in self._recorded else known[:1])
                     del open_[key]
             unsure = self._recorded if stage else frozenset[tuple[str, int]]()
@@ -295,12 +275,12 @@ class _Named:
     def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
         """The keys of a finding's causes: the chosen, then all others that a record may name."""
         case, level = result.case, result.case.level
-        kind = symptom(finding, case)
-        subjects = chain(finding, case)
+        kind = causes.symptom(finding, case)
+        subjects = causes.chain(finding, case)
         chosen: tuple[str, ...] = tuple(subjects[:1])
-        if kind in REFUSALS and (key := _message(result, finding)) in self._rows:
+        if kind in causes.REFUSALS and (key := _message(result, finding)) in self._rows:
             chosen = self._chosen.get(key, (self._rows[key],))
-            subjects = [*ranked(next((held for held in self._held[key] if held), ())), self._rows[key]]
+            subjects = [*causes.ranked(next((held for held in self._held[key] if held), ())), self._rows[key]]
         elif finding.aspect in CELL and len(subjects) > 1:
             state = subjects[0].endswith(" null")
             for wider in subjects[1:]:
@@ -330,7 +310,7 @@ def _cover(
         tally = Counter(subject for held in left.values() for subject in held)
         likely = {subject: count / (count + came[subject]) * log2(1 + count) for subject, count in tally.items()}
         most = max(likely.values())
-        first = ranked(subject for subject, score in likely.items() if score == most)[0]
+        first = causes.ranked(subject for subject, score in likely.items() if score == most)[0]
         group = {key: held for key, held in left.items() if first in held}
         shared = set.intersection(*group.values())
         together = {s for s in shared if tally[s] == len(group) and 2 * likely[s] >= most}
@@ -341,4 +321,4 @@ def _cover(
 
 def _narrowest(subjects: set[str]) -> tuple[str, ...]:
     """The subjects that hold no other, in order."""
-    return tuple(ranked(one for one in subjects if not any(one.startswith(f"{other} ") for other in subjects)))
+    return tuple(causes.ranked(one for one in subjects if not any(one.startswith(f"{other} ") for other in subjects)))

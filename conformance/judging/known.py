@@ -205,7 +205,8 @@ class EntryTracker:
         return EntryResult(entry, State.UNEXPECTED_PASS, hint=f"it no longer has the verdict {entry.verdict}; remove the entry")
 
 
-_KEYS: Final = ("rule", "verdict", "profile", "case", "cause", "drawn", "reason", "link")
+_KINDS: Final = {"rule": str, "verdict": str, "drawn": bool, "reason": str, "link": str}
+_KEYS: Final = ("profile", "case", "cause", *_KINDS)
 
 
 def load(path: Path) -> Expectations:
@@ -235,30 +236,20 @@ def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
 def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     """An entry from its TOML table; `where` names it in errors. Raises UsageError."""
     _legal(data, _KEYS, where)
-    for key in ("rule", "verdict", "reason", "link"):
-        if not isinstance(data.get(key, ""), str):
-            raise UsageError(f"{where}: {key} = {data[key]!r} must be a text")
+    told: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
+    for key, value in told.items():
+        if not isinstance(value, _KINDS[key]):
+            raise UsageError(f"{where}: {key} = {value!r} must be {'a text' if _KINDS[key] is str else 'true or false'}")
     for key in ("rule", "verdict"):
-        if not data.get(key):
+        if not told[key]:
             raise UsageError(f"{where}: {key} is missing")
-    if not isinstance(data.get("drawn", False), bool):
-        raise UsageError(f"{where}: drawn = {data['drawn']!r} must be true or false")
-    legal = [v.value for v in VERDICTS]
-    if data["verdict"] not in legal:
-        raise UsageError(f"{where}: {UnknownName('verdict', data['verdict'], legal)}")
+    if data["verdict"] not in VERDICTS:
+        raise UsageError(f"{where}: {UnknownName('verdict', data['verdict'], map(str, VERDICTS))}")
     head = data["rule"].split("/")[0]
     if not set(head) & set("*?[") and head not in FORMATS:
         raise UsageError(f"{where}: rule {data['rule']!r}: {UnknownName('format', head, FORMATS)}")
-    return Entry(
-        data["rule"],
-        Verdict(data["verdict"]),
-        _globs(data, "profile", where),
-        _globs(data, "case", where),
-        data.get("drawn", False),
-        data.get("reason", ""),
-        data.get("link", ""),
-        _globs(data, "cause", where),
-    )
+    profiles, cases, causes = (_globs(data, key, where) for key in ("profile", "case", "cause"))
+    return Entry(data["rule"], Verdict(data["verdict"]), profiles, cases, told["drawn"], told["reason"], told["link"], causes)
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:

@@ -14,30 +14,10 @@ from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
 
+from conformance.judging import symptoms
 from conformance.judging.judge import CELL, CaseResult, Finding
 from conformance.judging.results import FormatResult
-from conformance.judging.symptoms import (
-    COMES_AS,
-    NO_COLUMNS,
-    NOT_NULL,
-    NOT_THERE,
-    OF_CELLS,
-    OF_FAULTS,
-    OF_THE_OTHER,
-    OTHER_LETTERS,
-    REST,
-    SHUFFLED,
-    SWAPPED,
-    WRONG,
-    BySymptom,
-    by_no_chance,
-    differing,
-    hint_of,
-    of_rows,
-    of_the_other_image,
-    population_of,
-    symptom_of,
-)
+from conformance.judging.symptoms import BySymptom
 from conformance.judging.traits import NEARLY, SORTS, Failing, Population, Trait, Traits, Unit
 from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.model import Case, Kind, Logical
@@ -109,17 +89,17 @@ def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
             rule = rules[finding.rule]
             if finding.rule in case.known or rule.obligation not in asked:
                 continue
-            symptom = symptom_of(finding, case.case)
-            unit = place(finding) if symptom[0] in OF_CELLS else place(finding)[:3]
-            failing = Failing(unit, population.traits(population_of(symptom), finding, case.case), finding, case)
+            symptom = symptoms.symptom_of(finding, case.case)
+            unit = place(finding) if symptom[0] in symptoms.OF_CELLS else place(finding)[:3]
+            failing = Failing(unit, population.traits(symptoms.population_of(symptom), finding, case.case), finding, case)
             if rule.law:
                 by_law[rule.id].append(failing)
             else:
                 found.append((symptom, failing))
     by_symptom: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
-    for symptom, failing in of_rows(by_no_chance(found, population)):
+    for symptom, failing in symptoms.of_rows(symptoms.by_no_chance(found, population)):
         by_symptom[symptom].setdefault(failing.unit, failing)
-    by_symptom = differing(of_the_other_image(by_symptom))
+    by_symptom = symptoms.differing(symptoms.of_the_other_image(by_symptom))
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
     named = [
         _mistake(traits, sentence, some, rules)
@@ -141,7 +121,7 @@ _OP: Final[Trait] = ("op", "")
 _ROW: Final[Trait] = ("row",)
 _SHORT: Final = frozenset({"op", "kind"})
 """Sorts of traits whose noun goes on without `and`."""
-_UNITS: Final = {**dict.fromkeys(OF_FAULTS, "message"), **dict.fromkeys(OF_CELLS, "value"), "presence": "column"}
+_UNITS: Final = dict.fromkeys(symptoms.OF_FAULTS, "message") | dict.fromkeys(symptoms.OF_CELLS, "value") | {"presence": "column"}
 _SAID: Final[Mapping[str, str]] = {
     "missing": "{0} is lost",
     "corrupt": "{0} is refused",
@@ -188,29 +168,25 @@ def _explained(
     """Traits and sentences on a symptom with what each explains: greedily the traits of the most failing units."""
     left, named = list(by_symptom[symptom].values()), list[_Named]()
     verb, unit = partial(_told, symptom), _UNITS.get(symptom[0], "row")
-    if symptom in (SHUFFLED, SWAPPED):
+    if symptom in (symptoms.SHUFFLED, symptoms.SWAPPED):
         yield (symptom,), verb(""), left
         return
     bad = _bad(symptom, by_symptom)
     while left and len(named) < MOST:
-        traits, sure = population.guilty(population_of(symptom), bad, left)
+        traits, sure = population.guilty(symptoms.population_of(symptom), bad, left)
         some = [one for one in left if one.traits.issuperset(traits)]
-        if symptom[0] in OF_FAULTS and (not traits or traits[0][0] == "fault" or len(some) < NEARLY * len(left)):
+        if symptom[0] in symptoms.OF_FAULTS and (not traits or traits[0][0] == "fault" or len(some) < NEARLY * len(left)):
             shared = frozenset.intersection(*(one.traits for one in left))
             yield tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS)), verb(f"a message with {_faults(left)}"), left
             return
-        if symptom[0] in OF_FAULTS:
+        if symptom[0] in symptoms.OF_FAULTS:
             some = left
         if not traits and by_chance:
             yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
             return
-        parts = _by_family(some) if symptom[0] in OF_CELLS and not traits else {"": some}
+        parts = _by_family(some) if symptom[0] in symptoms.OF_CELLS and not traits else {"": some}
         named += [_Named(traits, part, sure) for part in parts.values()]
-        left = (
-            [one for one in left if one not in some]
-            if symptom[0] in OF_FAULTS
-            else [one for one in left if not one.traits.issuperset(traits)]
-        )
+        left = [] if symptom[0] in symptoms.OF_FAULTS else [one for one in left if not one.traits.issuperset(traits)]
     for group in _together(symptom, named):
         whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
         told_of = [one for one in whole or group if one.traits]
@@ -223,7 +199,7 @@ def _explained(
         rest_of = f"{_SOME} {what}" + "".join(f" of the {name} types" for name in family)
         first, *rest = [_noun(traits, what) for traits in _alternatives(one.traits for one in large)] or [rest_of]
         others = " and others" if len(large) < len(told_of) or len(rest) >= NOUNS else ""
-        if symptom[0] == "field" or OF_THE_OTHER in symptom[-1]:
+        if symptom[0] == "field" or symptoms.OF_THE_OTHER in symptom[-1]:
             others, rest = " and others" if rest or others else "", []
         also = (noun.removeprefix(f"{what} ") if noun.startswith(what) else f"every {noun}" for noun in rest[: NOUNS - 1])
         told = each + ", ".join((first, *also)) + others
@@ -267,9 +243,9 @@ def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
     wrong otherwise, a row that did not come out."""
     bad: dict[Unit, frozenset[Trait]] = {}
     for other, some in by_symptom.items():
-        hides = population_of(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
-        alike = {population_of(other), population_of(symptom)} <= {"there", "values"}
-        if other == symptom or (hides and (alike or population_of(other) == population_of(symptom))):
+        hides = symptoms.population_of(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
+        alike = {symptoms.population_of(other), symptoms.population_of(symptom)} <= {"there", "values"}
+        if other == symptom or (hides and (alike or symptoms.population_of(other) == symptoms.population_of(symptom))):
             bad |= {unit: one.traits for unit, one in some.items()}
     return tuple(bad.values())
 
@@ -294,10 +270,10 @@ def _is_one(symptom: Trait) -> bool:
     """Whether all that has the symptom is one mistake: a field's, values of the other image, values for NULLs."""
     return (
         symptom[0] == "field"
-        or NO_COLUMNS in symptom
-        or symptom == NOT_NULL
-        or (symptom[0] == "op" and symptom[1] in (OTHER_LETTERS, *Kind))
-        or (symptom[0] == "value" and (symptom[1].endswith(OF_THE_OTHER) or COMES_AS in symptom[1]))
+        or symptoms.NO_COLUMNS in symptom
+        or symptom == symptoms.NOT_NULL
+        or (symptom[0] == "op" and symptom[1] in (symptoms.OTHER_LETTERS, *Kind))
+        or (symptom[0] == "value" and (symptom[1].endswith(symptoms.OF_THE_OTHER) or symptoms.COMES_AS in symptom[1]))
     )
 
 
@@ -307,7 +283,7 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     groups: list[list[_Named]] = []
     for one in named:
         first = groups[:1] if _is_one(symptom) else [group for group in groups if one.shared(_COMMON) & set(group[0].traits)]
-        alike = _alike_cells if symptom[0] in OF_CELLS else _alike_rows
+        alike = _alike_cells if symptom[0] in symptoms.OF_CELLS else _alike_rows
         for group in first or [group for group in groups if alike(symptom, group[0], one)]:
             group.append(one)
             break
@@ -316,17 +292,17 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     return iter(groups)
 
 
-def _alike_rows(symptom_of: Trait, first: _Named, one: _Named) -> bool:
+def _alike_rows(_symptom: Trait, first: _Named, one: _Named) -> bool:
     mine, theirs = one.shared(_OPS), first.shared(_OPS)
-    rest = not one.traits and len(one.some) <= REST * len(first.some)
+    rest = not one.traits and len(one.some) <= symptoms.REST * len(first.some)
     return rest or (bool(mine & theirs) and (mine <= theirs or theirs <= mine))
 
 
 def _alike_cells(symptom: Trait, first: _Named, one: _Named) -> bool:
-    if not one.traits or (symptom == NOT_THERE and one.shared(("image",)) & first.shared(("image",))):
+    if not one.traits or (symptom == symptoms.NOT_THERE and one.shared(("image",)) & first.shared(("image",))):
         return bool(one.families & first.families) or bool(one.traits)
     alike = one.families <= first.families or first.families <= one.families
-    return alike and (bool(hint_of(symptom)) or not _are_apart(one.traits, first.traits, symptom == NOT_THERE))
+    return alike and (bool(symptoms.hint_of(symptom)) or not _are_apart(one.traits, first.traits, symptom == symptoms.NOT_THERE))
 
 
 def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
@@ -373,14 +349,14 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
             vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
             member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
             member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
-            member |= (other.traits, one.traits) == ((SHUFFLED,), (("later",),))
+            member |= (other.traits, one.traits) == ((symptoms.SHUFFLED,), (("later",),))
             # Of the same values it is one mistake, whatever the hints.
-            wrong = all(f" {WRONG[1]}" in each.sentence for each in (one, other))
+            wrong = all(f" {symptoms.WRONG[1]}" in each.sentence for each in (one, other))
             member |= wrong and bool(one.traits and other.traits) and _holds(one, other)
             aspects = {one.finding.aspect, other.finding.aspect}
             apart = Aspect.FIELD in aspects and not aspects.isdisjoint(CELL)
             apart |= one.traits != other.traits and {trait[0] for trait in (*one.traits, *other.traits)} == {"sign"}
-            apart |= other.traits == (SWAPPED,) and one.finding.aspect is Aspect.PRESENCE
+            apart |= other.traits == (symptoms.SWAPPED,) and one.finding.aspect is Aspect.PRESENCE
             if not apart and (vague or member or _alike(one.cases, other.cases)):
                 rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
                 kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
@@ -403,7 +379,7 @@ def _vague(one: Mistake) -> bool:
 
 def _leads(one: Mistake) -> bool:
     """Whether it spoils a row's other values, too."""
-    return one.traits in ((SHUFFLED,), (SWAPPED,)) or one.sentence.endswith(OF_THE_OTHER)
+    return one.traits in ((symptoms.SHUFFLED,), (symptoms.SWAPPED,)) or one.sentence.endswith(symptoms.OF_THE_OTHER)
 
 
 def _leading(one: Mistake) -> tuple[bool, bool, int]:

@@ -60,16 +60,10 @@ def check_columns(schema: pa.Schema, level: int, who: str) -> None:
         if schema.names.count(name) > 1:
             problems.append(f"{schema.names.count(name)} columns {name!r}")
     expected: dict[str, Callable[[pa.DataType], bool]] = {
-        "partition": pa.types.is_integer,
-        "offset": pa.types.is_integer,
-        "row": pa.types.is_integer,
-        "kind": _is_text,
-        "op": _is_text,
-        "topic": _is_text,
-        "error": _is_text,
+        **dict.fromkeys(("partition", "offset", "row"), pa.types.is_integer),
+        **dict.fromkeys(("kind", "op", "topic", "error"), _is_text),
+        **dict.fromkeys(("before", "after"), _is_text_map if level == 1 else pa.types.is_struct),
     }
-    image = _is_text_map if level == 1 else pa.types.is_struct
-    expected |= {"before": image, "after": image}
     if level == 1:
         expected |= dict.fromkeys(("database", "schema", "table", "position", "schema_version", "sql"), _is_text)
         expected |= {"keys": _is_text_list, "commit_time": pa.types.is_timestamp, "types": _is_text_map}
@@ -126,9 +120,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
     kind = column.type
     if pa.types.is_timestamp(kind):
         return list(column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64()).to_pylist())
-    if pa.types.is_map(kind):
-        return [None if value is None else dict(value) for value in _values(column)]
-    return _values(column)
+    return _maps(column) if pa.types.is_map(kind) else _values(column)
 
 
 def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
@@ -184,7 +176,8 @@ def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
 
 def _typed(array: pa.Array) -> list[Typed | None]:
     kind = array.type
-    family, convert = _family(kind)
+    family = next((family for test, family in _FAMILIES if test(kind)), str(kind))
+    convert = _EXACT.get(family, lambda value: value)
     if pa.types.is_timestamp(kind):
         array = array.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
     elif pa.types.is_duration(kind):
@@ -194,19 +187,6 @@ def _typed(array: pa.Array) -> list[Typed | None]:
     if array.null_count == len(array):
         return [None] * len(array)
     return [None if value is None else Typed(family, convert(value)) for value in _values(array)]
-
-
-def _family(kind: pa.DataType) -> tuple[str, Callable[[Any], Any]]:
-    for test, family in _FAMILIES:
-        if test(kind):
-            return family, _EXACT.get(family, _same)
-    if pa.types.is_timestamp(kind):
-        return ("timestamp" if kind.tz else "timestamp_ntz"), _same
-    return str(kind), _same
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _date(days: int) -> dt.date | str:
@@ -235,4 +215,6 @@ _FAMILIES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (pa.types.is_date32, "date"),
     (pa.types.is_duration, "interval"),
     (pa.types.is_list, "array"),
+    (lambda kind: pa.types.is_timestamp(kind) and kind.tz, "timestamp"),
+    (pa.types.is_timestamp, "timestamp_ntz"),
 )

@@ -495,19 +495,14 @@ def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
     """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1` ..., where they are
     shorter. At level two the database is the pool's."""
     table = _changes(scenario)[0].table
-    columns = {c.name: "id" if i < 0 else f"c{i or ''}" for i, c in _numbered(table)}
+    beside = [c.name for c in table.columns if (c.name,) != table.handle_key]
+    columns = {name: f"c{i or ''}" for i, name in enumerate(beside)}
+    columns |= {c.name: "id" for c in table.columns if c.name not in beside}
     columns = {old: new for old, new in columns.items() if len(new) < _length(old)}
     taken = {c.name.casefold() for c in table.columns} - {old.casefold() for old in columns}
     columns = {old: new for old, new in columns.items() if new not in taken}
     database = "d" if _length(table.database) > 1 and scenario.level == 1 else table.database
     return "t" if _length(table.name) > 1 else table.name, database, columns
-
-
-def _numbered(table: Table) -> Iterator[tuple[int, Column]]:
-    """Columns; those beside a single-column key numbered from 0."""
-    beside = [c for c in table.columns if (c.name,) != table.handle_key]
-    yield from enumerate(beside)
-    yield from ((-1, c) for c in table.columns if (c.name,) == table.handle_key)
 
 
 def _called(scenario: Scenario, name: str, database: str, columns: Mapping[str, str]) -> Scenario:

@@ -16,26 +16,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from string import ascii_lowercase
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
 from conformance.engines.engine import tables_of as offered
 from conformance.judging.causes import alike
-from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
+from conformance.judging.judge import CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
 from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure, recipe
-from conformance.rules.rules import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
-from generators.model import Case, Deployment, Message, Origin, Scenario, Table
+from generators.model import Case, Deployment, Origin, Scenario, Table
 from generators.wire_format import Format
 
 RETURNS: Final = "returns"
 """The law that decoding never raises; a case that breaks it is reduced without judging."""
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +110,12 @@ class Batch:
     candidates: list[Candidate] = field(default_factory=list)
 
 
-class Ask(Protocol):
-    """Decodes and judges the candidates of each batch, in one call a batch."""
+Ask: TypeAlias = Callable[[Sequence[Batch]], Iterable[tuple[Candidate, CaseResult]]]
+"""Decodes and judges the candidates of each batch, in one call a batch: the decoded ones with their results, in order of the
+answers; others are missing."""
 
-    def __call__(self, batches: Sequence[Batch]) -> Iterable[tuple[Candidate, CaseResult]]:
-        """The decoded candidates with their results, in order of the answers; others are missing."""
-        ...
+
+ScenarioOf: TypeAlias = Callable[[Case], Scenario | None]
 
 
 class OutOfTime(Exception):
@@ -124,19 +123,11 @@ class OutOfTime(Exception):
 
 
 def shrink_all(
-    mapping: Mapping[str, str],
-    engine: Engine,
-    fmt: Format[Any],
-    failures: Sequence[Failure],
-    decoder: str,
-    claims: Capabilities,
-    scenario_of: Callable[[Case], Scenario | None],
-    note: Callable[[str], None],
-    limits: Limits = LIMITS,
+    fmt: Format[Any], failures: Sequence[Failure], decoding: Decoding, scenario_of: ScenarioOf, note: Callable[[str], None]
 ) -> list[Failure]:
     """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
 
-    `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
+    `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
     case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
     failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a
     writer crashes.
@@ -147,7 +138,7 @@ def shrink_all(
     note(f"{fmt.name}: reducing {len(tracks)} of {len(failures)} failures")
     raising = [track for track in tracks.values() if track.raising]
     convicting = [track for track in tracks.values() if not track.raising]
-    decoding = Decoding(engine, decoder, mapping, Judge(rules(fmt.name), claims), limits)
+    limits = decoding.limits
     try:
         decoding.limits = replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2) if convicting else limits
         with _enough(f"{fmt.name}: decoders that raise", note):
@@ -172,7 +163,7 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
         note(f"{what}: reduction stopped: {end}")
 
 
-def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Scenario | None]) -> Track | None:
+def _track(fmt: Format[Any], failure: Failure, scenario_of: ScenarioOf) -> Track | None:
     """The failure, ready for reduction; None if it cannot be reduced."""
     case, law = failure.result.case, failure.rule.law
     if case.origin is Origin.FOREIGN or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
@@ -226,7 +217,8 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     decoder's state. Those of level two share the requested table, as the cases of a run do.
     """
     batches: dict[tuple[Any, ...], Batch] = {}
-    suffixes = _suffixes()
+    # Suffixes of database names are of one length, so that sizes compare.
+    suffixes = map("".join, itertools.product(ascii_lowercase, repeat=3))
     waiting: deque[_Turn] = deque()
     for track in tracks:
         track.deferred = False
@@ -288,11 +280,6 @@ def _asked(track: Track, scenario: Scenario) -> Table | None:
     return used[0] if len({(t.database, t.schema, t.name) for t in used}) == len(used) > 0 else None
 
 
-def _suffixes() -> Iterator[str]:
-    """Suffixes for database names, all of one length so that sizes compare."""
-    return map("".join, itertools.product(_LETTERS, repeat=3))
-
-
 def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
     """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault."""
     try:
@@ -323,7 +310,7 @@ class Decoding:
     decoder: str
     mapping: Mapping[str, str]
     judge: Judge
-    limits: Limits
+    limits: Limits = LIMITS
     calls: int = 0
     began: float = math.inf
     places: dict[int, Place] = field(default_factory=dict)
@@ -372,8 +359,7 @@ class Decoding:
         handle = f"shrink-{next(self._handles)}"
         messages = [w.message for batch in batches for c in batch.candidates for w in c.case.written]
         laid, source = lay_out(self.engine.directory, handle, messages)
-        self.places.clear()
-        self.places.update(zip(map(id, messages), laid, strict=True))
+        self.places = dict(zip(map(id, messages), laid, strict=True))
         self.engine.open(handle, source).result()
         # Before its first answer the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
@@ -382,7 +368,7 @@ class Decoding:
     def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
         """One decode call."""
         self.calls += 1
-        ranges = to_ranges(self._place(w.message) for c in batch.candidates for w in c.case.written)
+        ranges = to_ranges(self.places[id(w.message)] for c in batch.candidates for w in c.case.written)
         asked = Request(handle, ranges, self.decoder, batch.level, batch.deployment, batch.table, mapping=self.mapping)
         return self.engine.decode(replace(asked, tables=offered(c.case for c in batch.candidates)))
 
@@ -396,13 +382,10 @@ class Decoding:
     def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
         name = batch.table.name if batch.table else None
         for candidate in batch.candidates:
-            rows = [outputs.get(self._place(w.message), ()) for w in candidate.case.written]
+            rows = [outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written]
             # A comparison without an owner is a fault of the rules; the known failure must survive it.
             with contextlib.suppress(HarnessFault):
                 yield candidate, self.judge.judge(candidate.case, rows, name)
-
-    def _place(self, message: Message) -> Place:
-        return self.places[id(message)]
 
 
 def _halves(batch: Batch) -> list[Batch]:

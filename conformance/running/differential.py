@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out
+from conformance.engines.engine import DecodeRaised, Lost, Request, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
@@ -97,7 +97,7 @@ def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, de
     try:
         asked = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
         rows = read(engine.decode(asked).result(), 2)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+    except (DecodeRaised, Lost) as error:
         outcome.differ(f"{spec}: {error}")
         return outcome
     finally:

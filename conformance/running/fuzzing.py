@@ -10,6 +10,7 @@ import base64
 import contextlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -138,14 +139,13 @@ class Fuzzed:
 
     def as_json(self) -> dict[str, Any]:
         """The verdict as data."""
-        accepted: dict[str, int] = {}
+        accepted, doubtful = Counter[str](), Counter[str]()
         for finding in self.findings:
             if finding.tally.outcome == "accepted":
-                accepted[finding.rule.id] = accepted.get(finding.rule.id, 0) + finding.tally.count
-        doubtful: dict[str, int] = {}
+                accepted[finding.rule.id] += finding.tally.count
         for tally in self.tallies:
             if tally.state == State.DOUBTFUL:
-                doubtful[tally.reason] = doubtful.get(tally.reason, 0) + tally.count
+                doubtful[tally.reason] += tally.count
         return {
             "format": self.format,
             "seed": self.seed,
@@ -218,11 +218,9 @@ class Fuzzer:
             for chunk in self._chunks():
                 under_way.append((chunk, self._ask(chunk, chunk.low, chunk.high)))
                 if len(under_way) == 2:
-                    self._settle(*under_way[0])
-                    del under_way[0]
-            while under_way:
-                self._settle(*under_way[0])
-                del under_way[0]
+                    self._settle(*under_way.pop(0))
+            for chunk, future in under_way:
+                self._settle(chunk, future)
         except KeyboardInterrupt:
             interrupted = True
         self._look()
@@ -332,20 +330,18 @@ class Fuzzer:
                 else:
                     self._note(f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants: {str(error)[:80]}")
                     middle = numbers[len(numbers) // 2]
-                    for part in ((middle, high), (low, middle - 1)):
-                        open_.append((*part, self._ask(chunk, *part)))
+                    open_ += [(*part, self._ask(chunk, *part)) for part in ((middle, high), (low, middle - 1))]
         for path in (*chunk.records, *chunk.expected):
             path.unlink(missing_ok=True)
 
     def _add(self, chunk: _Chunk, tally: Tally) -> None:
         key = (tally.way, tally.state, tally.reason, tally.outcome, tally.kinds, tally.error.partition("\n")[0])
-        seen = self._tallies.get(key)
-        if seen is None or tally.size < seen.size:
+        seen = self._tallies.setdefault(key, tally)
+        if seen is tally or tally.size < seen.size:
             mutant = chunk.mutants.get(tally.offset)
             self._examples[key] = chunk.group, None if mutant is None else mutant.message
-            self._tallies[key] = tally if seen is None else replace(tally, count=tally.count + seen.count)
-        else:
-            self._tallies[key] = replace(seen, count=tally.count + seen.count)
+        if seen is not tally:
+            self._tallies[key] = replace(min(seen, tally, key=lambda one: one.size), count=tally.count + seen.count)
 
     def _findings(self) -> Iterator[Finding]:
         """Bad tallies by way, rule and outcome, the smallest first."""
@@ -357,10 +353,8 @@ class Fuzzer:
             rule = owner(self._fmt.name, group[0].name, tally)
             place = (tally.way, rule.id, tally.outcome)
             finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
-            other = merged.get(place)
-            if other is None:
-                merged[place] = finding
-            else:
+            other = merged.setdefault(place, finding)
+            if other is not finding:
                 small, count = min((finding, other), key=lambda f: f.tally.size), tally.count + other.tally.count
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))

@@ -11,12 +11,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, tables_of, to_ranges
+from conformance.engines.engine import DecodeRaised, Engine, Lost, Request, tables_of, to_ranges
 from conformance.judging.judge import Finding, Judge
-from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.wording import instant, typed
 from conformance.rules.rules import Aspect
 from conformance.running.hangs import guilty
@@ -33,18 +33,18 @@ EMPTY: Final = "a batch without messages"
 """What a stream gives that has nothing new."""
 
 _UNSTABLE = ("types", "schema_version")
-_LETHAL: Final = (DecodeTimeout, ChildDied)
-"""Errors that cost a time limit or a start of a process."""
-_FAILURES: Final = (DecodeRaised, *_LETHAL)
+_FAILURES: Final = (DecodeRaised, Lost)
 
-
-Rows = Mapping[Place, Sequence[OutputRow]]
+Parts: TypeAlias = Sequence[Sequence[Place]]
 
 
 def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
-    """The judged calls whose messages are sampled: one deployment at level one, one table by the seed at level two."""
-    tables = [call for call in calls if call.level == 2]
-    return _plainest([call for call in calls if call.level == 1]) + sample(seed, "law/table", _full(tables), 1)
+    """The judged calls whose messages are sampled: one deployment at level one, preferably uncompressed, then with a time zone
+    other than UTC; one table by the seed at level two, of those with the most cases: a sample of fewer shows little."""
+    flat, tables = ([call for call in calls if call.level == level] for level in (1, 2))
+    plainest = sorted(flat, key=lambda call: (call.deployment.compression != "none", call.deployment.time_zone == "UTC"))[:1]
+    full = sorted(tables, key=lambda call: -len(call.cases))[: (len(tables) + 1) // 2]
+    return plainest + sample(seed, "law/table", full, 1)
 
 
 def submit(engine: Engine, one: Prepared) -> list[Sample]:
@@ -100,7 +100,7 @@ def _corrupt(case: Case, number: int) -> bool:
     return {change.kind for change in case.written[number].changes} == {Kind.CORRUPT}
 
 
-def _withdraw(others: Sequence[Future[Any]], failures: tuple[type[Exception], ...], future: Future[Any]) -> None:
+def _withdraw(others: Sequence[Future[Any]], failures: Any, future: Future[Any]) -> None:
     """Cancels the calls that have not begun if the future failed: the same message would make them fail, too."""
     if not future.cancelled() and isinstance(future.exception(), failures):
         for other in others:
@@ -110,28 +110,18 @@ def _withdraw(others: Sequence[Future[Any]], failures: tuple[type[Exception], ..
 def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
     """The first of the futures that hangs or ends the process withdraws the others."""
     for future in futures:
-        future.add_done_callback(partial(_withdraw, futures, _LETHAL))
-
-
-def _plainest(calls: Sequence[Call]) -> list[Call]:
-    """A level-one call, preferably uncompressed, then with a time zone other than UTC."""
-    return sorted(calls, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
-
-
-def _full(calls: Sequence[Call]) -> list[Call]:
-    """The level-two calls with at least as many cases as half of them: a sample of fewer shows little."""
-    return sorted(calls, key=lambda call: -len(call.cases))[: (len(calls) + 1) // 2]
+        future.add_done_callback(partial(_withdraw, futures, Lost))
 
 
 def collect(
-    engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], failed: Container[str], judge: Judge, limit_s: float
+    engine: Engine, samples: Sequence[Sample], told: Mapping[str, Outputs], failed: Container[str], judge: Judge, limit_s: float
 ) -> list[Finding]:
-    """Waits for the trials and compares them with the judged calls' outputs, by name; counts each message as a comparison of the
-    tested laws. After a `failed` call the circumstances are tried one by one on the messages that have an output.
+    """Waits for the trials and compares them with what the judged calls `told`, by name; counts each message as a comparison of
+    the tested laws. After a `failed` call the circumstances are tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
     for whole in samples:
-        one, judged = whole, outputs.get(whole.call, {})
+        one, judged = whole, told.get(whole.call, {})
         if one.call in failed:
             left = tuple(place for place in one.places if judged.get(place))
             one = replace(one, places=left, owners={place: one.owners[place] for place in left}, trials=[])
@@ -154,7 +144,7 @@ def again(
     plain: Request,
     owners: Owners,
     judge: Judge,
-    alone: Sequence[Sequence[Place]] | None = None,
+    alone: Parts | None = None,
     limit_s: float = 120,
     search: bool = True,
 ) -> list[Finding]:
@@ -167,7 +157,7 @@ def again(
     places = tuple(sorted(owners))
     half = len(places) // 2
 
-    def attempt(law: str, text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> Trial:
+    def attempt(law: str, text: str, parts: Parts, **changed: Any) -> Trial:
         futures = [engine.decode(replace(plain, ranges=to_ranges(part), **changed)) for part in parts if part]
         return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures), changed)
 
@@ -182,11 +172,12 @@ def again(
     baseline.add_done_callback(partial(_withdraw, tried, _FAILURES))
     _ended_by_one(tried)
     try:
-        expected: Rows = read(baseline.result(), plain.level)
+        expected: Outputs = read(baseline.result(), plain.level)
     except (*_FAILURES, CancelledError):
         # A decoder that fails on the plain call is errored there; no output to compare.
         return []
-    lethal = next(((trial, error) for trial in trials if trial.places and (error := _lethal(trial))), None)
+    errors = ((trial, _error(future)) for trial in trials for future in trial.futures if trial.places)
+    lethal = next(((trial, error) for trial, error in errors if isinstance(error, Lost)), None)
     if search and lethal:
         return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
@@ -198,14 +189,7 @@ def again(
 
 
 def _without(
-    engine: Engine,
-    plain: Request,
-    owners: Owners,
-    judge: Judge,
-    alone: Sequence[Sequence[Place]] | None,
-    limit_s: float,
-    trial: Trial,
-    error: BaseException,
+    engine: Engine, plain: Request, owners: Owners, judge: Judge, alone: Parts | None, limit_s: float, trial: Trial, error: Lost
 ) -> list[Finding]:
     """A finding for each message on which the trial hangs or ends the process, and the test without these messages; one finding
     if they are all or none.
@@ -224,12 +208,6 @@ def _without(
     left = {place: owner for place, owner in owners.items() if place not in blamed}
     apart = None if alone is None else [[place for place in part if place in left] for part in alone]
     return findings + again(engine, plain, left, judge, apart, limit_s, search=False)
-
-
-def _lethal(trial: Trial) -> BaseException | None:
-    """The error of a trial that hung or ended its process."""
-    errors = map(_error, trial.futures)
-    return next((error for error in errors if isinstance(error, _LETHAL)), None)
 
 
 def _withdrawn(trial: Trial) -> bool:
@@ -256,7 +234,7 @@ def rule_of(judge: Judge, law: str) -> str:
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
-def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Owners) -> list[Finding]:
+def _compare(judge: Judge, trial: Trial, expected: Outputs, level: int, owners: Owners) -> list[Finding]:
     """A finding for each message with other rows in the trial, or a single finding if the decoder failed."""
     rule = rule_of(judge, trial.laws[0])
     other: dict[Place, list[OutputRow]] = {}

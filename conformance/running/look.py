@@ -11,16 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.child import ChildEngine, needed
-from conformance.engines.engine import (
-    ChildDied,
-    DecodeRaised,
-    DecodeTimeout,
-    RecordSource,
-    Request,
-    lay,
-    to_ranges,
-    write_records,
-)
+from conformance.engines.engine import DecodeRaised, Lost, RecordSource, Request, lay, to_ranges, write_records
 from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
@@ -76,7 +67,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
                     rows = read(engine.decode(_request(handle, seen, spec, None)).result(), 1)
                 else:
                     rows = _typed_rows(engine, handle, seen, spec)
-            except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            except (DecodeRaised, Lost) as error:
                 raise LookFailed(f"{spec} on {stored.path}: {error}") from None
             engine.release(handle)
             yield from _lines(seen, rows, told=1 in levels)
@@ -133,11 +124,8 @@ def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], told: bool
                 "row": row.row,
                 "kind": row.kind,
                 "op": row.op,
-                "database": row.fields.get("database"),
-                "table": row.fields.get("table"),
-                "keys": row.fields.get("keys"),
-                "before": _image(row.before),
-                "after": _image(row.after),
+                **{name: row.fields.get(name) for name in ("database", "table", "keys")},
+                **{side: _image(getattr(row, side)) for side in ("before", "after")},
                 **more,
                 "error": row.error,
             }

@@ -15,18 +15,7 @@ from typing import Any, Final
 
 from conformance.brokers.jars import java_words
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import (
-    ChildDied,
-    DecodeRaised,
-    DecodeTimeout,
-    Engine,
-    Loaded,
-    RecordSource,
-    Request,
-    lay,
-    to_ranges,
-    write_records,
-)
+from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, RecordSource, Request, lay, to_ranges, write_records
 from conformance.engines.specs import decoder_of
 from conformance.inspecting.opening import ReadRecord
 from conformance.judging.clusters import smallest_failures
@@ -110,7 +99,8 @@ def observe(
         raise UsageError("--messages needs a decoder of level one; --tables adds level two")
     one = _prepared(settings, fmt, profile, taken, loaded)
     (call,) = one.calls
-    for each in {id(engine): engine, id(reference): reference}.values():
+    engines = {id(each): each for each in (engine, reference)}.values()
+    for each in engines:
         _open(each, one, call)
     asked = request(one, call, call.cases)
     theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
@@ -130,12 +120,13 @@ def observe(
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")
-        ours = _typed(engine, replace(request(one, call, call.cases), level=2, table=table))
-        if isinstance(ours, str):
-            found.raised(table.name, ours)
+        try:
+            ours = read(engine.decode(replace(request(one, call, call.cases), level=2, table=table)).result(), 2)
+        except (DecodeRaised, Lost) as error:
+            found.raised(table.name, str(error).splitlines()[0])
         else:
             found.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
-    for each in {id(engine): engine, id(reference): reference}.values():
+    for each in engines:
         each.release(one.handle)
     head = Header(
         settings.seed, "messages", settings.decoder or "reference", "none", "", circumstances(java_words()), settings.arguments
@@ -197,16 +188,8 @@ def _right(engine: Engine, asked: Request) -> Outputs:
     """The reference decoder's rows."""
     try:
         return read(engine.decode(asked).result(), asked.level)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+    except (DecodeRaised, Lost) as error:
         raise HarnessError(f"the reference decoder gave no rows: {error}. Take fewer messages, or more --timeout") from error
-
-
-def _typed(engine: Engine, asked: Request) -> Outputs | str:
-    """The decoder's typed rows, or why it has none."""
-    try:
-        return read(engine.decode(asked).result(), 2)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-        return str(error).splitlines()[0]
 
 
 @dataclass(slots=True)
@@ -240,16 +223,15 @@ class _Differences:
 
     def _parts(self, right: Sequence[OutputRow], mine: Sequence[OutputRow], table: str) -> Iterator[tuple[str, str, str]]:
         """What differs in a message, each part once."""
-        kinds = [", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine)]
-        if kinds[0] != kinds[1]:
-            yield f"{table or 'message'} kinds of rows", kinds[0], kinds[1]
+        wanted, found = (", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine))
+        if wanted != found:
+            yield f"{table or 'message'} kinds of rows", wanted, found
             return
-        told = set[str]()
+        told = dict[str, tuple[str, str]]()
         for want, got in zip(right, mine, strict=True):
             for what, one, other in self._row(want, got, table):
-                if what not in told:
-                    told.add(what)
-                    yield what, _text(one), _text(other)
+                told.setdefault(what, (_text(one), _text(other)))
+        yield from ((what, *texts) for what, texts in told.items())
 
     def _row(self, want: OutputRow, got: OutputRow, table: str) -> Iterator[tuple[str, Any, Any]]:
         inserted = READ_AS_INSERT in self.claims.conventions and (want.op, got.op) == ("READ", "INSERT")
@@ -268,7 +250,8 @@ class _Differences:
     ) -> Iterator[tuple[str, Any, Any]]:
         if want is None or got is None:
             if want is not got:
-                yield f"{name} {side}", "NULL" if want is None else "an image", "NULL" if got is None else "an image"
+                one, other = ("NULL" if image is None else "an image" for image in (want, got))
+                yield f"{name} {side}", one, other
             return
         for column in dict.fromkeys((*want, *got)):
             one, other = want.get(column, ABSENT), got.get(column, ABSENT)
@@ -299,10 +282,8 @@ def _value(cell: Any) -> Any:
 def _alike(want: Any, got: Any) -> bool:
     """Whether two cells are equal; values of different types are equal only if they are equal numbers."""
     one, other = _value(want), _value(got)
-    numbers = [isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (one, other)]
-    if all(numbers):
-        return bool(one == other)
-    return type(one) is type(other) and bool(one == other)
+    numbers = all(isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (one, other))
+    return (numbers or type(one) is type(other)) and bool(one == other)
 
 
 def _text(value: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine
+from conformance.engines.engine import DecodeRaised, Engine, Lost
 from conformance.engines.spark_conf import merged
 from conformance.engines.specs import DECODERS, LIAR, decoder_of
 from conformance.files import FAILURES, put
@@ -270,7 +270,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     try:
         asked = Alone.laid_out(engine, crash.case, spec, crash.mapping, crash.neighbours)
         findings = asked.findings(engine, judge, rule)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+    except (DecodeRaised, Lost) as error:
         # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     if convicts(judge, crash.case, findings, *owners):

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from typing import Any, Final
-
-import pyarrow as pa
 
 from conformance.brokers import registry
 from conformance.brokers.jars import java_words
@@ -25,11 +23,11 @@ from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import EntryTracker
-from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.output import Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, circumstances
 from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
-from conformance.reducing.reduce import shrink_all
+from conformance.reducing.reduce import Decoding, shrink_all
 from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, events, laws
 from conformance.running.events import Listener, ignore, working
@@ -145,14 +143,15 @@ def _reduced(
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
         def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
-            selected = profiles(fmt, settings.writer_profile)
             if settings.tables is not None:
-                return tables.find_scenario(fmt, selected, settings.tables, case, settings.budget.drawn, settings.seed)
+                return tables.find_scenario(fmt, settings.tables, case, settings.budget.drawn, settings.seed)
+            selected = profiles(fmt, settings.writer_profile)
             return catalogue.find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        claims, note = prepared.loaded.capabilities, working(listen)
+        judge = Judge(prepared.rules, prepared.loaded.capabilities)
+        decoding = Decoding(engine, prepared.decoder, settings.mapping, judge)
         tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
-        small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
+        small = shrink_all(prepared.fmt, tried, decoding, scenario_of, working(listen))
         whole = [*tried, *left]
         several = alone.shown(engine, prepared, [*small, *left], whole) if settings.reduce else whole
         for failure in merged(several, result, record):
@@ -309,7 +308,7 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: d
             judged, outputs = one.acquitted.pop(number)
             problem = ""
         else:
-            judged, outputs, problem = _judge_call(engine, one, call, one.futures[number], judge, listen)
+            judged, outputs, problem = _judge_call(engine, one, number, judge, listen)
         results += judged
         count = sum(len(case.written) for case in call.cases)
         performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
@@ -376,15 +375,11 @@ def _settle(engine: Engine, one: Prepared, mixed: Mixed, judge: Judge) -> None:
 
 
 def _judge_call(
-    engine: Engine,
-    prepared: Prepared,
-    call: Call,
-    future: Future[pa.Table],
-    judge: Judge,
-    listen: Listener,
+    engine: Engine, prepared: Prepared, number: int, judge: Judge, listen: Listener
 ) -> tuple[list[CaseResult], Outputs, str]:
+    call = prepared.calls[number]
     try:
-        outputs: Outputs = read(future.result(), call.level)
+        outputs: Outputs = read(prepared.futures[number].result(), call.level)
     except CancelledError:
         return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
     except PlanFailed as failed:
@@ -434,38 +429,20 @@ def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool
 
 
 def _judge_cases(
-    prepared: Prepared,
-    call: Call,
-    cases: Sequence[Case],
-    outputs: Mapping[Place, Sequence[OutputRow]],
-    judge: Judge,
-    failed: Container[str] = (),
+    prepared: Prepared, call: Call, cases: Sequence[Case], outputs: Outputs, judge: Judge, failed: Container[str] = ()
 ) -> list[CaseResult]:
+    """The results of cases of a call, and of those of its foreign messages that fail: one of another table, which requires no
+    row, or one that comes again. The decoder may refuse it where it may refuse the row of its own table, judged there."""
     table = call.table.name if call.table else None
-    foreign = (_judge_foreign(prepared, call, message, outputs, judge, failed) for message in call.foreign)
-    return [
-        *(judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases),
-        *(result for result in foreign if result is not None),
-    ]
-
-
-def _judge_foreign(
-    prepared: Prepared,
-    call: Call,
-    message: Message,
-    outputs: Mapping[Place, Sequence[OutputRow]],
-    judge: Judge,
-    failed: Container[str],
-) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, or of one that comes again, if it fails. The decoder may
-    refuse it where it may refuse the row of its own table, which is judged there."""
-    case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
-    owner = prepared.owners[id(message)]
-    owed = next(w.changes for w in owner.written if w.message == message)
-    if case.id in failed or (call.level == 2 and judge.may_refuse(owner, owed, rows)):
-        return None
-    result = judge.judge(case, [rows], None)
-    return result if result.findings else None
+    results = [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases]
+    for message in call.foreign:
+        case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
+        owner = prepared.owners[id(message)]
+        owed = next(w.changes for w in owner.written if w.message == message)
+        if case.id not in failed and not (call.level == 2 and judge.may_refuse(owner, owed, rows)):
+            result = judge.judge(case, [rows])
+            results += [result] if result.findings else []
+    return results
 
 
 def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:

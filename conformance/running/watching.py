@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import Engine
@@ -27,6 +27,8 @@ FRESH: Final[Mapping[str, str]] = {"spark.python.worker.reuse": "false"}
 
 State = Mapping[Path, tuple[int, int] | None]
 """Modification time in nanoseconds and size of each file, None for a missing file."""
+Waiting: TypeAlias = Callable[[State], None]
+"""Returns when one of the files of that state has changed, come or gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,6 @@ class Turn:
     again: int
     files: tuple[Path, ...]
     seconds: float
-
-
-class Waiting(Protocol):
-    """Waits until a file differs from its state."""
-
-    def __call__(self, seen: State) -> None:
-        """Returns when one of the files has changed, come or gone."""
-        ...
 
 
 def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None) -> Iterator[Turn]:

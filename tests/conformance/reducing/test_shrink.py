@@ -10,15 +10,14 @@ import pytest
 from hypothesis import strategies as st
 from remembered import done
 
-from conformance.cases.catalogue import Budget, named_cases
+from conformance.cases.catalogue import named_cases
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.judging.causes import Cause, Symptom
-from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure
 from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
 from conformance.rules.rules import Aspect, rules
-from conformance.running.prepared import Settings
 from generators.drawing import strategies
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, Refused, UsageError
@@ -75,7 +74,7 @@ def failed(found=BIG, rule=MISSING, **finding):
 def shrunk(engine, *failures, fmt=CANAL, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
     """What comes of failures."""
     note = (lambda _text: None) if notes is None else notes.append
-    return shrink_all({}, engine, fmt, failures, "mine", Capabilities(), scenario_of, note, limits)
+    return shrink_all(fmt, failures, Decoding(engine, "mine", {}, Judge(rules(fmt.name)), limits), scenario_of, note)
 
 
 def values(failure):
@@ -394,11 +393,9 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     assert len(case.tables[0].columns) == 10
     found, result = next(r for r in rules(name) if r.id == f"{name}/{rule}"), decoded(engine, spec, case)
     failure = Failure(found, next(f for f in result.findings if f.rule == found.id), result, 1)
-    settings = Settings((name,), Budget("none", 0, 0), 1, decoder=spec)
+    decoding = Decoding(engine, spec, {}, Judge(rules(name)), PATIENT)
 
-    (small,) = shrink_all(
-        settings.mapping, engine, fmt, [failure], spec, Capabilities(), lambda _case: drawn, lambda _text: None, PATIENT
-    )
+    (small,) = shrink_all(fmt, [failure], decoding, lambda _case: drawn, lambda _text: None)
 
     (written,) = small.result.case.written
     (table,) = small.result.case.tables
