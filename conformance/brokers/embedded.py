@@ -1,16 +1,18 @@
-"""A Kafka broker as a Java child process on loopback: one KRaft node from Maven jars (Kafka 4.3.1)."""
+"""Servers as Java child processes on loopback; a Kafka broker: one KRaft node from Maven jars (Kafka 4.3.1)."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import socket
 import tempfile
 import time
 import uuid
+from abc import ABC, abstractmethod
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -72,42 +74,37 @@ def free_ports(count: int) -> list[int]:
     raise HarnessError(f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}")
 
 
-class EmbeddedKafka:
-    """A context manager that starts a broker and removes it afterwards.
+class JavaServer(ABC):
+    """A context manager that runs a Java program on loopback and removes it afterwards; its guardian does if this process dies.
 
-    `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data; the
-    guardian does both if this process dies. Raises HarnessError with the end of the broker's log if it does not start within
-    `timeout_s` seconds, and the errors of `kafka_jars` and `require_java`. `classes` replaces the JVM options for the archive
-    of classes. With a `protocol` (SASL_SSL, ...) it also listens at `secured`, beside the plain address; `properties` are added
-    to the broker's.
+    `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data.
+    Raises HarnessError with the end of its log if it does not answer in time, and the errors of its jars and `require_java`.
     """
 
-    def __init__(
-        self,
-        note: Note,
-        *,
-        timeout_s: float = 90,
-        classes: Sequence[str] = (),
-        protocol: str = "",
-        properties: Mapping[str, str] = {},
-    ) -> None:
-        self._note, self._timeout_s, self._classes = note, timeout_s, tuple(classes)
-        self._protocol, self._properties = protocol, properties
+    title: str
+    timeout_s: float
+    ports: int
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
         self._java: Java | None = None
         self._jars: list[Path] = []
         self._dir: Path | None = None
         self._ports: list[int] = []
+        self._arguments: Sequence[str] = ()
         self._process: Guarded | None = None
 
-    @property
-    def bootstrap(self) -> str:
-        """`127.0.0.1:PORT`."""
-        return f"127.0.0.1:{self._ports[0]}"
+    @abstractmethod
+    def _fetched(self) -> list[Path]:
+        """Its jars."""
 
-    @property
-    def secured(self) -> str:
-        """`127.0.0.1:PORT` of the listener with the given protocol."""
-        return f"127.0.0.1:{self._ports[2]}"
+    @abstractmethod
+    def _prepare(self) -> Sequence[str]:
+        """Makes what it needs in its directory; the arguments of Java that start it."""
+
+    @abstractmethod
+    def _answers(self) -> bool:
+        """Whether it answers."""
 
     @property
     def directory(self) -> Path:
@@ -120,19 +117,14 @@ class EmbeddedKafka:
         """The Java process, while it runs."""
         return self._process.pid if self._process is not None and self._process.exit_code() is None else None
 
-    @property
-    def detail(self) -> str:
-        """Its description for the report's header."""
-        kafka = next((jar.stem.removeprefix("kafka_") for jar in self._jars if jar.name.startswith("kafka_2.")), "?")
-        return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
-
     def __enter__(self) -> Self:
         try:
             self._java = require_java()
-            self._jars = kafka_jars(self._note)
+            self._jars = self._fetched()
             for attempt in range(1, _ATTEMPTS + 1):
-                self._ports = free_ports(3 if self._protocol else 2)
-                self._prepare()
+                self._ports = free_ports(self.ports)
+                self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-java-"))
+                self._arguments = self._prepare()
                 try:
                     self.start()
                     break
@@ -140,7 +132,7 @@ class EmbeddedKafka:
                     self.close()
                     if attempt == _ATTEMPTS:
                         raise
-                    self._note("another process took the port; starting the broker on another port")
+                    self._note(f"another process took the port; starting {self.title} on another port")
         except BaseException:
             self.close()
             raise
@@ -149,14 +141,92 @@ class EmbeddedKafka:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _prepare(self) -> None:
-        self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-kafka-"))
+    def _run(self, arguments: Sequence[str]) -> Guarded:
+        assert self._java is not None
+        command = [self._java.path, "-Djava.awt.headless=true", f"-Djava.io.tmpdir={self.directory}", *arguments]
+        with (self.directory / "server.log").open("ab") as log:
+            return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
+
+    def start(self) -> None:
+        """Starts the process and waits until it answers; a running process is killed first."""
+        self.stop()
+        self._process = self._run(self._arguments)
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            code = self._process.exit_code()
+            if code is not None:
+                tail = self.log_tail()
+                kind = PortTaken if re.search("already in use|BindException", tail) else HarnessError
+                raise kind(f"{self.title} ended with exit code {code} while starting. The end of its log:\n{tail}")
+            if self._answers() and self._process.exit_code() is None:
+                return
+            if time.monotonic() > deadline:
+                tail = self.log_tail()
+                self.stop()
+                raise HarnessError(f"{self.title} did not answer in {self.timeout_s:.0f} s. The end of its log:\n{tail}")
+
+    def stop(self) -> None:
+        """Kills the process and keeps its data. Does nothing if it does not run."""
+        if self._process is not None:
+            self._process.stop()
+
+    def close(self) -> None:
+        """Stops it and removes its directory."""
+        self.stop()
+        if self._dir is not None:
+            shutil.rmtree(self._dir, ignore_errors=True)
+            self._dir = None
+
+    def log_tail(self) -> str:
+        """The last lines of its log, or a remark that it is empty."""
+        try:
+            text = (self.directory / "server.log").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            text = ""
+        lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
+        return "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"
+
+
+class EmbeddedKafka(JavaServer):
+    """A broker. `classes` replaces the JVM options for the archive of classes. With a `protocol` (SASL_SSL, ...) it also listens
+    at `secured`, beside the plain address; `properties` are added to the broker's."""
+
+    title = "the embedded Kafka"
+    timeout_s = 90
+
+    def __init__(
+        self, note: Note, *, classes: Sequence[str] = (), protocol: str = "", properties: Mapping[str, str] = {}
+    ) -> None:
+        super().__init__(note)
+        self._classes, self._protocol, self._properties = tuple(classes), protocol, properties
+        self.ports = 3 if protocol else 2
+
+    @property
+    def bootstrap(self) -> str:
+        """`127.0.0.1:PORT`."""
+        return f"127.0.0.1:{self._ports[0]}"
+
+    @property
+    def secured(self) -> str:
+        """`127.0.0.1:PORT` of the listener with the given protocol."""
+        return f"127.0.0.1:{self._ports[2]}"
+
+    @property
+    def detail(self) -> str:
+        """Its description for the report's header."""
+        kafka = next((jar.stem.removeprefix("kafka_") for jar in self._jars if jar.name.startswith("kafka_2.")), "?")
+        return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
+
+    def _fetched(self) -> list[Path]:
+        return kafka_jars(self._note)
+
+    def _prepare(self) -> Sequence[str]:
         plain, controller = self._ports[:2]
         properties = PROPERTIES | {
             "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain}",
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-            "log.dirs": str(self._dir / "data"),
+            "log.dirs": str(self.directory / "data"),
             **self._properties,
         }
         if self._protocol:
@@ -164,56 +234,31 @@ class EmbeddedKafka:
             properties |= {name: properties[name] + address for name in ("listeners", "advertised.listeners")}
             properties["listener.security.protocol.map"] += f",SECURED:{self._protocol}"
         text = "".join(f"{name}={value}\n" for name, value in properties.items())
-        (self._dir / "server.properties").write_text(text, encoding="utf-8")
+        (self.directory / "server.properties").write_text(text, encoding="utf-8")
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
         quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *using(kafka_classes()))
         # StorageTool reads an id that begins with a dash as an option.
-        arguments = ("format", f"--cluster-id={cluster}", f"--config={self._dir / 'server.properties'}")
-        formatter = self._run(quick, "kafka.tools.StorageTool", arguments)
+        arguments = ("format", f"--cluster-id={cluster}", f"--config={self.directory / 'server.properties'}")
+        formatter = self._run(self._program(quick, "kafka.tools.StorageTool", arguments))
         try:
-            code = formatter.wait(self._timeout_s)
+            code = formatter.wait(self.timeout_s)
         finally:
             formatter.stop()
         if code != 0:
             what = "did not end in time" if code is None else f"ended with exit code {code}"
             raise HarnessError(f"the embedded Kafka's storage could not be formatted: the tool {what}.\n{self.log_tail()}")
+        flags = self._classes or using(kafka_classes())
+        return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
-    def _run(self, flags: tuple[str, ...], main: str, arguments: tuple[str, ...]) -> Guarded:
-        assert self._java is not None
-        command = [
-            *(self._java.path, HEAP, *flags, "-Djava.awt.headless=true", f"-Djava.io.tmpdir={self.directory}"),
-            *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
-            *("-cp", os.pathsep.join(map(str, self._jars)), main, *arguments),
-        ]
-        with (self.directory / "broker.log").open("ab") as log:
-            return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
+    def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
+        logging = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
+        return [HEAP, *flags, *logging, "-cp", os.pathsep.join(map(str, self._jars)), main, *arguments]
 
-    def start(self) -> None:
-        """Starts the process and waits until it answers; a running process is killed first."""
-        self.stop()
-        self._process = self._run(
-            self._classes or using(kafka_classes()), "kafka.Kafka", (str(self.directory / "server.properties"),)
-        )
-        deadline = time.monotonic() + self._timeout_s
-        while True:
-            code = self._process.exit_code()
-            if code is not None:
-                tail = self.log_tail()
-                kind = PortTaken if "Address already in use" in tail or "BindException" in tail else HarnessError
-                raise kind(f"the embedded Kafka ended with exit code {code} while starting. The end of its log:\n{tail}")
-            with contextlib.suppress(HarnessError):
-                check_reachable(self.bootstrap, timeout_s=1)
-                if self._process.exit_code() is None:
-                    return
-            if time.monotonic() > deadline:
-                tail = self.log_tail()
-                self.stop()
-                raise HarnessError(f"the embedded Kafka did not answer in {self._timeout_s:.0f} s. The end of its log:\n{tail}")
-
-    def stop(self) -> None:
-        """Kills the process and keeps its data. Does nothing if it does not run."""
-        if self._process is not None:
-            self._process.stop()
+    def _answers(self) -> bool:
+        with contextlib.suppress(HarnessError):
+            check_reachable(self.bootstrap, timeout_s=1)
+            return True
+        return False
 
     def end(self, timeout_s: float) -> int | None:
         """Ends the process with SIGTERM; its exit code, or None after `timeout_s` seconds."""
@@ -229,19 +274,3 @@ class EmbeddedKafka:
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-    def close(self) -> None:
-        """Stops it and removes its directory."""
-        self.stop()
-        if self._dir is not None:
-            shutil.rmtree(self._dir, ignore_errors=True)
-            self._dir = None
-
-    def log_tail(self) -> str:
-        """The last lines of its log, or a remark that it is empty."""
-        try:
-            text = (self.directory / "broker.log").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            text = ""
-        lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
-        return "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"

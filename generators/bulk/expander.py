@@ -7,8 +7,7 @@ every process and order. Nothing is drawn from shared state, and text comes from
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import count as endless
 from typing import Any, Final
 
@@ -22,7 +21,6 @@ from generators.model import (
     Column,
     History,
     Instant,
-    Layout,
     Logical,
     Op,
     Row,
@@ -38,40 +36,23 @@ from generators.sources import registry as sources
 from generators.sources.boundaries import START
 from generators.wire_format import Format, Profile
 
-__all__ = ["BulkOptions", "cases", "load_scenario", "load_table", "messages", "rng", "scenario"]
+__all__ = ["cases", "load_scenario", "load_table", "messages", "rng", "scenario"]
 
 
-@dataclass(frozen=True, slots=True)
-class BulkOptions:
-    """The shape of drawn histories; upper bounds are inclusive, rates are 0 to 1, `ops` are weights. Raises UsageError."""
-
-    statements: int = 2
-    rows: int = 2
-    columns: int = 6
-    null_rate: float = 0.15
-    boundary_rate: float = 0.3
-    awkward_rate: float = 0.15
-    ops: tuple[tuple[Op, int], ...] = ((Op.INSERT, 4), (Op.UPDATE, 4), (Op.DELETE, 2))
-
-    def __post_init__(self) -> None:
-        for name in ("statements", "rows", "columns"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"BulkOptions.{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("null_rate", "boundary_rate", "awkward_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"BulkOptions.{name} is {getattr(self, name)}; it must be between 0 and 1")
-        legal = {Op.INSERT, Op.UPDATE, Op.DELETE}
-        if not self.ops or any(op not in legal or weight < 1 for op, weight in self.ops):
-            raise UsageError(f"BulkOptions.ops must give INSERT, UPDATE or DELETE a positive weight, not {self.ops!r}")
+STATEMENTS: Final = 2
+ROWS: Final = 2
+"""Of a statement."""
+COLUMNS: Final = 6
+"""Beside the key."""
+NULL_RATE: Final = 0.15
+BOUNDARY_RATE: Final = 0.3
+AWKWARD_RATE: Final = 0.15
+"""The share of tables with awkward names."""
+OPS: Final[Mapping[Op, int]] = {Op.INSERT: 4, Op.UPDATE: 4, Op.DELETE: 2}
 
 
-DEFAULT: Final = BulkOptions()
-
-
-def scenario(
-    fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1, options: BulkOptions = DEFAULT
-) -> Scenario:
-    """Scenario `ordinal`: one to `options.statements` statements on one table, consistent with each other.
+def scenario(fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1) -> Scenario:
+    """Scenario `ordinal`: one to STATEMENTS statements on one table, consistent with each other.
 
     Level one has a table of its own, of types of the profile's source that the format supports; level two a table of the
     source's pool. Rows that an UPDATE or DELETE touches were inserted before it, or existed before the history began. Raises
@@ -80,45 +61,34 @@ def scenario(
     if level not in (1, 2) or ordinal < 0:
         raise UsageError(f"bulk scenario {ordinal} of level {level}: the ordinal is at least 0, the level 1 or 2")
     random_ = rng(seed, fmt.name, profile.name, ordinal)
-    draw = Drawer(random_, options.null_rate, options.boundary_rate)
+    draw = Drawer(random_, NULL_RATE, BOUNDARY_RATE)
     if level == 2:
         table = random_.choice(boundaries.pool(fmt.supports, profile.source))
     else:
-        table = _table(random_, draw, profile, ordinal, fmt, options)
-    history = History(tuple(_Source(random_, draw, table, ordinal, options).events()), seed=random_.getrandbits(31))
+        table = _table(random_, draw, profile, ordinal, fmt)
+    history = History(tuple(_Source(random_, draw, table, ordinal).events()), seed=random_.getrandbits(31))
     name = f"{'bulk' if level == 1 else 'bulk-rows'}/{seed}/{ordinal}"
     return Scenario(name, history, level, frozenset({"bulk"}))
 
 
-def cases(
-    fmt: Format[Any],
-    profile: Profile,
-    seed: int,
-    count: int,
-    *,
-    start: int = 0,
-    level: int | None = None,
-    options: BulkOptions = DEFAULT,
-    layout: Layout = LAYOUT,
-) -> Iterator[Case]:
-    """Cases `start` to `start + count - 1`; without a level, every fourth is of level two."""
-    for ordinal in range(start, start + count):
-        chosen = level or (2 if ordinal % 4 == 3 else 1)
-        yield as_case(fmt, profile, scenario(fmt, profile, seed, ordinal, level=chosen, options=options), layout)
+def cases(fmt: Format[Any], profile: Profile, seed: int, count: int) -> Iterator[Case]:
+    """The first `count` cases; every fourth is of level two."""
+    for ordinal in range(count):
+        yield as_case(fmt, profile, scenario(fmt, profile, seed, ordinal, level=2 if ordinal % 4 == 3 else 1), LAYOUT)
 
 
-def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any], options: BulkOptions) -> Table:
+def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any]) -> Table:
     source = sources.source(profile.source)
     kinds = [type for type in source.types.values() if fmt.supports(type)]
     keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
-    awkward = draw.chance(options.awkward_rate)
+    awkward = draw.chance(AWKWARD_RATE)
     names: Iterator[str] = iter(random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ())
     numbers = endless()
 
     def column(type: SourceType, nullable: bool) -> Column:
         return Column(next(names, None) or f"c{next(numbers)}", type, nullable)
 
-    plain = [column(random_.choice(kinds), not draw.chance(0.2)) for _ in range(random_.randint(1, options.columns))]
+    plain = [column(random_.choice(kinds), not draw.chance(0.2)) for _ in range(random_.randint(1, COLUMNS))]
     shape = random_.choices(("id", "composite", "unique", "none"), (6, 2, 1, 1))[0]
     key: list[Column] = []
     if shape != "none" and keys:
@@ -136,8 +106,8 @@ def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int,
 class _Source:
     """A table's rows, and random statements that fit them."""
 
-    def __init__(self, random_: random.Random, draw: Drawer, table: Table, ordinal: int, options: BulkOptions) -> None:
-        self._random, self._draw, self._table, self._options = random_, draw, table, options
+    def __init__(self, random_: random.Random, draw: Drawer, table: Table, ordinal: int) -> None:
+        self._random, self._draw, self._table = random_, draw, table
         self._alive: list[Row] = []
         self._used: set[tuple[Value, ...]] = set()
         self._ms = START.ms + ordinal * 1000
@@ -145,11 +115,10 @@ class _Source:
 
     def events(self) -> Iterator[RowChange]:
         """The statements, in commit order."""
-        ops, weights = zip(*self._options.ops, strict=True)
-        for _ in range(self._random.randint(1, self._options.statements)):
+        for _ in range(self._random.randint(1, STATEMENTS)):
             self._ms += self._random.randrange(1, 300)
-            op = self._random.choices(ops, weights)[0]
-            rows = tuple(self._images(op) for _ in range(self._random.randint(1, self._options.rows)))
+            op = self._random.choices(tuple(OPS), tuple(OPS.values()))[0]
+            rows = tuple(self._images(op) for _ in range(self._random.randint(1, ROWS)))
             yield RowChange(Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, rows)
 
     def _images(self, op: Op) -> RowImages:

@@ -442,9 +442,10 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
 )
 def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, storage, name, value, told):
     def prepared(self, prepare=EmbeddedKafka._prepare):
-        prepare(self)
+        arguments = prepare(self)
         with (self.directory / "server.properties").open("a") as file:
             file.write(f"{name}={value}\n")
+        return arguments
 
     monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
     if storage:
