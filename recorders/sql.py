@@ -30,7 +30,7 @@ from generators.model import (
     Table,
     Value,
 )
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_text
 from generators.sources import registry as sources
 
 LONGEST: Final = 1024
@@ -106,7 +106,7 @@ def _mysql_literal(type: SourceType, value: Value) -> str:
         case Logical.TIME, int():
             return f"'{mysql.time_text(value, type.fsp)}'"
         case Logical.JSON, Json():
-            return f"_utf8mb4 x'{postgresql.json_text(postgresql.json(), value.value).encode().hex()}'"
+            return f"_utf8mb4 x'{postgresql_text.json_text(postgresql.json(), value.value).encode().hex()}'"
         case _, int():
             return str(value)
     raise Refused(f"no literal of {type.key} for {value!r}")
@@ -166,31 +166,31 @@ def _postgresql_text(type: SourceType, value: Value) -> str | None:
         case _, None:
             return None
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql.real_text(type, value)
+            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql_text.real_text(type, value)
         case Logical.DECIMAL, Decimal():
-            return postgresql.numeric_text(value)
+            return postgresql_text.numeric_text(value)
         case Logical.BIT, int():
-            return postgresql.bit_text(type, value)
+            return postgresql_text.bit_text(type, value)
         case Logical.TEXT, str():
             return value
         case Logical.BINARY, bytes():
-            return postgresql.bytea_text(value)
+            return postgresql_text.bytea_text(value)
         case Logical.DATE, _:
-            return postgresql.date_text(value)  # type: ignore[arg-type]
+            return postgresql_text.date_text(value)  # type: ignore[arg-type]
         case Logical.DATETIME, int():
-            return postgresql.timestamp_text(value)
+            return postgresql_text.timestamp_text(value)
         case Logical.TIMESTAMP, int():
-            return postgresql.timestamptz_text(value)
+            return postgresql_text.timestamptz_text(value)
         case Logical.TIME, int():
-            return postgresql.time_text(value)
+            return postgresql_text.time_text(value)
         case Logical.JSON, Json():
             match type.name:
                 case "hstore":
-                    return postgresql.hstore_text(value.value)
+                    return postgresql_text.hstore_text(value.value)
                 case "json" | "jsonb":
-                    return postgresql.json_text(type, value.value)
+                    return postgresql_text.json_text(type, value.value)
                 case _:
-                    return postgresql.array_text(value.value)
+                    return postgresql_text.array_text(value.value)
         case _, int():
             return str(value)
     raise Refused(f"no literal of {type.key} for {value!r}")

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_values
 from generators.sources import postgresql_values as _postgresql_values
 from generators.sources import registry as sources
 from generators.sources.pools import pools
@@ -94,7 +94,7 @@ class Drawer:
             case Logical.TIMESTAMP:
                 whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
                 if type.source == "postgresql":
-                    whole = (mysql.wall("1000-01-01"), postgresql.TIMESTAMPTZ_MAX)
+                    whole = (mysql.wall("1000-01-01"), postgresql_values.TIMESTAMPTZ_MAX)
                 first, last = _RECENT if self.chance(0.7) else whole
                 return random_.randrange(first, last) // step * step
             case Logical.TIME:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from generators.model import Column, Json, Logical, Row, SourceType, Table, Value
 from generators.recorded.mysql_truth import Unsupported
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_text
 
 _TYPE: Final = re.compile(r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$')
 _PRIMARY: Final = re.compile(r"PRIMARY KEY \(([^)]*)\)")
@@ -137,7 +137,7 @@ def value(type: SourceType, text: str | None) -> Value:
         case Logical.JSON:
             return Json(_document(type, text), text if type.name in ("json", "jsonb") else "")
         case _ if type.name == "inet":
-            return postgresql.inet_text(ipaddress.ip_interface(text))  # SELECT as text has a host's prefix length, too
+            return postgresql_text.inet_text(ipaddress.ip_interface(text))  # SELECT as text has a host's prefix length, too
         case _ if type.name == "char":
             return text.ljust(type.length or 0)  # SELECT as text strips what the column has
         case _:

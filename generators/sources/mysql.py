@@ -480,6 +480,38 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     }
 
 
+TEXTS: Final[Mapping[str, Value]] = {
+    "literal-null": "null",
+    "html": "<a&b>",
+    "quotes": 'say "hi"\\/\'',
+    "controls": "\t\n\r\b\f\x01\x0b\x1f",
+    "delete-and-c1": "\x7f\x80\x9f",
+    "latin": "é",
+    "han": "汉字",
+    "emoji": "😀",
+    "separators": "\u2028\u2029",
+    "bom": "\ufeffx",
+    "digits": "00123",
+}
+BYTES: Final[Mapping[str, Value]] = {
+    "high": b"\x80\xff\x00\x7f",
+    "nul": b"\x00\x01\x02\x03",
+    "trailing-zeros": b"ab\x00\x00",
+    "not-utf-8": b"\xff\xfe\xc3",
+    "utf-8-like": "é".encode(),
+    "backslash-x": b"\\x41",
+}
+DOCUMENTS: Final[Mapping[str, Value]] = {
+    "object": Json({"a": 1, "b": None}),
+    "array": Json([1, "x", True, None]),
+    "empty-object": Json({}),
+    "string": Json('he said "hi" <&> \n'),
+    "null-literal": Json(None),
+    "true": Json(True),
+    "integer": Json(9007199254740993),
+}
+"""What every source has of them."""
+
 _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
     Logical.FLOAT: {
         "zero": 0.0,
@@ -511,17 +543,7 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "empty": "",
         "plain": "hello",
         "spaces-inside": "a  b",
-        "literal-null": "null",
-        "html": "<a&b>",
-        "quotes": 'say "hi"\\/\'',
-        "controls": "\t\n\r\b\f\x01\x0b\x1f",
-        "delete-and-c1": "\x7f\x80\x9f",
-        "latin": "é",
-        "han": "汉字",
-        "emoji": "😀",
-        "separators": "\u2028\u2029",
-        "bom": "\ufeffx",
-        "digits": "00123",
+        **TEXTS,
         "boolean-like": "true",
         "replacement": "\ufffd",
     },
@@ -529,23 +551,12 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "empty": b"",
         "ascii": b"ab-!"[:4],
         "base64-like": b"abcd",
-        "high": b"\x80\xff\x00\x7f",
-        "nul": b"\x00\x01\x02\x03",
-        "trailing-zeros": b"ab\x00\x00",
-        "not-utf-8": b"\xff\xfe\xc3",
-        "utf-8-like": "é".encode(),
-        "backslash-x": b"\\x41",
+        **BYTES,
         "document-example": bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70]),
         "every-byte": bytes(range(256))[:255],
     },
     Logical.JSON: {
-        "object": Json({"a": 1, "b": None}),
-        "array": Json([1, "x", True, None]),
-        "empty-object": Json({}),
-        "string": Json('he said "hi" <&> \n'),
-        "null-literal": Json(None),
-        "true": Json(True),
-        "integer": Json(9007199254740993),
+        **DOCUMENTS,
         "unsigned": Json(18446744073709551615),
         "double": Json(1.5),
         "integral-double": Json(1.0),

@@ -1,4 +1,4 @@
-"""PostgreSQL's texts of values, and the parts of such texts. `generators.sources.postgresql` is the public face."""
+"""PostgreSQL's texts of values, and the parts of such texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits and named boundary values of PostgreSQL's types. `generators.sources.postgresql` is the public face."""
+"""Limits and named boundary values of PostgreSQL's types."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.model import Json, Logical, SourceType, Value
+from generators.sources import mysql
 from generators.sources.mysql import DAY, MICROS, to_float32, wall
 from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
 
@@ -156,13 +157,7 @@ _REALS: Final[Mapping[str, Value]] = {
 _NOT_FINITE: Final[Mapping[str, Value]] = {"infinity": math.inf, "negative-infinity": -math.inf}
 
 _DOCUMENTS: Final[Mapping[str, Value]] = {
-    "object": Json({"a": 1, "b": None}),
-    "array": Json([1, "x", True, None]),
-    "empty-object": Json({}),
-    "string": Json('he said "hi" <&> \n'),
-    "null-literal": Json(None),
-    "true": Json(True),
-    "integer": Json(9007199254740993),
+    **mysql.DOCUMENTS,
     "double": Json(1.5),
     "integral-double": Json(1.0),
     "small-double": Json(1e-7),
@@ -191,17 +186,7 @@ _NAMED_BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
         "empty": "",
         "plain": "hello",
         "spaces": " a  b ",
-        "literal-null": "null",
-        "html": "<a&b>",
-        "quotes": 'say "hi"\\/\'',
-        "controls": "\t\n\r\b\f\x01\x0b\x1f",
-        "delete-and-c1": "\x7f\x80\x9f",
-        "latin": "é",
-        "han": "汉字",
-        "emoji": "😀",
-        "separators": "\u2028\u2029",
-        "bom": "\ufeffx",
-        "digits": "00123",
+        **mysql.TEXTS,
         "boolean-like": "t",
         "bytea-like": "\\x41",
         "unavailable-text": UNAVAILABLE,
@@ -211,12 +196,7 @@ _NAMED_BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
         "ascii": b"ab-!",
         "base64-like": b"abcd",
         "digits-in-base64": b"\xd7m\xf8",
-        "high": b"\x80\xff\x00\x7f",
-        "nul": b"\x00\x01\x02\x03",
-        "trailing-zeros": b"ab\x00\x00",
-        "not-utf-8": b"\xff\xfe\xc3",
-        "utf-8-like": "é".encode(),
-        "backslash-x": b"\\x41",
+        **mysql.BYTES,
         "every-byte": bytes(range(256)),
         "unavailable-text": UNAVAILABLE.encode(),
     },

@@ -13,7 +13,7 @@ from typing import Final
 from generators.errors import UnknownName
 from generators.model import SourceType, Table, Value
 from generators.sources import families as _families
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_values
 from generators.sources.mysql import DdlAction
 
 
@@ -103,7 +103,7 @@ POSTGRESQL: Final = Source(
     name="postgresql",
     types=postgresql.TYPES,
     boundary_values=postgresql.boundary_values,
-    candidates=postgresql.candidates,
+    candidates=postgresql_values.candidates,
     fits=postgresql.fits,
     families=_families.POSTGRESQL,
     keyable=_families.postgresql_keyable,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from generators.sources import postgresql
-from generators.tables import ddl_mysql, ddl_postgresql
+from generators.tables import ddl_definitions, ddl_postgresql
 from generators.tables.ddl_tables import Draft, finished
 from generators.tables.ddl_text import Cursor, Script, Span
 from generators.tables.schema import DIALECTS, Note, Place, Schema
@@ -135,15 +135,11 @@ class DdlReader:
         draft = self.drafts[place] = Draft(*place, cursor.script, at)
         if cursor.next_is("LIKE") or cursor.next_is("( LIKE") or not cursor.next_is("(/PARTITION/OF"):
             cursor.until()
-            cursor.note(0, f"table {draft.name} left out: its columns are another table's or a query's")
-            draft.left_out = True
-        elif self.mysql:
-            ddl_mysql.definition(draft, cursor)
+            draft.leave_out(cursor, 0, "left out: its columns are another table's or a query's")
         else:
-            ddl_postgresql.definition(draft, cursor, self.types, place)
+            ddl_definitions.definition(draft, cursor, self.types)
         if not draft.columns and not draft.left_out:
-            cursor.note(0, f"table {draft.name} left out: it has no columns")
-            draft.left_out = True
+            draft.leave_out(cursor, 0, "left out: it has no columns")
 
     def alter_table(self, cursor: Cursor) -> None:
         """ALTER TABLE."""
@@ -155,10 +151,8 @@ class DdlReader:
             return  # pg_dump alters views and sequences as tables
         cursor.at = start
         draft = self.known(cursor)
-        if draft is not None and self.mysql:
-            ddl_mysql.altered(draft, cursor)
-        elif draft is not None:
-            ddl_postgresql.altered(draft, cursor, self.types, draft.place)
+        if draft is not None:
+            ddl_definitions.altered(draft, cursor, self.types)
 
     def create_index(self, cursor: Cursor) -> None:
         """CREATE INDEX."""
@@ -176,7 +170,7 @@ class DdlReader:
         draft = self.known(cursor)
         if draft is not None and self.mysql:
             words = [*cursor.words[start:before], *cursor.words[cursor.at :]]
-            ddl_mysql.constraint(draft, Cursor(cursor.script, words, cursor.end))
+            ddl_definitions.constraint(draft, Cursor(cursor.script, words, cursor.end))
         elif draft is not None:
             ddl_postgresql.index(draft, cursor, name, unique=unique)
 

@@ -10,7 +10,7 @@ from generators.model import Column, Index, Table
 from generators.tables.computed import computable
 from generators.tables.ddl_checks import checks_of
 from generators.tables.ddl_text import Cursor, Script
-from generators.tables.schema import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable, place
+from generators.tables.schema import Check, ForeignKey, Note, Place, Schema, UserTable, place
 from generators.tables.user_values import unique_keys
 
 
@@ -59,10 +59,26 @@ class Draft:
         """Where it is."""
         return self.database, self.schema, self.name
 
-    def column_name(self, name: str, folded: bool) -> str | None:
-        """The name of a column as the table has it, None if it has none."""
+    @property
+    def mysql(self) -> bool:
+        """Whether it is of MySQL, MariaDB or TiDB."""
+        return self.schema is None
+
+    def sibling(self, names: tuple[str, ...]) -> Place:
+        """Where a table is that a statement on this one names."""
+        *qualifier, name = names
+        within = qualifier[-1] if qualifier else self.schema or self.database
+        return (within, None, name) if self.mysql else (self.database, within, name)
+
+    def leave_out(self, cursor: Cursor, start: int, why: str) -> None:
+        """Leaves it out, and notes why at the construct from a word, by its number, up to the cursor's place."""
+        cursor.note(start, f"table {self.name} {why}")
+        self.left_out = True
+
+    def column_name(self, name: str) -> str | None:
+        """The name of a column as the table has it, None if it has none; MySQL takes upper and lower case alike."""
         for column in self.columns:
-            if column.name == name or (folded and column.name.lower() == name.lower()):
+            if column.name == name or (self.mysql and column.name.lower() == name.lower()):
                 return column.name
         return None
 
@@ -102,7 +118,7 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
     users = []
     for draft in taken.values():
         table = draft.table()
-        found = (_resolved(key, taken, pending, DIALECTS[dialect] == "mysql") for key, pending in draft.foreign)
+        found = (_resolved(key, taken, pending) for key, pending in draft.foreign)
         keys = tuple(key for key in found if key)
         checks: list[Check] = []
         for pending in draft.checks:
@@ -129,14 +145,14 @@ def _computed(user: UserTable, users: list[UserTable], draft: Draft, dialect: st
     return tuple(found)
 
 
-def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending, folded: bool) -> ForeignKey | None:
+def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> ForeignKey | None:
     """A foreign key with the parent's columns as the parent has them; None, and a note, if the parent is not there."""
     parent = taken.get(key.parent)
     shown = ".".join(part for part in key.parent if part)
     if parent is None:
         pending.note(f"left out: table {shown} is not among the tables that are taken")
         return None
-    columns = tuple(parent.column_name(name, folded) for name in key.parent_columns or parent.primary)
+    columns = tuple(parent.column_name(name) for name in key.parent_columns or parent.primary)
     known = tuple(name for name in columns if name)
     if len(known) != len(columns) or len(known) != len(key.columns):
         pending.note(f"left out: table {shown} has not all of these columns")

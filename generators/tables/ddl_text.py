@@ -279,6 +279,11 @@ class Cursor:
             depth += {"(": 1, ")": -1}.get(self.take().upper, 0)
         return type(self)(self.script, self.words[start : self.at - 1], self.words[self.at - 1].start)
 
+    def enclosed(self) -> None:
+        """Skips parentheses if they come next."""
+        if self.next_is("("):
+            self.parens()
+
     def items(self) -> Iterator[Self]:
         """The parts between the commas outside of parentheses."""
         while not self.done:
@@ -294,6 +299,11 @@ class Cursor:
                 self.parens()
             else:
                 self.take()
+
+    def rest(self, start: int, action: str) -> None:
+        """Skips the words that are left, and notes all from a word, by its number."""
+        self.at = len(self.words)
+        self.note(start, action)
 
     def since(self, start: int) -> str:
         """The text from a word, by its number, up to here."""

@@ -22,10 +22,10 @@ from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
 from generators.families.java_text import double_text, hash_order
 from generators.model import Json, Logical, SourceType, Value
-from generators.sources import postgresql
+from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, MICROS, to_float32
 
-UNAVAILABLE: Final = postgresql.UNAVAILABLE
+UNAVAILABLE: Final = postgresql_values.UNAVAILABLE
 TOASTED: Final = 2000
 """Bytes of a value beyond which PostgreSQL stores it out of line (TOAST_TUPLE_THRESHOLD, about)."""
 
@@ -47,7 +47,7 @@ def schema(type: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema(_INTEGERS[type.name], nullable)
         case Logical.DECIMAL if type.name == "money":
             return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
-        case Logical.DECIMAL if postgresql.unconstrained(type) and modes.precise:
+        case Logical.DECIMAL if postgresql_values.unconstrained(type) and modes.precise:
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
             return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
@@ -149,7 +149,7 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     if nullable:
         return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
     shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
-    if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(type):
+    if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql_values.unconstrained(type):
         shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
     return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
 
@@ -328,7 +328,7 @@ _NAMES: Final = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NE
 
 
 def _is_common(micros: int) -> bool:
-    return postgresql.TIMESTAMP_MIN <= micros <= postgresql.TIMESTAMP_MAX
+    return postgresql_values.TIMESTAMP_MIN <= micros <= postgresql_values.TIMESTAMP_MAX
 
 
 def _beyond(shown: Any) -> Meaning:
@@ -365,7 +365,7 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
             return replace(found, meant=value) if rounded == value else replace(found, reason=_ROUNDED)
         lost = abs(rounded) > Decimal(type.high or 0) / 100
         return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
-    if not postgresql.unconstrained(type):
+    if not postgresql_values.unconstrained(type):
         shown = scale if modes.decimal == "double" else _wire_scale(type)
         return values.decimal_value(value, precision, shown, modes)
     exponent = value.as_tuple().exponent
@@ -405,7 +405,7 @@ def _element_value(element: SourceType, item: Any) -> Value:
         case Logical.DATE, str() if not item.endswith("infinity"):
             return dt.date.fromisoformat(item)
         case ((Logical.DATETIME | Logical.TIMESTAMP), str()) if not item.endswith("infinity"):
-            return postgresql.wall(item.removesuffix("+00"))
+            return mysql.wall(item.removesuffix("+00"))
         case Logical.BINARY, str():
             return bytes.fromhex(item.removeprefix("\\x"))
         case Logical.JSON, _:
@@ -431,17 +431,17 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
             if modes.hstore == "map":
                 return Meaning(members, value)
             return Meaning(json.dumps(members, ensure_ascii=False, separators=(",", ":")), value)
-    return Meaning(value.text or postgresql.json_text(type, value.value), value)
+    return Meaning(value.text or postgresql_text.json_text(type, value.value), value)
 
 
 def _text(type: SourceType, value: str, modes: Modes) -> Meaning:
     match type.name:
         case "timetz":
-            micros, offset = postgresql.timetz_parts(value)
+            micros, offset = postgresql_text.timetz_parts(value)
             utc = f"{values.iso_time((micros - offset * MICROS) % DAY)}Z"
             return Meaning(utc, utc, "a time with zone is written in UTC")
         case "interval":
-            months, days, micros = postgresql.interval_parts(value)
+            months, days, micros = postgresql_text.interval_parts(value)
             if modes.interval == "string":
                 iso = interval_text(months, days, micros)
                 return Meaning(iso, iso, "an interval is written as an ISO duration")

@@ -19,7 +19,7 @@ from generators.families.mysql_texts import cell as text_cell
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import DATE_PARTS, Datum, cell_text
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 
 Writer: TypeAlias = Callable[[Value], tuple[Datum, Cell]]
 
@@ -185,7 +185,7 @@ def decimal_parts(value: Decimal, scale: int | None) -> dict[str, Any]:
 
 
 def _decimal(type: SourceType, _profile: AliyunProfile) -> Writer:
-    scale = None if type.source == "postgresql" and postgresql.unconstrained(type) else type.scale or 0
+    scale = None if type.source == "postgresql" and postgresql_values.unconstrained(type) else type.scale or 0
 
     def write(value: Value) -> tuple[Datum, Cell]:
         assert isinstance(value, Decimal)
@@ -347,7 +347,7 @@ def _document(value: Value) -> str:
 def _printed(type: SourceType) -> Callable[[Value], str]:
     def text(value: Value) -> str:
         assert isinstance(value, Json)
-        return postgresql.json_text(type, value.value)
+        return postgresql_text.json_text(type, value.value)
 
     return text
 

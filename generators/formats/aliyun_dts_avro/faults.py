@@ -18,7 +18,7 @@ from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
 from generators.garbage.faults import LABELS, MUST, UNSPECIFIED, CellFault, Fault, Way, matrix
 from generators.model import Logical, Value
-from generators.sources import boundaries, mysql, postgresql
+from generators.sources import boundaries, mysql
 from generators.sources import registry as sources
 from generators.sources.boundaries import slug
 
@@ -303,7 +303,7 @@ _POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
     ("cell-double-branch", "double-precision", 54321.25, _text_object("5432x")),
     ("cell-boolean", "boolean", 1, ("TextObject", {"type": "BOOL", "value": "maybe"})),
     ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
-    ("cell-timestamp", "timestamp-0", postgresql.wall("2021-07-19 11:12:13"), _wall(2021, 7, 19, 25, 61, 61, 0)),
+    ("cell-timestamp", "timestamp-0", mysql.wall("2021-07-19 11:12:13"), _wall(2021, 7, 19, 25, 61, 61, 0)),
     ("cell-time", "time-0", _CLOCK, _wall(None, None, None, 11, 99, 99, 0)),
     (
         "cell-timestamptz-zone",

@@ -14,7 +14,7 @@ from generators.families.connect import Schema
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_values
 
 _INT64: Final = Schema("int64")
 _OPTIONAL_INT64: Final = Schema("int64", True)
@@ -423,7 +423,7 @@ def postgresql_size(type: SourceType) -> tuple[int, int]:
     type = postgresql.element(type) if type.name.endswith("[]") else type
     name = _POSTGRESQL_NAMES.get(type.name, type.name.upper())
     if type.name == "numeric":
-        free = postgresql.unconstrained(type)
+        free = postgresql_values.unconstrained(type)
         return (_ANY_NUMERIC, 0) if free else (type.precision or 0, (type.scale or 0) & 0x7FF)
     if type.name in _SIZES_OF_TIME:
         # Of one fraction digit the driver counts two.

@@ -19,7 +19,7 @@ from generators.families.debezium.values import DebeziumCell, header_text
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, SourceStatement, State, Table, Value
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql_values
 
 INCREMENTAL: Final = "incremental"
 Wires: TypeAlias = Mapping[str, DebeziumCell]
@@ -220,7 +220,7 @@ def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> 
         return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
     if type.name == "enum" and profile.version < (2, 0):
         return False
-    variable = postgresql.unconstrained(type) and profile.modes.precise
+    variable = postgresql_values.unconstrained(type) and profile.modes.precise
     return type.logical is not Logical.BINARY and not variable and not type.name.endswith("[]")
 
 

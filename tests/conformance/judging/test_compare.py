@@ -19,7 +19,7 @@ from conformance.judging.compare import (
     same_value,
 )
 from generators.model import Cell, Json, Logical, State, ZeroDate
-from generators.sources import mysql, postgresql
+from generators.sources import mysql, postgresql, postgresql_values
 
 TYPES = mysql.TYPES
 SECOND = mysql.MICROS
@@ -132,8 +132,8 @@ POSTGRESQL = cells(
     ("interval", ("1 mon", Typed("string", "30 days"), False)),
     ("time-6", (mysql.DAY, Typed("string", "24:00:00"), True)),
     ("date", (dt.date(1, 1, 1), Typed("date", dt.date(1, 1, 1)), True)),
-    ("timestamp-6", (postgresql.TIMESTAMP_MIN, Typed("timestamp_ntz", postgresql.TIMESTAMP_MIN), True)),
-    ("timestamp-6", (postgresql.TIMESTAMP_MIN, Typed("string", "0001-01-01 00:00:00.000000"), True)),
+    ("timestamp-6", (postgresql_values.TIMESTAMP_MIN, Typed("timestamp_ntz", postgresql_values.TIMESTAMP_MIN), True)),
+    ("timestamp-6", (postgresql_values.TIMESTAMP_MIN, Typed("string", "0001-01-01 00:00:00.000000"), True)),
     ("timestamptz-6", (-1, Typed("timestamp", -1), True)),
     ("jsonb", (Json({"a": [1]}), Typed("string", '{"a" : [ 1 ]}'), True)),
     ("integer-array", (Json([1, None]), Typed("string", "[1,null]"), True), (Json([1, None]), Typed("array", [1, None]), False)),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generators.model import Json, Logical, SourceType
-from generators.sources import postgresql
+from generators.sources import postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, wall
 from generators.sources.postgresql_values import spelled, text_at
 from generators.storage import codec
@@ -199,8 +199,8 @@ def test_every_type_is_postgresqls_and_survives_a_file() -> None:
     ],
 )
 def test_interval(parts: tuple[int, int, int], text: str) -> None:
-    assert postgresql.interval_text(*parts) == text
-    assert postgresql.interval_parts(text) == parts
+    assert postgresql_text.interval_text(*parts) == text
+    assert postgresql_text.interval_parts(text) == parts
 
 
 @pytest.mark.parametrize(
@@ -212,16 +212,16 @@ def test_interval(parts: tuple[int, int, int], text: str) -> None:
     ],
 )
 def test_timetz(parts: tuple[int, int], text: str) -> None:
-    assert postgresql.timetz_text(*parts) == text
-    assert postgresql.timetz_parts(text) == parts
+    assert postgresql_text.timetz_text(*parts) == text
+    assert postgresql_text.timetz_parts(text) == parts
 
 
 @pytest.mark.parametrize("text", ["", "1 hour", "04:05", "1 mon 1 year"])
 def test_no_interval(text: str) -> None:
     with pytest.raises(ValueError, match="is no interval"):
-        postgresql.interval_parts(text)
+        postgresql_text.interval_parts(text)
     with pytest.raises(ValueError, match="is no time with time zone"):
-        postgresql.timetz_parts(text)
+        postgresql_text.timetz_parts(text)
 
 
 @pytest.mark.parametrize(
@@ -231,19 +231,19 @@ def test_no_interval(text: str) -> None:
         (wall("2024-06-01 00:00:00.5"), "Asia/Kolkata", "2024-06-01 05:30:00.5+05:30"),
         (wall("2024-11-03 05:30:00"), "America/New_York", "2024-11-03 01:30:00-04"),
         (wall("2024-11-03 06:30:00"), "America/New_York", "2024-11-03 01:30:00-05"),
-        (postgresql.TIMESTAMPTZ_MIN, "America/New_York", "0001-01-01 19:03:58-04:56:02"),
-        (postgresql.TIMESTAMPTZ_MAX, "Asia/Shanghai", "9999-12-31 07:59:59.999999+08"),
+        (postgresql_values.TIMESTAMPTZ_MIN, "America/New_York", "0001-01-01 19:03:58-04:56:02"),
+        (postgresql_values.TIMESTAMPTZ_MAX, "Asia/Shanghai", "9999-12-31 07:59:59.999999+08"),
     ],
 )
 def test_timestamptz_text(micros: int, zone: str, text: str) -> None:
-    assert postgresql.timestamptz_text(micros, zone) == text
+    assert postgresql_text.timestamptz_text(micros, zone) == text
 
 
 def test_date_and_time_texts() -> None:
-    assert postgresql.date_text(dt.date(1, 2, 3)) == "0001-02-03"
-    assert [postgresql.time_text(micros) for micros in (0, DAY, 37_230_120_000)] == ["00:00:00", "24:00:00", "10:20:30.12"]
-    assert postgresql.timestamp_text(-1) == "1969-12-31 23:59:59.999999"
-    assert postgresql.timestamp_text(0) == "1970-01-01 00:00:00"
+    assert postgresql_text.date_text(dt.date(1, 2, 3)) == "0001-02-03"
+    assert [postgresql_text.time_text(micros) for micros in (0, DAY, 37_230_120_000)] == ["00:00:00", "24:00:00", "10:20:30.12"]
+    assert postgresql_text.timestamp_text(-1) == "1969-12-31 23:59:59.999999"
+    assert postgresql_text.timestamp_text(0) == "1970-01-01 00:00:00"
 
 
 @pytest.mark.parametrize(
@@ -256,25 +256,27 @@ def test_date_and_time_texts() -> None:
     ],
 )
 def test_real_text(value: float, double: str, single: str) -> None:
-    assert postgresql.real_text(DOUBLE, value) == double
-    assert postgresql.real_text(postgresql.real(), postgresql.to_float32(value)) == single
+    assert postgresql_text.real_text(DOUBLE, value) == double
+    assert postgresql_text.real_text(postgresql.real(), postgresql.to_float32(value)) == single
 
 
 def test_other_texts() -> None:
-    assert postgresql.numeric_text(D("0E-10")) == "0.0000000000"
-    assert postgresql.bytea_text(b"\x00\xffa") == "\\x00ff61"
-    assert postgresql.bit_text(postgresql.bit(4), 5) == "0101"
-    assert postgresql.bit_text(postgresql.bit(4, varying=True), 5) == "101"
-    assert [postgresql.bit_text(postgresql.boolean(), n) for n in (0, 1)] == ["f", "t"]
-    assert postgresql.hstore_text({"bb": None, 'a"': "1\\"}) == '"a\\""=>"1\\\\", "bb"=>NULL'
-    assert postgresql.array_text([None, 1, "NULL", "a b", "x", 'q"', ""]) == '{NULL,1,"NULL","a b",x,"q\\"",""}'
+    assert postgresql_text.numeric_text(D("0E-10")) == "0.0000000000"
+    assert postgresql_text.bytea_text(b"\x00\xffa") == "\\x00ff61"
+    assert postgresql_text.bit_text(postgresql.bit(4), 5) == "0101"
+    assert postgresql_text.bit_text(postgresql.bit(4, varying=True), 5) == "101"
+    assert [postgresql_text.bit_text(postgresql.boolean(), n) for n in (0, 1)] == ["f", "t"]
+    assert postgresql_text.hstore_text({"bb": None, 'a"': "1\\"}) == '"a\\""=>"1\\\\", "bb"=>NULL'
+    assert postgresql_text.array_text([None, 1, "NULL", "a b", "x", 'q"', ""]) == '{NULL,1,"NULL","a b",x,"q\\"",""}'
     assert postgresql.quote('a"b') == '"a""b"'
 
 
 def test_json_text() -> None:
     document = {"bb": 1e20, "a": [1, "汉\n", None]}
-    assert postgresql.json_text(postgresql.json(), document) == '{"bb" : 1e+20 ,"a" : [1 ,"汉\\n" ,null]}'
-    assert postgresql.json_text(postgresql.json("jsonb"), document) == '{"a": [1, "汉\\n", null], "bb": 100000000000000000000}'
+    assert postgresql_text.json_text(postgresql.json(), document) == '{"bb" : 1e+20 ,"a" : [1 ,"汉\\n" ,null]}'
+    assert (
+        postgresql_text.json_text(postgresql.json("jsonb"), document) == '{"a": [1, "汉\\n", null], "bb": 100000000000000000000}'
+    )
 
 
 @pytest.mark.parametrize("type", [kind for kind in postgresql.TYPES.values() if spelled(kind)], ids=lambda kind: kind.name)

@@ -6,7 +6,7 @@ import pytest
 
 from generators.errors import UsageError
 from generators.model import Column, Default, Index, Json, Table
-from generators.sources import postgresql
+from generators.sources import mysql, postgresql
 from generators.tables.schema import Check, ForeignKey
 
 DUMPS = Path(__file__).with_name("dumps")
@@ -19,7 +19,7 @@ def test_a_dump_of_pg_dump(reads, told, noted):
     customers, orders, parted, partition = schema.tables
     label = Default("'it''s'::character varying", "it's")
     mood = postgresql.enum_of("sad", "it's")
-    since = Default("'2024-01-01 00:00:00+00'::timestamp with time zone", postgresql.wall("2024-01-01"))
+    since = Default("'2024-01-01 00:00:00+00'::timestamp with time zone", mysql.wall("2024-01-01"))
     assert (schema.dialect, schema.source) == ("postgresql", "postgresql")
     assert customers.table == Table(
         "app",
