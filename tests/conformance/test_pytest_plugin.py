@@ -1,5 +1,6 @@
 """`DecoderSuite` in a project of its own: first with runs made up here, then with Spark."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -8,12 +9,14 @@ import pytest
 from lent import Lent
 
 from conformance import pytest_plugin
+from conformance.cases.catalogue import BUDGETS, Budget
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.pytest_plugin import DecoderSuite as Suite
 from conformance.pytest_plugin import outcomes, resolve
 from conformance.rules.rules import Aspect, Obligation, rules
+from conformance.running.run import run
 from generators.model import Case, Deployment, Message, Written
 
 pytest_plugins = ["pytester"]
@@ -36,6 +39,7 @@ MADE_UP = """
 import pytest
 from dataclasses import replace
 from conformance import pytest_plugin
+from conformance.cases.catalogue import BUDGETS, Budget
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
@@ -261,9 +265,16 @@ class TestAgain(TestMine):
 """
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Suites have few cases, and failures that stay as they are."""
+    monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
+    monkeypatch.setattr("conformance.running.run.run", lambda settings, engine: run(replace(settings, reduce=False), engine))
+
+
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine, monkeypatch):
+def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine, monkeypatch, few):
     """Two suites of one decoder share a Spark, which ends with pytest."""
     said = []
     monkeypatch.setattr("conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append))
@@ -315,7 +326,7 @@ class TestMine(DecoderSuite):
 
 
 @pytest.mark.slow
-def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, spark):
+def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, spark, few):
     pytester.makeconftest(GIVEN)
     pytester.makepyfile(test_one=LIVE)
     result = pytester.runpytest_inprocess(*QUIET, "-rA")

@@ -154,7 +154,7 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     )
     spec = f"{mine}:decode_rows"
     notes = []
-    results = measure.bench(engine, [LIGHT], spec, 50, 2, notes.append)
+    results = measure.bench(engine, [LIGHT], spec, 50, 1, notes.append)
     with pytest.raises(UsageError):
         measure.bench(engine, [LIGHT], None, 0, 2, notes.append)
     with pytest.raises(UsageError, match="absent"):
@@ -163,7 +163,7 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     assert [(r["level"], r["decoder"]) for r in results] == [(1, "reference"), (2, "reference"), (2, spec)]
     assert notes
     for result in json.loads(json.dumps(results)):
-        assert (result["format"], result["messages"], result["rounds"]) == (LIGHT, 50, 2)
+        assert (result["format"], result["messages"], result["rounds"]) == (LIGHT, 50, 1)
         assert result["profile"] == measure.plain_profile(get(LIGHT)).name
         assert result["bytes"] > 50 * 100
         assert result["rows"] == result["baseline_rows"] == 50

@@ -7,11 +7,11 @@ import pytest
 from conformance.cases.catalogue import Budget
 from conformance.judging.judge import Verdict
 from conformance.reports.console import FirstBroken
-from conformance.running.events import Broken, Decoded, Started
+from conformance.running import early
+from conformance.running.events import Broken, Decoded, Started, ignore
 from conformance.running.prepared import Settings
 from conformance.running.run import run
-
-pytestmark = pytest.mark.spark
+from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
 SETTINGS = Settings((NAME,), Budget("tiny", 0, 0), 7, writer_profile="v7.1.6", level="changes", reduce=False)
@@ -33,11 +33,11 @@ def decode(records, *, deployment=None):
 def judged(tmp_path, engine):
     """A function that runs a decoder: its result, and the events by name."""
 
-    def judge(text, **changed):
+    def judge(text):
         path = tmp_path / "mine.py"
         path.write_text(text, "utf-8")
         events = []
-        result = run(replace(SETTINGS, decoder=f"{path}:decode", **changed), engine, events.append)
+        result = run(replace(SETTINGS, decoder=f"{path}:decode"), engine, events.append)
         return result, events
 
     return judge
@@ -48,6 +48,7 @@ def first(events):
     return next(type(event) for event in events if isinstance(event, Broken | Decoded))
 
 
+@pytest.mark.spark
 def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged):
     result, events = judged(WRONG)
     assert first(events) is Broken
@@ -64,12 +65,13 @@ def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged)
     assert lines == [f"✗ {wrong[0].rule.id}: {wrong[0].rule.statement} (the first broken rule; all follow)"]
 
 
+@pytest.mark.spark
 def test_a_decoder_that_raises_is_told_by_its_own_calls(judged):
     result, events = judged(RAISES)
     assert [rule.rule.law for rule in result.formats[0].rules if rule.broken] == ["returns"]
     assert first(events) is Decoded
 
 
-def test_a_selection_has_no_first_cases(judged):
-    _, events = judged(WRONG, select=(f"{NAME}/v7.1.6/shape/*",))
-    assert first(events) is Decoded
+def test_a_selection_has_no_first_cases():
+    chosen = replace(SETTINGS, decoder="mine.py:decode", select=(f"{NAME}/v7.1.6/shape/*",))
+    assert early.draw(chosen, None, get(NAME), ignore) is None
