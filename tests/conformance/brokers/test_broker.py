@@ -362,7 +362,6 @@ def test_free_ports_are_free_and_outside_the_ephemeral_range():
             probe.bind(("127.0.0.1", port))
 
 
-@pytest.mark.kafka
 def test_embedded_broker_answers_and_a_running_one_is_used(kafka):
     assert kafka.kind == "embedded"
     assert re.fullmatch(r"embedded Kafka 2\.13-\S+ on Java \d+", kafka.detail)
@@ -382,7 +381,6 @@ def test_a_running_broker_must_answer(monkeypatch):
 
 
 @pytest.mark.kafka
-@pytest.mark.slow
 def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
     notes, folders = [], []
     with socket.socket() as taken:

@@ -423,7 +423,6 @@ def test_level_two_has_its_table_alone(engine, tmp_path):
     assert all("tables" not in line and line["table"]["name"] == "t" for line in begun(tmp_path / "trace"))
 
 
-@pytest.mark.kafka
 def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
     from generators.publishing import kafka as publishing
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
+from shown import shown
 
 from conformance.commands.cli import cli
 from conformance.load import bench as measure
@@ -39,13 +39,6 @@ def test_generation_is_timed_and_gives_the_asked_for_messages():
     messages, rate = measure.generate(fmt, measure.plain_profile(fmt), 300)
     assert len({m.value for m in messages}) == len(messages) == 300
     assert rate > 0
-
-
-def shown(rendered):
-    console = Console(width=150, force_terminal=False)
-    with console.capture() as capture:
-        console.print(rendered)
-    return capture.get()
 
 
 def test_the_table_has_figures_ratio_and_range_and_says_when_other_rows_are_found():
@@ -143,8 +136,6 @@ def test_the_command_saves_compares_and_exits_with_1_below_the_share(commanded, 
     assert commanded([result(median=0.1)], "--compare", path).exit_code == 0
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(engine, tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(

@@ -1,14 +1,13 @@
 """Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in each, and exit codes."""
 
 import html
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
-from rich.console import Console
+from shown import shown
 
 from conformance import files
 from conformance.judging.causes import Cause, Symptom
@@ -89,11 +88,7 @@ def lines(result):
 
 
 def rendered(result, width=100):
-    out = io.StringIO()
-    Console(file=out, width=width, color_system=None, force_terminal=False, highlight=False).print(
-        console.render(result, details=True)
-    )
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    return shown(console.render(result, details=True), width)
 
 
 @pytest.fixture(scope="module")

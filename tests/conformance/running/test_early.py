@@ -48,7 +48,6 @@ def first(events):
     return next(type(event) for event in events if isinstance(event, Broken | Decoded))
 
 
-@pytest.mark.spark
 def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged):
     result, events = judged(WRONG)
     assert first(events) is Broken
@@ -65,7 +64,6 @@ def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged)
     assert lines == [f"✗ {wrong[0].rule.id}: {wrong[0].rule.statement} (the first broken rule; all follow)"]
 
 
-@pytest.mark.spark
 def test_a_decoder_that_raises_is_told_by_its_own_calls(judged):
     result, events = judged(RAISES)
     assert [rule.rule.law for rule in result.formats[0].rules if rule.broken] == ["returns"]

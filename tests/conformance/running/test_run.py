@@ -61,7 +61,6 @@ def replayed(tmp_path, engine, result, fixed):
 FAILED_THEN_FIXED = (replay.ReplayOutcome.FAILED, replay.ReplayOutcome.FIXED)
 
 
-@pytest.mark.spark
 def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path):
     spec = decoder(
         """
@@ -79,7 +78,6 @@ def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path):
     assert (result.exit_code, set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode_rows"))) == (1, {FAILED_THEN_FIXED})
 
 
-@pytest.mark.spark
 def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
     spec = decoder("""
         def decode(records, *, deployment=None):
