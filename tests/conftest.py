@@ -25,10 +25,11 @@ settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """A test that takes the broker or the session needs it, whether its file says so or not."""
+    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so."""
     for item in items:
-        for need in {"kafka", "spark"}.intersection(getattr(item, "fixturenames", ())):
-            item.add_marker(need)
+        for need, fixture in {"kafka": "kafka", "spark": "class_archive"}.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(need)
 
 
 @pytest.fixture(scope="session", autouse=True)

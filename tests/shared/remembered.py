@@ -12,8 +12,8 @@ Place = tuple[str, int, int]
 
 
 def done(value: Any = None, error: Exception | None = None) -> Future[Any]:
-    """A future that has its value, or its error."""
-    future = Future[Any]()
+    """A future that has its value, or its error, which may stand for the value."""
+    future, error = Future[Any](), value if isinstance(value, Exception) else error
     if error is None:
         future.set_result(value)
     else:

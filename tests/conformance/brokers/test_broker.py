@@ -9,7 +9,6 @@ import socket
 import stat
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -282,31 +281,6 @@ def test_no_engine_is_told_in_bounded_time(monkeypatch):
 # The guardian.
 
 
-@pytest.fixture
-def parent_that():
-    """Starts a Python process that runs a body; gives it and its first line of output, read as JSON."""
-    processes = []
-
-    def start(body, **kwargs):
-        process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(body)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-            **kwargs,
-        )
-        processes.append(process)
-        return process, json.loads(process.stdout.readline())
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.wait(10)
-        process.stdout.close()
-
-
 SLEEPER = """
 import json, os, time
 from pathlib import Path
@@ -332,12 +306,13 @@ time.sleep(600)
     ],
     ids=["kill", "term", "interrupt", "kill-with-fork"],
 )
-def test_a_child_does_not_outlive_its_parent(eventually, parent_that, tmp_path, number, extra):
+def test_a_child_does_not_outlive_its_parent(eventually, tmp_path, number, extra):
     (tmp_path / "data").mkdir()
-    process, (child, guardian) = parent_that(SLEEPER.format(folder=str(tmp_path), extra=extra))
-    assert alive(child)
-    process.send_signal(number)
-    process.wait(10)
+    code, quiet = SLEEPER.format(folder=str(tmp_path), extra=extra), {"stderr": subprocess.DEVNULL, "start_new_session": True}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, **quiet) as process:
+        child, guardian = json.loads(process.stdout.readline())
+        assert alive(child)
+        process.send_signal(number)
     eventually(lambda: not alive(child) and not alive(guardian))
     eventually((tmp_path / "after").exists)
     assert not (tmp_path / "data").exists()
@@ -387,7 +362,6 @@ def test_free_ports_are_free_and_outside_the_ephemeral_range():
             probe.bind(("127.0.0.1", port))
 
 
-@pytest.mark.kafka
 def test_embedded_broker_answers_and_a_running_one_is_used(kafka):
     assert kafka.kind == "embedded"
     assert re.fullmatch(r"embedded Kafka 2\.13-\S+ on Java \d+", kafka.detail)
@@ -407,7 +381,6 @@ def test_a_running_broker_must_answer(monkeypatch):
 
 
 @pytest.mark.kafka
-@pytest.mark.slow
 def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
     notes, folders = [], []
     with socket.socket() as taken:

@@ -266,8 +266,6 @@ def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
     assert all(check.required and check.command == "cdc-conformance doctor" for check in found)
 
 
-@pytest.mark.spark
-@pytest.mark.kafka
 def test_records_go_through_kafka_into_spark(kafka, engine, monkeypatch):
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine))
     found = list(doctor.starts(kafka.bootstrap, lambda _text: None))

@@ -1,14 +1,14 @@
 import base64
 import json
 import os
-from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
+from remembered import done
+from shown import shown
 
 from conformance.commands import fuzz
 from conformance.commands.cli import cli
@@ -42,25 +42,22 @@ class Engine:
     def __init__(self, directory, spoil=lambda _offsets: None, change=lambda tally: tally):
         self.directory, self.asked, self.pid = directory, [], None
         self._spoil, self._change = spoil, change
-        self.started = Future()
-        self.started.set_result({})
+        self.started = done({})
 
     def ask(self, service, request, limit_s):
         assert service == "fuzz"
-        answer, every = Future(), [row for path in request["expected"] for row in pq.read_table(path).to_pylist()]
+        every = [row for path in request["expected"] for row in pq.read_table(path).to_pylist()]
         rows = [row for row in every if request["low"] <= row["offset"] <= request["high"]]
         self.asked.append((request, [row["offset"] for row in rows], limit_s))
         try:
             self._spoil([row["offset"] for row in rows])
         except (DecodeRaised, ChildDied) as error:
-            answer.set_exception(error)
-            return answer
+            return done(error)
         tallies = []
         for row in rows:
             outcome = {"outcome": "rejected" if row["state"] == "unreadable" else "rows", "kinds": "CORRUPT", "count": 1}
             tallies.append({name: row[name] for name in ("way", "state", "reason", "size", "offset")} | outcome)
-        answer.set_result({"tallies": [self._change(t) for t in tallies]})
-        return answer
+        return done({"tallies": [self._change(t) for t in tallies]})
 
 
 def raises_on(*bad, error=DecodeRaised):
@@ -254,12 +251,10 @@ def test_verdicts_are_printed():
     found = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, None)
     result = fuzzed(tallies=(tally,), findings=(found,), peak_bytes=3 << 30)
     assert fuzz.markdown([result]).splitlines()[2].startswith(f"| {FORMAT} | failed | 3 | 3 | 0 | 3 |")
-    console = Console(width=200, file=None)
-    with console.capture() as capture:
-        console.print(fuzz.render([result, fuzzed(interrupted=True)]))
+    text = shown(fuzz.render([result, fuzzed(interrupted=True)]), 200)
     accepted = f"{FORMAT}/fault/must-reject: 3 accepted as ROW by tail"
     for part in (accepted, "the smallest, 9", "3,072 MB of memory, limit 2,048 MB", "interrupted"):
-        assert part in capture.get()
+        assert part in text
 
 
 @pytest.mark.parametrize(("changes", "code"), [({}, 0), ({"peak_bytes": 3 << 30}, 1), ({"interrupted": True}, 130)])
@@ -276,8 +271,6 @@ def convicted(engine, decoder, count, name=SPARK, profile="v7.1.6"):
     return Fuzzer(engine, name, settings, lambda _text: None).run()
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_the_reference_decoder_answers_every_mutant(engine):
     result = convicted(engine, "", 300)
     assert [f.as_json() for f in result.findings] == []
@@ -297,22 +290,20 @@ from pyspark.sql import functions as F
 from spark_checks.decoders import huawei_cdl_json as reference
 
 def decode(records):
-    bad = F.when(F.col('offset') == 77, F.raise_error(F.lit('cannot read this'))).cast('string')
+    bad = F.when(F.col('offset') == 7, F.raise_error(F.lit('cannot read this'))).cast('string')
     return reference.decode(records).withColumn('sql', F.coalesce(bad, F.col('sql')))
 """
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_wrong_decoder_is_convicted_with_the_messages(engine, tmp_path):
     """One swallows what is corrupt, one accepts what is cut short, and one raises on one message."""
     for name, text in (("swallowing", SWALLOWING), ("raising", RAISING)):
         (tmp_path / f"{name}.py").write_text(text, "utf-8")
-    told = convicted(engine, f"{tmp_path}/swallowing.py:decode", 300).as_json()
-    assert (told["verdict"], told["lost"] > 100, told["rejected"]) == ("failed", True, 0)
-    result = convicted(engine, f"liar:{SPARK}/truncated-as-nulls", 300)
-    assert not result.ok and result.as_json()["accepted"][f"{SPARK}/fault/unreadable"] > 10
+    told = convicted(engine, f"{tmp_path}/swallowing.py:decode", 100).as_json()
+    assert (told["verdict"], told["lost"] > 30, told["rejected"]) == ("failed", True, 0)
+    result = convicted(engine, f"liar:{SPARK}/truncated-as-nulls", 150)
+    assert not result.ok and result.as_json()["accepted"][f"{SPARK}/fault/unreadable"] > 5
     assert {f.tally.way for f in result.findings} >= {"truncate", "truncate-end"}
-    result = convicted(engine, f"{tmp_path}/raising.py:decode", 100, FORMAT, "1.0")
-    assert [(f.tally.outcome, f.tally.offset) for f in result.findings] == [("raised", 77)]
-    assert "cannot read this" in result.findings[0].tally.error and result.as_json()["mutants"] == 100
+    result = convicted(engine, f"{tmp_path}/raising.py:decode", 16, FORMAT, "1.0")
+    assert [(f.tally.outcome, f.tally.offset) for f in result.findings] == [("raised", 7)]
+    assert "cannot read this" in result.findings[0].tally.error and result.as_json()["mutants"] == 16

@@ -6,7 +6,7 @@ import pytest
 
 import conformance
 from conformance.brokers.embedded import free_ports
-from conformance.engines.child import SMALL, ChildEngine
+from conformance.engines.child import OURS, SMALL, ChildEngine
 from conformance.judging.judge import Verdict
 from conformance.load import sustained as loading
 from conformance.load.sustained import LoadSettings
@@ -47,13 +47,13 @@ def test_a_decoder_in_python_gets_kafka_its_modules_and_ours(cluster, kafka, bar
 
 def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, monkeypatch, tmp_path):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    settings = LoadSettings("huawei-cdl-json", rate=200.0, duration_s=2.0, profile="1.0", warm_up=(100,), producers=1)
-    with ChildEngine(packages=("kafka",), conf={"spark.master": cluster, **EXECUTORS}) as engine:
+    settings = LoadSettings("huawei-cdl-json", rate=200.0, duration_s=1.0, profile="1.0", warm_up=(100,), producers=1)
+    with ChildEngine(packages=("kafka",), conf={"spark.master": cluster, **OURS, **EXECUTORS}) as engine:
         outcome = loading.run(settings, engine, kafka.bootstrap)
         request = {"format": TICDC, "profile": "v8.5.7", "seed": 3, "count": 300, "parts": 3}
         answer = engine.ask("corpus", {**request, "out": str(tmp_path / "out"), "near": str(tmp_path)}, 120).result()
     assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
-    assert outcome.owed == outcome.messages == 500
+    assert outcome.owed == outcome.messages == 300
     assert set(outcome.sample.verdicts) == {Verdict.PASS}
     rows = [records.row(one, at) for at, one in bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300)]
     assert answer == {"messages": 300, "content": bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))}

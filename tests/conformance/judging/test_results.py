@@ -9,7 +9,7 @@ from conformance.judging.clusters import ALIKE, raised_alike, worth_reducing
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
 from conformance.rules.rules import Aspect, Obligation, rules
-from generators.model import Case, Deployment, State, Table
+from generators.model import Case, Deployment, Table
 from generators.tables.schema import Note, Schema, UserTable
 
 NAME = "ticdc-canal-json"
@@ -18,15 +18,15 @@ MUST, SHOULD = (
 )
 
 
-def case(verdict, *broken, profile="v7.1.6", known=()):
-    one = Case("c", NAME, profile, Deployment(), 1, (), ())
+def case(verdict, *broken, known=()):
+    one = Case("c", NAME, "v7.1.6", Deployment(), 1, (), ())
     findings = tuple(Finding("c", rule.id, 0, 0, Aspect.VALUE, "", "", "") for rule in broken)
     return CaseResult(one, verdict, findings, known=frozenset(rule.id for rule in known))
 
 
-def judged(*cases, compared=1, cells=None):
+def judged(*cases, compared=1):
     found = tuple(RuleResult(rule, compared, 0) for rule in (MUST, SHOULD))
-    return FormatResult(NAME, "d", (1, 2), cases, found, (), {}, 0, cells or {})
+    return FormatResult(NAME, "d", (1, 2), cases, found, (), {}, 0, {})
 
 
 def code(*cases, strict=False, compared=1):
@@ -52,17 +52,6 @@ def test_one_judged_case_is_enough_and_none_is_not():
     assert (code(case(Verdict.UNSUPPORTED), case(Verdict.PASS)), code(), code(case(Verdict.PASS), compared=0)) == (0, 4, 1)
 
 
-def test_the_share_of_certain_cells():
-    assert judged().certain == 1.0
-    assert judged(cells={State.VALUE: 5, State.NULL: 2, State.ABSENT: 1, State.ANY: 2}).certain == 0.8
-
-
-def test_cases_by_profile_and_verdict():
-    found = judged(case(Verdict.PASS, profile="b"), case(Verdict.FAIL, MUST, profile="a"), case(Verdict.PASS, profile="b"))
-    assert {name: len(some) for name, some in found.by_profile().items()} == {"b": 2, "a": 1}
-    assert found.verdicts == {Verdict.PASS: 2, Verdict.FAIL: 1}
-
-
 @pytest.mark.parametrize(
     ("texts", "others", "left", "reduced"),
     [
@@ -80,13 +69,6 @@ def test_what_ends_alike_is_one_failure_and_not_reduced_if_every_case_ends_so(te
     assert (len(found), [one.reduced for one in found]) == (left, reduced)
     assert [key for one in found for key in one.keys] == [key for one in broken for key in one.keys]
     assert worth_reducing(found)[0] == [one for one in found if one.reduced != ALIKE]
-
-
-def test_a_failure_is_known_when_all_of_its_cases_are():
-    one = case(Verdict.FAIL, MUST)
-    failure = Failure(MUST, one.findings[0], one, 3, on_record=2)
-    assert (failure.new, failure.known) == (1, False)
-    assert replace(failure, on_record=3).known
 
 
 def test_versions_name_what_a_verdict_may_depend_on():

@@ -161,14 +161,6 @@ def test_rows_are_tried_alone_and_without_each_half() -> None:
     assert {(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)} <= set(kept)
 
 
-def test_the_smallest_scenario_has_no_candidate() -> None:
-    table = replace(boundaries.one_column("d", "t", mysql.integer("int")), name="t")
-    least = scenario("s", change(table, Op.INSERT, (None, {"id": 0, "c": None})))
-    assert [shape(one) for one in candidates(least, Hint(column="c"))] == [(1, 1, 1)]
-    key_only = next(candidates(least, Hint(column="c")))
-    assert list(candidates(key_only, Hint())) == []
-
-
 def test_a_database_of_its_own_is_told_in_statements_too() -> None:
     table = boundaries.one_column("d`b", "t", mysql.integer("int"))
     ddl = SchemaChange(Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
@@ -386,39 +378,24 @@ def failure(found, message):
     return Failure(RULE, finding, CaseResult(found, Verdict.FAIL, (finding,)), 1)
 
 
-def test_the_failing_message_is_left_with_its_bytes():
+@pytest.mark.parametrize("needed", [(1,), (1, 7)])
+def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
     whole = case()
     assert len(whole.written) == 13
-    guilty = whole.written[1].message.value
+    wanted = [whole.written[at].message.value for at in needed]
 
     def ask(batches):
-        for batch in batches:
-            for candidate in batch.candidates:
-                at = next((n for n, w in enumerate(candidate.case.written) if w.message.value == guilty), None)
-                finding = replace(failure(whole, 1).finding, message=at or 0)
-                yield candidate, CaseResult(candidate.case, Verdict.FAIL, () if at is None else (finding,))
+        for candidate in (one for batch in batches for one in batch.candidates):
+            values = [w.message.value for w in candidate.case.written]
+            broken = set(wanted) <= set(values)
+            finding = replace(failure(whole, needed[-1]).finding, message=values.index(wanted[-1]) if broken else 0)
+            yield candidate, CaseResult(candidate.case, Verdict.FAIL, (finding,) if broken else ())
 
-    track = _track(FMT, failure(whole, 1), lambda _case: None)
+    track = _track(FMT, failure(whole, needed[-1]), lambda _case: None)
     reduce([track], ask)
-    assert list(track.case.written) == [whole.written[1]]
-    assert track.case.id == whole.id and track.finding.message == 0
-    assert track.size[0] == 1 and track.size < track.origin
-
-
-def test_a_failure_that_needs_two_messages_keeps_both():
-    whole = case()
-    needed = {whole.written[1].message.value, whole.written[7].message.value}
-
-    def ask(batches):
-        for batch in batches:
-            for candidate in batch.candidates:
-                broken = needed <= {w.message.value for w in candidate.case.written}
-                finding = replace(failure(whole, 7).finding, message=len(candidate.case.written) - 1)
-                yield candidate, CaseResult(candidate.case, Verdict.FAIL, (finding,) if broken else ())
-
-    track = _track(FMT, failure(whole, 7), lambda _case: None)
-    reduce([track], ask)
-    assert {w.message.value for w in track.case.written} == needed
+    assert list(track.case.written) == [whole.written[at] for at in needed]
+    assert (track.case.id, track.finding.message, track.size[0]) == (whole.id, len(needed) - 1, len(needed))
+    assert track.size < track.origin
 
 
 def test_a_schema_stays_while_a_row_is_left():

@@ -379,7 +379,6 @@ SEEDED = [
 ]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(("name", "profile", "wrong", "rule", "level", "kind", "value"), SEEDED)
 def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_columns(
     engine, tmp_path, name, profile, wrong, rule, level, kind, value

@@ -1,6 +1,5 @@
 """Badge, Markdown, picture, and all files of a report at once."""
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -9,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
+from shown import shown
 
 from conformance import reports as report
 from conformance.judging.known import State
@@ -187,14 +186,12 @@ def test_a_page_has_the_table_that_the_console_shows_between_its_marks(full, tmp
     page, marks = tmp_path / "page.md", [mark.strip() for mark in picture._MARKS]
     page.write_text("\n".join(["before", marks[0], "old", marks[1], "after", ""]), "utf-8")
     picture.main(str(records.write(run, tmp_path)), str(tmp_path / "matrix.svg"), str(page))
-    first, begin, fence, *shown, about, said, close, end, last = page.read_text("utf-8").splitlines()
+    first, begin, fence, *table, about, said, close, end, last = page.read_text("utf-8").splitlines()
     assert (first, begin, fence, close, end, last) == ("before", marks[0], "```text", "```", marks[1], "after")
-    printed = io.StringIO()
-    Console(file=printed, width=150).print(console.render(run))
-    lines = printed.getvalue().splitlines()
-    assert [line[:7] for line in shown] == ["┏━━━━━━", "┃format", "┡━━━━━━", "│x-json", "│y-json", "└──────"]
-    there = lines.index(shown[0])
-    assert [_counts(line) for line in lines[there : there + 6]] == [_counts(line) for line in shown]
+    lines = shown(console.render(run)).splitlines()
+    assert [line[:7] for line in table] == ["┏━━━━━━", "┃format", "┡━━━━━━", "│x-json", "│y-json", "└──────"]
+    there = lines.index(table[0])
+    assert [_counts(line) for line in lines[there : there + 6]] == [_counts(line) for line in table]
     assert any(line.startswith(about.partition(",")[0]) for line in lines)
     assert lines[-1].startswith(said)
     with pytest.raises(UsageError, match="the page has no marks for a report"):
@@ -210,9 +207,7 @@ def _counts(line):
 def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full):
     run = replace(full, formats=(full.formats[0], replace(full.formats[0], format="y-json")))
     for options, wanted in (({}, False), ({"details": True}, True)):
-        printed = io.StringIO()
-        Console(file=printed, width=150).print(console.render(run, **options))
-        assert ("│  v2 " in printed.getvalue()) is wanted
+        assert ("│  v2 " in shown(console.render(run, **options))) is wanted
 
 
 def test_a_report_is_six_files(full, tmp_path):

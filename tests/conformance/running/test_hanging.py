@@ -1,6 +1,5 @@
 """A decoder that hangs on one message, or ends its process: the verdict names that message, within the documented budget."""
 
-import json
 import shlex
 import sys
 import time
@@ -8,11 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from conformance.cases.catalogue import Budget
-from conformance.commands.cli import cli
-from conformance.engines.child import SMALL
 from conformance.engines.command import CommandEngine
 from conformance.engines.engine import DecodeRaised, DecodeTimeout
 from conformance.judging.judge import Verdict
@@ -78,44 +74,6 @@ def test_a_command_that_fails_on_every_message_is_asked_three_times_before_the_v
     why = {case.note for case in fmt.cases}.pop()
     assert why.endswith("So ends every call: one of many messages, and 2 of one case each.")
     assert ends in why
-
-
-DECODER = """
-import time
-from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType
-from spark_checks.decoders import ticdc_canal_json as right
-
-@F.udf(BinaryType())
-def read(value):
-    if value is not None and b'"c":"2147483647"' in value:
-        time.sleep(600)
-    return value
-
-def decode(records, deployment=None):
-    return right.decode(records.withColumn("value", read("value")), deployment=deployment)
-"""
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_spark_decoder_that_hangs_on_one_message_costs_the_budget_and_no_more(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(DECODER, "utf-8")
-    monkeypatch.chdir(tmp_path)
-    limit_s = 15
-    arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
-    arguments += [f"--spark-conf={name}={value}" for name, value in SMALL.items()]
-    began, chosen = time.monotonic(), [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
-    result = CliRunner().invoke(cli, ["run", *arguments, *chosen, "--format", "json"])
-    assert result.exit_code == 1, result.output
-    # Each hang costs a start of Spark besides, on a machine that may be busy.
-    assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + 20 * SLACK_S
-    (path,) = (tmp_path / ".cdc-conformance" / "failures").glob("*law-returns*.json")
-    crash = json.loads(path.read_text("utf-8"))
-    assert (crash["case"]["id"], len(crash["case"]["written"])) == (GUILTY, 1)
-    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    (broken,) = [line for line in lines if line["type"] == "failure"]
-    assert (broken["rule"], broken["verdict"]) == (f"{NAME}/law/returns", "timeout")
 
 
 def test_the_items_to_blame_are_found_among_many():

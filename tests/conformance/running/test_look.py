@@ -77,8 +77,6 @@ def decode(records, deployment=None):
 """
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory, looking):
     (folder,) = corpus.find(directory)
     cases, lines = corpus.read(folder).cases, list(looking(FORMAT, directory, None, lambda _id: True))
@@ -92,8 +90,6 @@ def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory, looking
     assert row["before"] is None and row["after"]
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
     spec = "spark_checks.decoders.ticdc_canal_json:decode_rows"
     lines = list(looking(FORMAT, directory, spec, lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows")))
@@ -104,8 +100,6 @@ def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
         assert any(not isinstance(value, str) for value in image.values())
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_decoder_that_raises_or_keeps_silent_is_told(directory, tmp_path, looking):
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
     (tmp_path / "silent.py").write_text(SILENT, encoding="utf-8")

@@ -86,7 +86,6 @@ def parts(found):
     return [(one.what, one.messages, one.place, one.reference, one.decoder) for one in found.differences]
 
 
-@pytest.mark.spark
 def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine, tmp_path, capsys):
     assert finish(seen(engine, "same"), "json", tmp_path / "r") == 0
     told = capsys.readouterr().err.splitlines()
@@ -94,14 +93,12 @@ def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine,
     assert {path.name for path in (tmp_path / "r").iterdir()} >= {"report.html", "junit.xml", "report.md"}
 
 
-@pytest.mark.spark
 def test_a_decoder_that_agrees_keeps_the_laws(engine):
     found = seen(engine, "same", (TABLE,))
     assert (found.messages, found.judged, found.unlike, found.refused, found.tables) == (4, 4, 0, 1, ("orders",))
     assert (broken(found), parts(found), found.result.exit_code) == ({}, [], 0)
 
 
-@pytest.mark.spark
 def test_what_differs_is_told_by_part_and_is_no_verdict(engine):
     found = seen(engine, "other")
     assert (broken(found), found.unlike, found.result.exit_code) == ({}, 3, 0)
@@ -111,7 +108,6 @@ def test_what_differs_is_told_by_part_and_is_no_verdict(engine):
     ]
 
 
-@pytest.mark.spark
 def test_a_message_without_a_row_breaks_a_law(engine):
     found = seen(engine, "silent")
     assert (broken(found), found.result.exit_code) == ({"change/missing": 1}, 1)
@@ -119,26 +115,22 @@ def test_a_message_without_a_row_breaks_a_law(engine):
     assert found.result.failures[0].result.case.id == f"{FORMAT}/v7.1.6/messages/file:2"
 
 
-@pytest.mark.spark
 def test_a_message_that_raises_is_found_and_the_others_are_compared(engine):
     found = seen(engine, "raises")
     assert (broken(found), parts(found), found.result.exit_code) == ({"law/returns": 1}, [], 1)
     assert found.result.failures[0].result.case.id == f"{FORMAT}/v7.1.6/messages/file:2"
 
 
-@pytest.mark.spark
 def test_a_decoder_that_depends_on_its_batch_breaks_a_law(engine):
     found = seen(engine, "batch")
     assert set(broken(found)) == {"law/batch-independence"}
 
 
-@pytest.mark.spark
 def test_typed_rows_are_compared_under_the_users_tables(engine):
     found = seen(engine, "typed", (TABLE,))
     assert (broken(found), found.unlike, parts(found)) == ({}, 3, [("orders after.price", 3, "file:1", "1", "2")])
 
 
-@pytest.mark.spark
 def test_what_cannot_be_judged_is_told(engine):
     with pytest.raises(UsageError, match="there is no message to judge"):
         seen(engine, "same", sent=[])
@@ -146,13 +138,11 @@ def test_what_cannot_be_judged_is_told(engine):
         seen(engine, "rows")
 
 
-@pytest.mark.spark
 def test_messages_of_unclaimed_kinds_are_not_judged(engine):
     found = seen(engine, "claims")
     assert (found.messages, found.judged, broken(found), parts(found)) == (4, 1, {}, [])
 
 
-@pytest.mark.spark
 def test_messages_of_files_that_share_a_name_are_told_apart(engine):
     """The second file of the name has the message that the decoder spoils."""
     (first, second, *_) = records()

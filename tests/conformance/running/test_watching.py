@@ -5,8 +5,6 @@ import shlex
 import sys
 from dataclasses import replace
 
-import pytest
-
 from conformance.cases.catalogue import budget
 from conformance.engines.command import CommandEngine
 from conformance.running.prepared import Settings
@@ -91,7 +89,6 @@ def decode(records):
 """
 
 
-@pytest.mark.spark
 def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_path):
     (tmp_path / "spark_mine.py").write_text(DECODER, "utf-8")
     right, wrong = "TABLE = 'get_json_object(CAST(value AS string), \"$.table\")'\n", "TABLE = '\"other\"'\n"
