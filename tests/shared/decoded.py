@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any
 from zlib import crc32
 
 from literals import literal
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, StructType
-from text_tables import rows
 
 from generators.model import Column, Deployment, SourceType, Table
-from generators.recorded import mysql_truth, postgresql_truth
 
 RECORDS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
@@ -106,33 +102,6 @@ def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, old)
-
-
-SPELLED: Mapping[str, Callable[[str], object]] = {
-    "decimal": Decimal,
-    "bytes": bytes.fromhex,
-    "date": dt.date.fromisoformat,
-    "time": dt.datetime.fromisoformat,
-}
-
-
-def value(text: str) -> object:
-    """A cell as a table of a test spells it: JSON, or a word and the text of what JSON has not."""
-    word, _, rest = text.partition(" ")
-    if word == "corrupt":
-        return MISFIT
-    return SPELLED[word](rest) if word in SPELLED else json.loads(text)
-
-
-def kind(text: str) -> SourceType:
-    """A column's type as its source spells it; `postgresql` stands before PostgreSQL's."""
-    bare = text.removeprefix("postgresql ")
-    return mysql_truth.source_type(text) if bare == text else postgresql_truth.source_type(bare, {}, {})
-
-
-def cells(test: str, name: str, wire: Callable[[str], Any] = json.loads) -> list[tuple[Any, ...]]:
-    """The rows of a table beside a test: a column's type, what `wire` reads of what stands on the wire, and the typed cell."""
-    return [(kind(of), *map(wire, told), value(cell)) for of, *told, cell in rows(test, name)]
 
 
 def assert_typed(

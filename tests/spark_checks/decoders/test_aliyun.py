@@ -5,16 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
+from decimal import Decimal
 from typing import Any
 
 import fastavro
 import pytest
-from decoded import Records, assert_corrupt, assert_typed, by_offset, cells, instant
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from grouped import cells
 from literals import literal
 from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
-from generators.sources import mysql
+from generators.sources import mysql, postgresql
 from spark_checks.decoders import aliyun_dts_avro as aliyun
 
 VECTOR = literal("aliyun-dts-insert.hex")
@@ -220,19 +222,113 @@ def test_both_generations_of_the_record(records: Records) -> None:
         assert out[at].asDict() | {"offset": at + 1} == out[at + 1].asDict()
 
 
-def wire(text: str) -> tuple[str, Any] | None:
-    """A cell of a branch and the fields of its record; bytes are hexadecimal digits."""
-    branch, _, rest = text.partition(" ")
-    fields = json.loads(rest) if rest else None
-    if branch in ("Character", "BinaryObject"):
-        fields["value"] = bytes.fromhex(fields["value"])
-    return cell(branch, **fields) if isinstance(fields, dict) else fields and (branch, fields)
+NOON = dt.datetime(2024, 10, 24, 12, 34, 56, tzinfo=dt.UTC)
+WALL = dt.datetime(2024, 10, 24, 12, 34, 56)
+C1252 = "€‚ƒäÿ\x81\x9d"
+DATE = postgresql.temporal("date")
+
+
+def _zoned(zone: str, **parts: int) -> tuple[str, Any]:
+    wall = clock(2024, 10, 24, 20, 34, 56)[1]
+    return cell("TimestampWithTimeZone", {**wall, **parts}, zone)
+
+
+def _text(text: str, kind: str = "TEXT") -> tuple[str, Any]:
+    return cell("TextObject", kind, text)
+
+
+def _object(value: bytes, kind: str = "BLOB") -> tuple[str, Any]:
+    return cell("BinaryObject", kind, value)
+
+
+CELLS = cells(
+    (mysql.integer("int"), (number("-2147483648"), -(2**31)), (number("2147483648"), MISFIT), (number("1.5"), MISFIT)),
+    (mysql.integer("int"), (number(""), MISFIT), (chars("1"), MISFIT), (cell("Float", 1.0, 1, 0), MISFIT)),
+    (mysql.integer("int"), (cell("Decimal", "1", 1, 0), MISFIT), (None, None), (NONE, None)),
+    (mysql.integer("tinyint", unsigned=True), (number("255"), 255), (number("256"), MISFIT)),
+    (mysql.integer("bigint", unsigned=True), (number("18446744073709551615"), Decimal(2**64 - 1)), (number("-1"), MISFIT)),
+    (mysql.decimal(10, 2), (cell("Decimal", "1050.00", 6, 2), Decimal("1050.00")), (cell("Decimal", "-1", 1, 0), Decimal(-1))),
+    (mysql.decimal(10, 2), (cell("Decimal", "1.234", 4, 3), MISFIT), (cell("Decimal", "NaN", 0, 0), MISFIT)),
+    (mysql.decimal(10, 2), (cell("Decimal", "Infinity", 0, 0), MISFIT), (cell("Decimal", "~", 0, 0), MISFIT)),
+    (mysql.decimal(65, 30), (cell("Decimal", "9" * 35 + "." + "9" * 30, 65, 30), "9" * 35 + "." + "9" * 30)),
+    (mysql.real("float"), (cell("Float", 0.10000000149011612, 12, 31), mysql.to_float32(0.1))),
+    (mysql.real("float"), (cell("Float", 1e39, 12, 31), MISFIT)),
+    (mysql.real("double"), (cell("Float", 1.7976931348623157e308, 12, 31), 1.7976931348623157e308)),
+    (mysql.real("double"), (cell("Float", float("nan"), 12, 31), MISFIT), (cell("Float", float("inf"), 12, 31), MISFIT)),
+    (postgresql.real("double precision"), (cell("Float", float("-inf"), 12, 31), float("-inf"))),
+    (postgresql.real("real"), (cell("Float", 1e39, 12, 31), MISFIT)),
+    (mysql.bit(1), (number(1), True)),
+    (mysql.bit(8), (number(255), 255), (number(256), MISFIT)),
+    (mysql.bit(64), (number(2**64 - 1), Decimal(2**64 - 1))),
+    (
+        *(mysql.text("varchar"), (chars("汉字 😀"), "汉字 😀"), (chars(""), ""), (chars("é", "utf8mb3"), "é")),
+        (chars("é", "utf8"), "é"),
+    ),
+    (mysql.text("varchar"), (cell("Character", "utf8mb4", b"\xff"), MISFIT)),
+    (mysql.text("varchar"), (cell("Character", "latin1", b"\x80\x82\x83\xe4\xff\x81\x9d"), C1252)),
+    (mysql.text("varchar"), (chars("汉字 abc%+", "gbk", "gbk"), "汉字 abc%+"), (cell("Character", "gbk", b"\x81"), MISFIT)),
+    (mysql.text("varchar"), (chars("😀", "gb18030", "gb18030"), "😀"), (chars("漢字", "big5", "big5"), "漢字")),
+    (mysql.text("varchar"), (chars("日本", "sjis", "shift_jis"), "日本"), (chars("Привет", "cp1251", "cp1251"), "Привет")),
+    (mysql.text("varchar"), (chars("é😀", "utf16", "utf-16-be"), "é😀"), (chars("é", "ucs2", "utf-16-be"), "é")),
+    (mysql.text("varchar"), (chars("é", "ascii"), MISFIT), (chars("x", "binary"), MISFIT), (chars("x", ""), MISFIT)),
+    (mysql.text("varchar"), (chars("x", "klingon"), MISFIT), (number(1), MISFIT)),
+    (mysql.text("text"), (_object("é".encode(), "TEXT"), "é"), (_object(b"\xe9", "TEXT"), MISFIT), (_text("é"), "é")),
+    (mysql.binary("blob"), (_object(bytes(range(256))), bytes(range(256))), (_object(b""), b"")),
+    (mysql.binary("blob"), (cell("Character", "binary", b"\x00\xff"), b"\x00\xff"), (_text("00ff", "BLOB"), MISFIT)),
+    (mysql.temporal("date"), (clock(2024, 2, 29), dt.date(2024, 2, 29)), (clock(2023, 2, 29), MISFIT), (clock(2024, 2), MISFIT)),
+    (mysql.temporal("date"), (clock(2024, 2, 29, 1, 0, 0), MISFIT), (clock(0, 0, 0), None), (clock(2024, 0, 1), None)),
+    (mysql.temporal("date"), (clock(0, 13, 1), MISFIT), (clock(10000, 1, 1), MISFIT)),
+    (mysql.temporal("datetime", 6), (clock(2024, 10, 24, 12, 34, 56, 123456), WALL.replace(microsecond=123456))),
+    (mysql.temporal("datetime", 6), (clock(2024, 10, 24, 12, 34, 56), WALL)),
+    (mysql.temporal("datetime", 6), (clock(9999, 12, 31, 23, 59, 59, 999999), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))),
+    (mysql.temporal("datetime", 6), (clock(2024, 10, 24, 12, 34, 56, 1000000), MISFIT)),
+    (mysql.temporal("datetime", 6), (clock(2024, 10, 24, 12, 34, 60), MISFIT), (clock(2024, 10, 24, 24, 0, 0), MISFIT)),
+    (mysql.temporal("datetime", 6), (clock(0, 0, 0, 0, 0, 0), None), (cell("Timestamp", 1, 0), MISFIT)),
+    (mysql.temporal("timestamp", 6), (cell("Timestamp", 1729773296, 123456), NOON.replace(microsecond=123456))),
+    (mysql.temporal("timestamp", 6), (cell("Timestamp", 1729773296, 0), NOON), (cell("Timestamp", 0, 0), None)),
+    (mysql.temporal("timestamp", 6), (clock(0, 0, 0, 0, 0, 0), None), (cell("Timestamp", 1729773296, 1000000), MISFIT)),
+    (mysql.temporal("timestamp", 6), (cell("Timestamp", 1729773296000, 0), MISFIT), (clock(2024, 10, 24, 12, 34, 56), MISFIT)),
+    (postgresql.temporal("timestamptz"), (_zoned("+08:00"), NOON), (_zoned("+08"), NOON), (_zoned("+8"), NOON)),
+    (postgresql.temporal("timestamptz"), (_zoned("+0800"), NOON)),
+    (postgresql.temporal("timestamptz"), (_zoned("Asia/Shanghai", millis=5), NOON.replace(microsecond=5))),
+    (postgresql.temporal("timestamptz"), (_zoned("-03:30", hour=9, minute=4), NOON), (_zoned(""), MISFIT)),
+    (postgresql.temporal("timestamptz"), (_zoned("Mars/Olympus"), MISFIT)),
+    (postgresql.temporal("timestamptz"), (cell("Timestamp", 0, 0), dt.datetime(1970, 1, 1, tzinfo=dt.UTC))),
+    (postgresql.temporal("timestamp"), (clock(2024, 10, 24, 12, 34, 56, 7), WALL.replace(microsecond=7))),
+    (postgresql.temporal("timestamp"), (clock(0, 0, 0), MISFIT)),
+    (mysql.temporal("time", 6), (clock(hour=12, minute=34, second=56, millis=789), "12:34:56.000789")),
+    (mysql.temporal("time", 6), (clock(hour=838, minute=59, second=59), "838:59:59")),
+    (mysql.temporal("time", 6), (clock(hour=-838, minute=-59, second=-59), "-838:59:59")),
+    (mysql.temporal("time", 6), (clock(hour=0, minute=0, second=-1), "-00:00:01")),
+    (mysql.temporal("time", 6), (clock(hour=-1, minute=-2, second=-3, millis=-400000), "-01:02:03.400000")),
+    (mysql.temporal("time", 6), (clock(hour=7), "07:00:00"), (clock(hour=-1, minute=2, second=3), MISFIT)),
+    (mysql.temporal("time", 6), (clock(hour=839, minute=0, second=0), MISFIT)),
+    (mysql.temporal("time", 6), (clock(hour=838, minute=59, second=59, millis=1), MISFIT)),
+    (mysql.temporal("time", 6), (clock(hour=1, minute=60, second=0), MISFIT), (clock(), MISFIT)),
+    (mysql.temporal("time", 6), (clock(2024, 1, 1, 1, 1, 1), MISFIT)),
+    (postgresql.temporal("time"), (clock(hour=24, minute=0, second=0), "24:00:00"), (clock(hour=-1, minute=0, second=0), MISFIT)),
+    (mysql.year(), (clock(2024), 2024), (clock(0), 0), (clock(1900), MISFIT), (clock(2024, 1, 1), MISFIT)),
+    (mysql.year(), (number(2155, 2), 2155)),
+    (mysql.enum_of("a", "2", "汉"), (_text("汉", "ENUM"), 3), (_text("2", "ENUM"), 2), (_text("", "ENUM"), 0)),
+    (mysql.enum_of("a", "2", "汉"), (_text("3", "ENUM"), MISFIT), (_object("汉".encode(), "ENUM"), 3), (number(3), 3)),
+    (mysql.enum_of("a", "2", "汉"), (number(4), MISFIT)),
+    (mysql.set_of("a", "b", "c"), (_text("a,c", "SET"), Decimal(5)), (_text("", "SET"), Decimal(0))),
+    (mysql.set_of("a", "b", "c"), (_text("a,d", "SET"), MISFIT), (number(8), MISFIT)),
+    (mysql.set_of(*(f"m{i}" for i in range(64))), (_text(",".join(f"m{i}" for i in range(64)), "SET"), Decimal(2**64 - 1))),
+    (mysql.json(), (_text('{"a": 1}', "JSON"), '{"a": 1}'), (_text('{"a": 1', "JSON"), MISFIT)),
+    (postgresql.json("jsonb"), (_object(b'{"a": 1}', "JSON"), '{"a": 1}')),
+    (postgresql.boolean(), (_text("t", "BOOL"), True), (_text("false", "BOOL"), False), (_text("maybe", "BOOL"), MISFIT)),
+    (postgresql.bit(8), (_text("00000101", "XTYPE"), 5), (_text("2", "XTYPE"), MISFIT)),
+    (postgresql.uuid(), (_text("c7c98333-6006-11ed-bfc9-b8cef6e1a231", "UUID"), "c7c98333-6006-11ed-bfc9-b8cef6e1a231")),
+    (postgresql.bytea(), (_object(b"\x00", "BYTEA"), b"\x00")),
+    (DATE, (clock(2024, 2, 29), dt.date(2024, 2, 29))),
+    (postgresql.numeric(), (cell("Decimal", "1" * 60 + ".5", 61, 1), "1" * 60 + ".5")),
+)
 
 
 def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
     deployment = Deployment(time_zone="Asia/Shanghai")
-    typed = cells(__file__, "aliyun_cells.txt", wire)
-    assert_typed(spark, records, aliyun, typed, lambda name, value: record("DELETE", name, [value], None), deployment)
+    assert_typed(spark, records, aliyun, CELLS, lambda name, value: record("DELETE", name, [value], None), deployment)
 
 
 FRACTIONS = (
@@ -257,7 +353,7 @@ def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -
     ]
     out = by_offset(aliyun.decode_rows(records(*wire), table))
     found = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
-    at = dt.datetime(2024, 10, 24, 12, 34, 56, 7, dt.UTC)
+    at = NOON.replace(microsecond=7)
     fine = [(123, "-01:02:03.000123", at), "CORRUPT", (123456, "-01:02:03.123456", at)]
     coarse = [(123000, "-01:02:03.123000", at), (123456, "-01:02:03.123456", at), "CORRUPT"]
     assert len(found) == len(wire)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from decoded import Records, assert_corrupt, assert_typed, cells, rows_by_offset
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, rows_by_offset
+from grouped import cells
 from literals import literal
 from pyspark.sql import SparkSession
 
@@ -104,7 +106,52 @@ def test_before_is_old_of_the_same_row_over_data(records: Records, module: Any) 
     assert [(r.op, r.before, tuple(r.after)) for r in out[3]] == [("UPDATE", None, (1, "y", "k"))]
 
 
-CELLS = cells(__file__, "canal_cells.txt")
+DOCUMENT_BYTES = bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70])
+CELLS = cells(
+    (mysql.integer("tinyint"), ("-128", -128), ("128", MISFIT)),
+    (mysql.integer("tinyint", unsigned=True), ("255", 255), ("256", MISFIT), ("-1", MISFIT)),
+    (mysql.integer("mediumint"), ("8388608", MISFIT)),
+    (mysql.integer("bigint"), ("9223372036854775807", 2**63 - 1), ("12.9", MISFIT), ("", MISFIT)),
+    (mysql.integer("bigint", unsigned=True), ("18446744073709551615", Decimal(2**64 - 1)), ("18446744073709551616", MISFIT)),
+    (mysql.integer("bigint", unsigned=True), ("1.5", MISFIT)),
+    (mysql.decimal(10, 4), ("123.4560", Decimal("123.456")), ("123.45600", Decimal("123.456")), ("1.23456", MISFIT)),
+    (mysql.decimal(10, 4), ("1234567.0", MISFIT), ("1.0E-4", Decimal("0.0001")), ("1.0E-5", MISFIT)),
+    (mysql.decimal(10, 0), ("-7", Decimal(-7))),
+    (mysql.decimal(38, 10), ("9" * 28 + "." + "9" * 10, Decimal("9" * 28 + "." + "9" * 10))),
+    (mysql.decimal(65, 30), ("-" + "9" * 35 + "." + "9" * 30, "-" + "9" * 35 + "." + "9" * 30), ("9" * 36, MISFIT)),
+    (mysql.decimal(5, 2, unsigned=True), ("-1", MISFIT)),
+    (mysql.real("float"), ("3.14", mysql.to_float32(3.14)), ("123.98999786376953", mysql.to_float32(123.99)), ("1.0E10", 1e10)),
+    (mysql.real("float"), ("1e39", MISFIT)),
+    (mysql.real("double"), ("1.7976931348623157E308", 1.7976931348623157e308), ("4.9E-324", 5e-324), ("1" + "0" * 308, 1e308)),
+    (mysql.real("double"), ("NaN", MISFIT), ("1d", MISFIT)),
+    (mysql.bit(1), ("1", True), ("2", MISFIT)),
+    (mysql.bit(63), (str(2**63 - 1), 2**63 - 1)),
+    (mysql.bit(64), ("18446744073709551615", Decimal(2**64 - 1))),
+    (mysql.bit(8), ("256", MISFIT)),
+    (mysql.text("varchar"), ("null", "null")),
+    (mysql.binary("blob"), (DOCUMENT_BYTES.decode("latin-1"), DOCUMENT_BYTES)),
+    (mysql.binary("blob"), (bytes(range(256)).decode("latin-1"), bytes(range(256))), ("abcd", b"abcd"), ("汉", MISFIT)),
+    (mysql.binary("blob"), ("a\ufffd\xff", b"a\xef\xbf\xbd\xff")),
+    (mysql.temporal("date"), ("2024-02-29", dt.date(2024, 2, 29)), ("1582-10-04", dt.date(1582, 10, 4)), ("2024-00-00", None)),
+    (mysql.temporal("date"), ("0000-00-00", None), ("2024-02-30", MISFIT), ("2024-2-9", MISFIT), ("12024-1-01", MISFIT)),
+    (mysql.temporal("datetime", 6), ("9999-12-31 23:59:59.999999", dt.datetime(9999, 12, 31, 23, 59, 59, 999999))),
+    (mysql.temporal("datetime", 6), ("2024-03-10 02:30:00.000000", dt.datetime(2024, 3, 10, 2, 30))),
+    (mysql.temporal("datetime", 6), ("2024-01-01 00:00:00.1234567", MISFIT)),
+    (mysql.temporal("datetime", 3), ("0000-00-00 00:00:00.000", None)),
+    (mysql.temporal("datetime"), ("2024-00-00 00:00:00", None), ("2024-01-01 00:00:00Z", MISFIT)),
+    (mysql.temporal("datetime"), ("2024-01-01 00:00:00+08:00", MISFIT), ("2024-01-01 00:00:00 UTC", MISFIT)),
+    (mysql.temporal("datetime"), ("2024-01-01", MISFIT)),
+    (mysql.temporal("timestamp", 3), ("2024-06-15 12:34:56.789", dt.datetime(2024, 6, 15, 4, 34, 56, 789000, dt.UTC))),
+    (mysql.temporal("timestamp"), ("0000-00-00 00:00:00", None), ("2024-06-15 12:34:56 CST", MISFIT)),
+    (mysql.temporal("time", 6), ("-838:59:58.999999", "-838:59:58.999999"), ("839:00:00.000000", MISFIT)),
+    (mysql.temporal("time"), ("838:59:59", "838:59:59"), ("839:00:00", MISFIT), ("12:60:00", MISFIT)),
+    (mysql.year(), ("0000", 0), ("2155", 2155), ("1900", MISFIT)),
+    (mysql.enum_of("a", "b"), ("0", 0), ("3", MISFIT), ("a", MISFIT)),
+    (mysql.set_of(*map(str, range(64))), ("18446744073709551615", Decimal(2**64 - 1))),
+    (mysql.set_of("a", "b"), ("4", MISFIT)),
+    (mysql.json(), ('{"a": 1, "b": null}', '{"a": 1, "b": null}'), ("null", "null"), ("-1.0E20", "-1.0E20"), ('{"a": 1', MISFIT)),
+    (mysql.json(), ("JSON_REPLACE(c, '$.a', 1)", MISFIT)),
+)
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from decoded import DOCUMENT_004, Records, assert_typed, by_offset, cells
+from decoded import DOCUMENT_004, MISFIT, Records, assert_typed, by_offset
+from grouped import cells
 from literals import literal
 from pyspark.sql import SparkSession
 
@@ -30,6 +32,19 @@ SAMPLE_COLUMNS = (Column("count1", PG.integer("bigint")), Column("id", PG.intege
 SAMPLE_TABLE = Table(None, "ct_pg2hudi", (*SAMPLE_COLUMNS, Column("decimalNum", PG.numeric(10, 2))), ("id",), schema="public")
 
 Field = Mapping[str, object]
+DECIMAL: Field = {"type": "string", "name": "com.xxx.cdc.data.Decimal"}
+STAMP_TEXT: Field = {"type": "string", "name": "com.xxx.cdc.data.timestamp"}
+ZONED: Field = {"type": "string", "name": "io.debezium.time.ZonedTimestamp", "version": 1}
+
+
+def connect(name: str, kind: str = "int64") -> Field:
+    """A field of one of Connect's logical types."""
+    return {"type": kind, "name": f"org.apache.kafka.connect.data.{name}", "version": 1}
+
+
+def debezium(name: str, kind: str = "int64") -> Field:
+    """A field of one of Debezium's logical types."""
+    return {"type": kind, "name": f"io.debezium.time.{name}", "version": 1}
 
 
 def message(
@@ -180,6 +195,69 @@ def test_a_record_without_value_is_a_tombstone(records: Records, module: Any) ->
     assert module.decode_rows(records(None), SAMPLE_TABLE).collect() == []
 
 
+NAN = math.nan
+MS = connect("Timestamp")
+NOON = dt.datetime(2024, 2, 4, 12, 0, 0, 500000)
+
+BOTH = cells(
+    (PG.boolean(), ({"type": "boolean"}, True, True), ({"type": "boolean"}, 2, MISFIT)),
+    (PG.integer("smallint"), ({"type": "int16"}, -32768, -32768), ({"type": "int16"}, 32768, MISFIT)),
+    (PG.integer(), ({"type": "int32"}, 2147483647, 2147483647), ({"type": "int32"}, 2147483648, MISFIT)),
+    (PG.integer(), ({"type": "int32"}, 1.5, MISFIT), ({"type": "int32"}, {}, MISFIT)),
+    (PG.integer("bigint"), ({"type": "int64"}, 9007199254740993, 9007199254740993), ({"type": "int64"}, 1 << 63, MISFIT)),
+    (
+        PG.numeric(38, 10),
+        (DECIMAL, "-1234567890123456789012345678.9012345678", Decimal("-1234567890123456789012345678.9012345678")),
+    ),
+    (PG.numeric(10, 2), ({"type": "string", "name": "org.other.pack.Decimal"}, "1.50", Decimal("1.50"))),
+    (PG.numeric(10, 2), (DECIMAL, "123456789", MISFIT), (DECIMAL, "0.001", MISFIT), (DECIMAL, "AQ==", MISFIT)),
+    (PG.numeric(65, 30), (DECIMAL, "9" * 35 + "." + "9" * 30, "9" * 35 + "." + "9" * 30), (DECIMAL, "9" * 36, MISFIT)),
+    (PG.real(), ({"type": "float"}, 1.5, 1.5)),
+    (PG.real("double precision"), ({"type": "double"}, 4.9e-324, 4.9e-324), ({"type": "double"}, "-Infinity", -math.inf)),
+    (PG.real("double precision"), ({"type": "double"}, "NaN", NAN), ({"type": "double"}, "much", MISFIT)),
+    (PG.text("text"), ({"type": "string"}, "null", "null")),
+    (PG.text("varchar", 16), ({"type": "string"}, "", "")),
+    (PG.text("char", 4), ({"type": "string"}, "a   ", "a   ")),
+    (PG.uuid(), ({"type": "string"}, "12345678-1234-1234-1234-123456789012", "12345678-1234-1234-1234-123456789012")),
+    (PG.bytea(), ({"type": "bytes"}, "1234", b"\xd7\x6d\xf8"), ({"type": "bytes"}, "", b"")),
+    (PG.bytea(), ({"type": "bytes"}, "/+8=", b"\xff\xef"), ({"type": "bytes"}, "\\x00", MISFIT)),
+    (PG.json(), ({"type": "string"}, '{"n": 12345678901234567890.1}', '{"n": 12345678901234567890.1}')),
+    (PG.json(), ({"type": "string"}, "{", MISFIT)),
+    (PG.json("jsonb"), ({"type": "string"}, "null", "null")),
+    (PG.temporal("date"), (connect("Date", "int32"), -1, dt.date(1969, 12, 31))),
+    (PG.temporal("date"), (debezium("Date", "int32"), 19757, dt.date(2024, 2, 4))),
+    (PG.temporal("date"), (debezium("Date", "int32"), 1707048000500, MISFIT)),
+    (PG.temporal("time", 3), (connect("Time", "int32"), 43200500, "12:00:00.500000")),
+    (PG.temporal("time"), (debezium("MicroTime"), 86399999999, "23:59:59.999999"), (connect("Time", "int32"), 86400001, MISFIT)),
+    (PG.temporal("timestamp"), (MS, 1707048000500, NOON), (MS, -1, dt.datetime(1969, 12, 31, 23, 59, 59, 999000))),
+    (PG.temporal("timestamp"), (MS, 1.5, MISFIT), (STAMP_TEXT, "2024-02-04 12:00:00.5", NOON)),
+    (PG.temporal("timestamp"), (STAMP_TEXT, "2024-02-04T12:00:00.500Z", NOON)),
+    (
+        PG.temporal("timestamp"),
+        ({"type": "string", "name": "com.x.timestamp"}, "2024-02-04 12:00:00", NOON.replace(microsecond=0)),
+    ),
+    (PG.temporal("timestamp"), (STAMP_TEXT, "2024-02-30 12:00:00", MISFIT)),
+    (PG.temporal("timestamptz"), (MS, 1707048000500, NOON), (ZONED, "2024-02-04T12:00:00.5Z", NOON)),
+    (PG.temporal("timestamptz"), (ZONED, "2024-02-04T20:00:00.5+08:00", NOON), (ZONED, "noon", MISFIT)),
+)
+BARE = cells(
+    *((PG.temporal("date"), ({}, 19757, dt.date(2024, 2, 4))), (PG.numeric(10, 2), ({}, "1.50", Decimal("1.50")))),
+    *((PG.bytea(), ({}, "AQ==", b"\x01")), (PG.boolean(), ({}, False, False))),
+)
+SCHEMALESS = {
+    OWN: cells(
+        *((PG.temporal(kind), ({}, 1707048000500, NOON)) for kind in ("timestamp", "timestamptz")),
+        (PG.temporal("time"), ({}, 43200500, "12:00:00.500000")),
+    ),
+    DEBEZIUM: cells(
+        (PG.temporal("timestamp"), ({}, "2024-02-04 12:00:00.5", NOON)),
+        (PG.temporal("timestamptz"), ({}, "2024-02-04T12:00:00.5Z", NOON)),
+        (PG.temporal("time"), ({}, 43200500000, "12:00:00.500000")),
+    ),
+}
+"""Cells of messages without schema: of both versions, and of each."""
+
+
 @EACH
 def test_cells_are_typed_by_the_messages_schema(records: Records, spark: SparkSession, module: Any) -> None:
     """One misfit spoils the message, and only it."""
@@ -187,9 +265,11 @@ def test_cells_are_typed_by_the_messages_schema(records: Records, spark: SparkSe
     def write(name: str, cell: Any) -> str:
         return message(module, "d", {name: cell[1]}, None, {name: cell[0]} if cell[0] else None)
 
-    version = "1.0" if module is OWN else "2.0"
-    typed = [(kind, (field, wire), cell) for kind, of, field, wire, cell in cells(__file__, "cdl_cells.txt") if version in of]
-    assert_typed(spark, records, module, typed, write, Deployment(), "public")
+    instants = [
+        (kind, (field, wire), wanted.replace(tzinfo=dt.UTC) if kind.name == "timestamptz" and wanted is not MISFIT else wanted)
+        for kind, field, wire, wanted in (*BOTH, *SCHEMALESS[module], *BARE)
+    ]
+    assert_typed(spark, records, module, instants, write, Deployment(), "public")
 
 
 @EACH

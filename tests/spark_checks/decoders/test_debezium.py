@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from decoded import DOCUMENT_004, RECORDS, Records, assert_corrupt, assert_typed, by_offset, cells
+from decoded import DOCUMENT_004, MISFIT, RECORDS, Records, assert_corrupt, assert_typed, by_offset
+from grouped import cells
 from pyspark.sql import Row, SparkSession
 
 from generators.model import Column, Deployment, Table
@@ -42,6 +43,9 @@ END = (
 )
 
 PG = postgresql
+PRECISE, STRING, DOUBLE = Deployment(), Deployment(decimal="string"), Deployment(decimal="double")
+CONNECT, ISO = Deployment(temporal="connect"), Deployment(temporal="isostring")
+MICROS, NANOS = Deployment(temporal="microseconds"), Deployment(temporal="nanoseconds")
 
 
 def envelope(op: object, before: object = None, after: object = None, *, source: object = None, **more: object) -> dict[str, Any]:
@@ -173,24 +177,185 @@ def test_a_cell_longer_than_the_parsers_default_limit_is_read(records: Records) 
     assert len(out[0].after["a"]) == 25_000_000
 
 
+DEC = "org.apache.kafka.connect.data."
+TIME = "io.debezium.time."
+DATA = "io.debezium.data."
+PLACEHOLDER = "__debezium_unavailable_value"
+WALL = dt.datetime
+YEAR = mysql.year()
+BLOB, BYTEA = mysql.binary("blob"), PG.bytea()
+ENUM = mysql.enum_of("a,b", "c", "x\\y")
+SET64 = mysql.set_of(*(f"m{i}" for i in range(64)))
+
+
 def field(kind: str, name: str | None = None, **parameters: str) -> dict[str, object]:
     """A field's schema."""
     return {"type": kind, "optional": True, **({"name": name, "version": 1} if name else {}), "parameters": parameters}
 
 
-CELLS = cells(__file__, "debezium_cells.txt")
+def utc(*parts: int) -> dt.datetime:
+    return dt.datetime(*parts, tzinfo=dt.UTC)  # type: ignore[misc,arg-type]
 
 
-DEPLOYMENTS = list(dict.fromkeys(Deployment(**of) for _, of, *_ in CELLS))
+def dec(scale: int) -> dict[str, object]:
+    return field("bytes", DEC + "Decimal", scale=str(scale))
+
+
+D2, D4, D38, D65 = mysql.decimal(10, 2), mysql.decimal(10, 4), mysql.decimal(38, 0), mysql.decimal(65, 0)
+D6530, D2010, D200 = mysql.decimal(65, 30), mysql.decimal(20, 10), mysql.decimal(20, 0)
+UBIG, BIG = mysql.integer("bigint", unsigned=True), mysql.integer("bigint")
+DT0, DT3, DT6 = (mysql.temporal("datetime", f) for f in (0, 3, 6))
+TS6, T0, T6 = mysql.temporal("timestamp", 6), mysql.temporal("time"), mysql.temporal("time", 6)
+PTS, PTS3, PTZ = PG.temporal("timestamp"), PG.temporal("timestamp", 3), PG.temporal("timestamptz")
+PT, PT3 = PG.temporal("time"), PG.temporal("time", 3)
+DATE = mysql.temporal("date")
+
+CELLS = cells(
+    # Decimals: the column's scale, the schema's, the computed vectors.
+    (D38, PRECISE, (None, "AA==", Decimal(0)), (None, "AQ==", Decimal(1)), (None, "/w==", Decimal(-1))),
+    (D38, PRECISE, (None, "fw==", Decimal(127)), (None, "AIA=", Decimal(128)), (None, "gA==", Decimal(-128))),
+    (D38, PRECISE, (None, "/38=", Decimal(-129)), (None, "AP8=", Decimal(255))),
+    (D38, PRECISE, (None, "SztMqFqGxHoJiiI//////w==", Decimal(10**38 - 1))),
+    (D38, PRECISE, (None, "tMSzV6V5O4X2dd3AAAAAAQ==", Decimal(1 - 10**38)), (None, b64(10**38), MISFIT)),
+    (D38, PRECISE, (None, b64(2**127 - 1), MISFIT), (None, "AP//////////", Decimal(2**64 - 1))),
+    (D38, PRECISE, (None, "AIAAAAAAAAAA", Decimal(2**63)), (None, b64(-(2**63)), Decimal(-(2**63)))),
+    (D38, PRECISE, (None, b64(-(2**63) - 1), Decimal(-(2**63) - 1)), (None, "", MISFIT), (None, "12.5", MISFIT)),
+    (D38, PRECISE, (None, "A", MISFIT), (None, "1234", Decimal(-2658824)), (None, "1111", Decimal(-2663051))),
+    (D38, PRECISE, (None, "0000", Decimal(-2929356)), (dec(0), "1e10", Decimal(-2757260)), (dec(0), "+123", Decimal(-303689))),
+    (D38, PRECISE, (dec(0), "Infinity", Decimal(37898298469234))),
+    (D2, PRECISE, (None, "MDk=", Decimal("123.45")), (dec(2), "z8c=", Decimal("-123.45")), (dec(2), "AxY=", Decimal("7.90"))),
+    (D2, PRECISE, (dec(4), "AY/J", MISFIT), (dec(4), b64(123400), Decimal("12.34")), (None, b64(10**10), MISFIT)),
+    (D2, PRECISE, (None, "7654321.75", MISFIT), (None, "MDk", MISFIT), (None, "MD k=", MISFIT)),
+    (D2, STRING, (dec(2), "ATo=", Decimal("3.14"))),
+    (D4, PRECISE, (dec(4), "AY/J", Decimal("10.2345")), (dec(2), "MDk=", Decimal("123.45"))),
+    (D65, PRECISE, (None, "APMWJxx/w5CKi+9GTjlF73olNgn//////////w==", "9" * 65), (None, b64(1 - 10**65), "-" + "9" * 65)),
+    (D65, PRECISE, (None, b64(10**65), MISFIT), (None, "AA==", "0"), (None, "/w==", "-1"), (None, b64(-(2**64)), str(-(2**64)))),
+    (D65, PRECISE, (None, b64(2**112), str(2**112)), (None, b64(10**18), str(10**18)), (None, b64(-(10**36)), str(-(10**36)))),
+    (D6530, PRECISE, (dec(30), b64(-(10**65 - 1)), "-" + "9" * 35 + "." + "9" * 30), (None, b64(-1), "-0." + "0" * 29 + "1")),
+    (mysql.decimal(5, 2, unsigned=True), PRECISE, (dec(2), b64(-1), MISFIT)),
+    (PG.numeric(), PRECISE, (field("struct", DATA + "VariableScaleDecimal"), {"scale": 4, "value": "AY/J"}, "10.2345")),
+    (PG.numeric(), PRECISE, (None, {"scale": 0, "value": "Cg=="}, "10")),
+    (PG.numeric(), PRECISE, (None, {"value": b64(-(10**200) - 7), "scale": 3}, "-1" + "0" * 197 + ".007")),
+    (PG.numeric(), PRECISE, (None, {"scale": 0}, MISFIT)),
+    (PG.numeric(), STRING, (None, "0.0000000000", "0.0000000000"), (field("string"), "NAN", MISFIT)),
+    (PG.money(), PRECISE, (dec(2), b64(-(2**63)), Decimal("-92233720368547758.08"))),
+    (D2010, STRING, (None, "0E-10", Decimal(0)), (field("string"), "1E-7", Decimal("0.0000001"))),
+    (D2010, STRING, (None, "0.0000000000", Decimal(0)), (None, "1E-11", MISFIT), (None, "NAN", MISFIT)),
+    (D2010, STRING, (None, "POSITIVE_INFINITY", MISFIT)),
+    (D6530, STRING, (None, "-" + "9" * 35 + "." + "9" * 30, "-" + "9" * 35 + "." + "9" * 30), (None, "1E-30", "1E-30")),
+    (D2, DOUBLE, (None, 123.45, Decimal("123.45")), (field("double"), 7.9, Decimal("7.90")), (None, 7654321.755, MISFIT)),
+    (D2, DOUBLE, (None, "NaN", MISFIT)),
+    (mysql.decimal(38, 10), DOUBLE, (None, 1e28, Decimal("9" * 28 + "." + "9" * 10))),
+    (mysql.decimal(38, 10), DOUBLE, (None, -1e28, Decimal("-" + "9" * 28 + "." + "9" * 10)), (None, 2e28, MISFIT)),
+    (D200, Deployment(decimal="numeric"), (None, 12345678901234567890, Decimal(12345678901234567890))),
+    (D200, Deployment(decimal="numeric"), (dec(0), 1234, Decimal(1234))),
+    # Integers.
+    (BIG, PRECISE, (field("int64"), 2**63 - 1, 2**63 - 1), (None, 2**63, MISFIT), (None, 1.5, MISFIT), (None, "x", MISFIT)),
+    (UBIG, PRECISE, (None, -1, Decimal(2**64 - 1)), (field("int64"), -(2**63), Decimal(2**63))),
+    (UBIG, PRECISE, (None, 2**63 - 1, Decimal(2**63 - 1)), (None, -(2**63) - 1, MISFIT), (None, 2**64, MISFIT)),
+    (UBIG, PRECISE, (dec(0), "AIAAAAAAAAAA", Decimal(2**63)), (dec(0), "/w==", MISFIT)),
+    (UBIG, Deployment(bigint_unsigned="precise"), (None, "AP//////////", Decimal(2**64 - 1))),
+    (mysql.integer("tinyint", unsigned=True), PRECISE, (field("int16"), 256, MISFIT)),
+    (mysql.boolean(), PRECISE, (field("boolean"), True, 1), (field("int16"), 1, 1)),
+    (YEAR, PRECISE, (field("int32", TIME + "Year"), 2155, 2155), (None, 1899, MISFIT)),
+    # Floats.
+    (mysql.real("float"), PRECISE, (field("float"), 3.3, mysql.to_float32(3.3))),
+    (mysql.real("float"), PRECISE, (field("double"), 123.98999786376953, mysql.to_float32(123.99)), (None, 1e39, MISFIT)),
+    (mysql.real("double"), PRECISE, (None, 1.7976931348623157e308, 1.7976931348623157e308), (None, "Infinity", MISFIT)),
+    (mysql.real("double"), PRECISE, (None, "1d", MISFIT)),
+    (PG.real("double precision"), PRECISE, (None, "-Infinity", float("-inf"))),
+    (PG.real("real"), PRECISE, (field("float"), "Infinity", float("inf")), (None, 1e39, MISFIT)),
+    # Bits: MySQL padded, PostgreSQL trimmed.
+    (mysql.bit(1), PRECISE, (None, True, True), (field("boolean"), False, False), (None, "yes", MISFIT)),
+    (mysql.bit(8), PRECISE, (None, "AA==", 0), (None, "AAE=", MISFIT), (None, "173", MISFIT), (None, "", MISFIT)),
+    (mysql.bit(10), PRECISE, (field("bytes", DATA + "Bits", length="10"), "AgE=", 0b0100000010)),
+    (mysql.bit(64), PRECISE, (None, "AQAAAAAAAAA=", Decimal(1))),
+    (PG.bit(64), PRECISE, (None, "AQ==", Decimal(1)), (None, "AAAAAAAAAIA=", Decimal(2**63))),
+    (PG.bit(2), PRECISE, (field("bytes", DATA + "Bits", length="2"), "", 0), (None, "Aw==", 3)),
+    (PG.bit(24), PRECISE, (None, "AQID", 0x030201)),
+    (PG.bit(40, varying=True), PRECISE, (None, "AQIj2gE=", 0x01DA230201)),
+    (PG.boolean(), PRECISE, (None, True, True)),
+    # Strings, binaries, labels.
+    (mysql.text(), PRECISE, (None, "null", "null"), (None, PLACEHOLDER, PLACEHOLDER)),
+    (PG.text(), PRECISE, (None, PLACEHOLDER, None)),
+    (PG.uuid(), PRECISE, (field("string", DATA + "Uuid"), "", "")),
+    (BLOB, PRECISE, (field("bytes"), "1234", b"\xd7\x6d\xf8"), (None, "", b""), (None, "+/8=", b"\xfb\xff")),
+    (BLOB, PRECISE, (None, "-_8=", MISFIT)),
+    (BLOB, Deployment(binary="hex"), (field("bytes"), "1234", b"\xd7\x6d\xf8")),
+    (BLOB, Deployment(binary="hex"), (field("string"), "00fF1234", b"\x00\xff\x12\x34"), (None, "", b""), (None, "123", MISFIT)),
+    (BLOB, Deployment(binary="hex"), (None, PLACEHOLDER, MISFIT)),
+    (BLOB, Deployment(binary="base64"), (field("string"), "+/8=", b"\xfb\xff")),
+    (BLOB, Deployment(binary="base64-url-safe"), (field("string"), "-_8=", b"\xfb\xff"), (None, "+/8=", MISFIT)),
+    (BYTEA, Deployment(binary="hex"), (None, PLACEHOLDER, None)),
+    (BYTEA, PRECISE, (None, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", None)),
+    (ENUM, PRECISE, (None, "a,b", 1), (None, "a\\,b", 1), (field("string", DATA + "Enum", allowed="a\\,b,c,x\\\\y"), "c", 2)),
+    (ENUM, PRECISE, (None, "x\\\\y", 3), (None, "x\\y", 3), (None, "", 0), (None, "b", MISFIT)),
+    (mysql.enum_of("a", ""), PRECISE, (None, "", 2)),
+    (SET64, PRECISE, (None, ",".join(SET64.members), Decimal(2**64 - 1)), (None, "m63", Decimal(2**63))),
+    (SET64, PRECISE, (None, "m2,m0", Decimal(5)), (None, "", Decimal(0)), (None, "m0,m64", MISFIT)),
+    (mysql.json(), PRECISE, (field("string", DATA + "Json"), '{"a": 1}', '{"a": 1}'), (None, '{"a": 1', MISFIT)),
+    (mysql.json(), PRECISE, (None, PLACEHOLDER, MISFIT)),
+    (PG.json("jsonb"), PRECISE, (None, PLACEHOLDER, None), (None, "", "")),
+    (PG.array("integer"), PRECISE, (field("array"), [1, None], "[1,null]")),
+    (PG.array("text"), PRECISE, (None, ["a\nb"], '["a\\nb"]')),
+    (PG.hstore(), PRECISE, (None, '{"a":null}', '{"a":null}')),
+    # Temporals: without schema by mode and precision, with one by name.
+    (DATE, PRECISE, (None, 0, dt.date(1970, 1, 1)), (None, -719162, dt.date(1, 1, 1)), (None, 2932896, dt.date(9999, 12, 31))),
+    (DATE, PRECISE, (None, 2932897, MISFIT), (None, 9223372036854775807, MISFIT)),
+    (DATE, PRECISE, (field("string", TIME + "IsoDate"), "2017-09-15Z", dt.date(2017, 9, 15)), (None, "2017-09-15Z", MISFIT)),
+    (DATE, CONNECT, (field("int32", DEC + "Date"), 19000, dt.date(2022, 1, 8))),
+    (PG.temporal("date"), PRECISE, (None, -2147472692, MISFIT)),
+    (DATE, ISO, (None, "2017-09-15Z", dt.date(2017, 9, 15)), (None, "2017-02-30Z", MISFIT)),
+    (DT0, PRECISE, (None, 1000, WALL(1970, 1, 1, 0, 0, 1))),
+    (DT0, PRECISE, (field("int64", TIME + "NanoTimestamp"), 10**9, WALL(1970, 1, 1, 0, 0, 1))),
+    (DT3, PRECISE, (None, -1, WALL(1969, 12, 31, 23, 59, 59, 999000))),
+    (DT6, PRECISE, (None, 1000, WALL(1970, 1, 1, 0, 0, 0, 1000)), (None, "2024-03-10T02:30:00Z", MISFIT)),
+    (DT6, CONNECT, (None, 1000, WALL(1970, 1, 1, 0, 0, 1))),
+    (DT0, MICROS, (None, 1000, WALL(1970, 1, 1, 0, 0, 0, 1000))),
+    (DT6, NANOS, (None, -1000, WALL(1969, 12, 31, 23, 59, 59, 999999)), (None, 1001, MISFIT)),
+    (PTS, PRECISE, (field("int64", TIME + "MicroTimestamp"), -1047174587392000, WALL(1936, 10, 25, 22, 10, 12, 608000))),
+    (PTS, PRECISE, (field("int64", DEC + "Timestamp"), 1000, WALL(1970, 1, 1, 0, 0, 1))),
+    (PTS, PRECISE, (None, -62135596800000000, WALL(1, 1, 1)), (None, 253402300799999999, WALL(9999, 12, 31, 23, 59, 59, 999999))),
+    (PTS, PRECISE, (None, 253402300800000000, MISFIT), (None, 9223371331199999999, MISFIT), (None, 9223372036825200000, MISFIT)),
+    (PTS, PRECISE, (None, -9223372036832400000, MISFIT)),
+    (PTS3, PRECISE, (None, 1000, WALL(1970, 1, 1, 0, 0, 1))),
+    (PTS, NANOS, (None, 9223372036854775807, MISFIT)),
+    (DT6, ISO, (None, "2024-03-10T02:30:00.5Z", WALL(2024, 3, 10, 2, 30, 0, 500000))),
+    (DT6, ISO, (None, "2024-03-10T02:30:00+02:00", MISFIT)),
+    (TS6, PRECISE, (None, "2020-01-01T00:00:00Z", utc(2020, 1, 1))),
+    (TS6, CONNECT, (field("string", TIME + "ZonedTimestamp"), "2020-01-01T00:00:00.123456Z", utc(2020, 1, 1, 0, 0, 0, 123456))),
+    (PTZ, PRECISE, (None, "2020-01-01T00:00:00.1+02:00", utc(2019, 12, 31, 22, 0, 0, 100000))),
+    (PTZ, PRECISE, (None, "2020-01-01T00:00:00.123456000Z", utc(2020, 1, 1, 0, 0, 0, 123456))),
+    (PTZ, PRECISE, (None, "2020-01-01T00:00:00.123456789Z", MISFIT), (None, "+21016-11-04T06:51:30.123456Z", MISFIT)),
+    (PTZ, PRECISE, (None, "+294247-01-01T23:59:59.999999Z", MISFIT), (None, "-4712-01-01T00:00:00Z", MISFIT)),
+    (PTZ, PRECISE, (None, "infinity", MISFIT), (None, 1000, MISFIT)),
+    (PTZ, PRECISE, (field("int64", DEC + "Timestamp"), 1000, utc(1970, 1, 1, 0, 0, 1))),
+    (T0, PRECISE, (None, 3020399000000, "838:59:59")),
+    (T6, PRECISE, (field("int64", TIME + "MicroTime"), -3020399000000, "-838:59:59"), (None, -1, "-00:00:00.000001")),
+    (T6, PRECISE, (None, 86400000000, "24:00:00"), (None, 3020400000000, MISFIT)),
+    (T0, CONNECT, (None, 37230000, "10:20:30")),
+    (T6, NANOS, (None, 37230120000000, "10:20:30.120000")),
+    (T0, ISO, (None, "15:30:00Z", "15:30:00")),
+    (PT, PRECISE, (None, 86400000000, "24:00:00"), (None, 86400000001, MISFIT), (None, -1, MISFIT)),
+    (PT, PRECISE, (field("int32", TIME + "Time"), 1000, "00:00:01")),
+    (PT, PRECISE, (field("int64", TIME + "NanoTime"), 1000, "00:00:00.000001")),
+    (PT3, PRECISE, (None, 1000, "00:00:01")),
+    (PG.temporal("timetz"), PRECISE, (field("string", TIME + "ZonedTime"), "11:51:30.123789Z", "11:51:30.123789Z")),
+    (PG.temporal("interval"), PRECISE, (field("int64", TIME + "MicroDuration"), 37091106780000, "37091106780000")),
+    common=2,
+)
+
+
+DEPLOYMENTS = list(dict.fromkeys(c[1] for c in CELLS))
 
 
 @pytest.mark.parametrize("deployment", DEPLOYMENTS)
 def test_cells_are_typed_exactly(records: Records, spark: SparkSession, deployment: Deployment) -> None:
     def write(name: str, cell: Any) -> str:
         schema, payload = cell[0], envelope("d", {name: cell[1]})
-        return with_schema(payload, {**field(**schema), "field": name}) if schema else text(payload)
+        return with_schema(payload, {**schema, "field": name}) if schema else text(payload)
 
-    chosen = [(kind, (schema, wire), wanted) for kind, of, schema, wire, wanted in CELLS if Deployment(**of) == deployment]
+    chosen = [(kind, (schema, wire), wanted) for kind, of, schema, wire, wanted in CELLS if of == deployment]
     assert_typed(spark, records, decoder, chosen, write, deployment)
 
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 import fastavro
-from decoded import Records, assert_corrupt, assert_typed, by_offset, cells, instant
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from grouped import cells
 from literals import literal
 from pyspark.sql import SparkSession
 from simple_images import assert_images
@@ -172,13 +173,55 @@ def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Record
         assert_corrupt(frame, len(UNREADABLE))
 
 
-def branched(text: str) -> tuple[str, Any]:
-    """A branch and its value; bytes are hexadecimal digits."""
-    branch, _, value = text.partition(" ")
-    return branch, bytes.fromhex(json.loads(value)) if branch == BYTES else json.loads(value)
+WINTER = dt.datetime(2024, 1, 1, 0, 0, 0, tzinfo=dt.UTC)
+CELLS = cells(
+    (mysql.integer("tinyint"), ((LONG, -128), -128), ((LONG, 128), MISFIT), ((LONG, 2**32), MISFIT)),
+    (mysql.integer("int"), ((STRING, "1"), MISFIT), ((DOUBLE, 1.0), MISFIT), ((BYTES, b"1"), MISFIT)),
+    (mysql.integer("int"), ((UNSIGNED, {"value": 1}), MISFIT), (at("UTC", "2024-01-01 00:00:00"), MISFIT)),
+    (mysql.integer("int", unsigned=True), ((LONG, 4294967295), 4294967295), ((LONG, -1), MISFIT), ((LONG, 4294967296), MISFIT)),
+    (mysql.integer("bigint"), ((LONG, 2**63 - 1), 2**63 - 1)),
+    (mysql.integer("bigint", unsigned=True), ((UNSIGNED, {"value": -1}), Decimal(2**64 - 1))),
+    (mysql.integer("bigint", unsigned=True), ((UNSIGNED, {"value": -(2**63)}), Decimal(2**63))),
+    (mysql.integer("bigint", unsigned=True), ((UNSIGNED, {"value": 0}), Decimal(0)), ((LONG, 5), Decimal(5))),
+    (mysql.integer("bigint", unsigned=True), ((LONG, -1), MISFIT), ((STRING, "18446744073709551615"), Decimal(2**64 - 1))),
+    (mysql.integer("bigint", unsigned=True), ((STRING, "18446744073709551616"), MISFIT)),
+    (mysql.decimal(10, 4), ((STRING, "123.4560"), Decimal("123.456")), ((STRING, "1.23456"), MISFIT), ((DOUBLE, 1.5), MISFIT)),
+    (mysql.decimal(65, 30), ((STRING, "-" + "9" * 35 + "." + "9" * 30), "-" + "9" * 35 + "." + "9" * 30)),
+    (mysql.real("float"), ((FLOAT, mysql.to_float32(0.1)), mysql.to_float32(0.1)), ((DOUBLE, 0.5), MISFIT)),
+    (mysql.real("float"), ((FLOAT, float("inf")), MISFIT), ((FLOAT, float("nan")), MISFIT)),
+    (mysql.real("float", unsigned=True), ((FLOAT, -0.5), MISFIT)),
+    (mysql.real("double"), ((DOUBLE, 1e308), 1e308), ((DOUBLE, 5e-324), 5e-324), ((FLOAT, 0.5), MISFIT)),
+    (mysql.real("double"), ((DOUBLE, float("-inf")), MISFIT), ((DOUBLE, float("nan")), MISFIT), ((STRING, "1.5"), MISFIT)),
+    (mysql.bit(1), ((LONG, 1), True), ((STRING, "0"), False), ((LONG, 2), MISFIT)),
+    (mysql.bit(8), ((LONG, 255), 255), ((STRING, "255"), 255), ((LONG, 256), MISFIT), ((LONG, -1), MISFIT)),
+    (mysql.bit(8), ((BYTES, b"\x01"), MISFIT)),
+    (mysql.bit(64), ((LONG, -1), Decimal(2**64 - 1)), ((LONG, 7), Decimal(7))),
+    (mysql.bit(64), ((STRING, "18446744073709551615"), Decimal(2**64 - 1)), ((STRING, "-1"), MISFIT)),
+    (mysql.text("varchar"), ((STRING, "null"), "null"), ((LONG, 1), MISFIT), ((BYTES, b"x"), MISFIT)),
+    (mysql.binary("blob"), ((BYTES, bytes(range(256))), bytes(range(256))), ((BYTES, b""), b""), ((STRING, "AP8="), MISFIT)),
+    (mysql.temporal("date"), ((STRING, "2024-02-29"), dt.date(2024, 2, 29)), ((STRING, "0000-00-00"), None)),
+    (mysql.temporal("date"), ((STRING, "2024-02-30"), MISFIT), ((LONG, 19000), MISFIT)),
+    (mysql.temporal("datetime", 6), ((STRING, "2024-03-10 02:30:00.000000"), dt.datetime(2024, 3, 10, 2, 30))),
+    (mysql.temporal("datetime"), (at("UTC", "2024-03-10 02:30:00"), MISFIT)),
+    (mysql.temporal("timestamp"), (at("UTC", "2024-01-01 00:00:00"), WINTER)),
+    (mysql.temporal("timestamp"), (at("Asia/Shanghai", "2024-01-01 08:00:00"), WINTER)),
+    (mysql.temporal("timestamp"), (at("America/New_York", "2023-12-31 19:00:00"), WINTER)),
+    (mysql.temporal("timestamp"), (at("Local", "2024-01-01 09:00:00"), WINTER)),
+    (mysql.temporal("timestamp"), (at("Asia/Shanghai", "0000-00-00 00:00:00"), None)),
+    (mysql.temporal("timestamp"), (at("Nowhere/Else", "2024-01-01 00:00:00"), MISFIT), (at("", "2024-01-01 00:00:00"), MISFIT)),
+    (mysql.temporal("timestamp"), (at("UTC", "2024-01-01 25:00:00"), MISFIT), ((STRING, "2024-01-01 00:00:00"), MISFIT)),
+    (mysql.temporal("timestamp"), ((LONG, 0), MISFIT)),
+    (mysql.temporal("timestamp", 6), (at("Asia/Kolkata", "2024-01-01 05:30:00.123456"), WINTER.replace(microsecond=123456))),
+    (mysql.temporal("time", 6), ((STRING, "-838:59:58.999999"), "-838:59:58.999999")),
+    (mysql.temporal("time"), ((LONG, 1), MISFIT)),
+    (mysql.year(), ((LONG, 0), 0), ((LONG, 1900), MISFIT), ((STRING, "2024"), MISFIT)),
+    (mysql.enum_of("a", "b"), ((LONG, 2), 2), ((LONG, 3), MISFIT), ((STRING, "a"), MISFIT)),
+    (mysql.set_of(*map(str, range(64))), ((LONG, -1), Decimal(2**64 - 1))),
+    (mysql.set_of("a", "b"), ((LONG, 3), Decimal(3)), ((LONG, -1), MISFIT)),
+    (mysql.json(), ((STRING, '{"a": 1, "b": null}'), '{"a": 1, "b": null}'), ((STRING, '{"a": 1'), MISFIT)),
+)
 
 
 def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
     deployment = Deployment(time_zone="Asia/Tokyo")
-    typed = cells(__file__, "simple_avro_cells.txt", branched)
-    assert_typed(spark, records, simple, typed, lambda name, cell: row("DELETE", old={name: cell}), deployment)
+    assert_typed(spark, records, simple, CELLS, lambda name, cell: row("DELETE", old={name: cell}), deployment)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from decimal import Decimal
 
-from decoded import Records, assert_corrupt, assert_typed, by_offset, cells, instant
+from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from grouped import cells
 from literals import literal
 from pyspark.sql import SparkSession
 
@@ -135,7 +137,32 @@ def test_a_broken_time_or_a_member_twice_never_raises_and_never_vanishes(records
     assert set(by_offset(tencent.decode_rows(records(*values), SMALL))) == {0, 1}
 
 
+NOON = dt.datetime(2024, 10, 24, 12, 34, 56, tzinfo=dt.UTC)
+CELLS = cells(
+    # What has no form of its own here is typed by the function that types Canal's, with its cells.
+    (mysql.text("varchar"), ("0x41", "0x41"), ("null", "null")),
+    (mysql.binary("blob"), ("0x0fff", b"\x0f\xff"), ("0X0FFF", b"\x0f\xff"), ("0x" + bytes(range(256)).hex(), bytes(range(256)))),
+    (mysql.binary("blob"), ("0x", b""), ("", b""), ("0xfff", MISFIT)),  # tencent#binary: the page's own
+    (mysql.binary("blob"), ("0xzz", MISFIT), ("0fff", MISFIT)),
+    (mysql.temporal("date"), ("2024-10-24", dt.date(2024, 10, 24)), ("2024-24-10", MISFIT)),  # tencent#day-first
+    (mysql.temporal("datetime", 6), ("2024-10-24 12:34:56.123456", dt.datetime(2024, 10, 24, 12, 34, 56, 123456))),
+    (mysql.temporal("datetime", 6), ("2024-10-24 12:34:56", dt.datetime(2024, 10, 24, 12, 34, 56))),
+    (mysql.temporal("datetime"), ("0000-00-00 00:00:00", None)),
+    (mysql.temporal("timestamp", 6), ("2024-10-24 20:34:56.123", NOON.replace(microsecond=123000))),
+    (mysql.temporal("timestamp", 6), ("2024-10-24 20:34:56", NOON), (1729773296123, NOON.replace(microsecond=123000))),
+    (mysql.temporal("timestamp", 6), ("1729773296123", NOON.replace(microsecond=123000)), ("0000-00-00 00:00:00.000", None)),
+    (mysql.temporal("timestamp", 6), (0, None), (-1, MISFIT), (9223372036854775807, MISFIT)),
+    (mysql.temporal("timestamp", 6), ("12", dt.datetime(1970, 1, 1, 0, 0, 0, 12000, dt.UTC)), ("17297732961x3", MISFIT)),
+    (mysql.temporal("timestamp", 6), ("", MISFIT)),
+    (mysql.temporal("time"), ("12:34:56.000000", "12:34:56.000000"), ("99:99:99", MISFIT)),
+    (mysql.temporal("time", 6), ("-838:59:58.9", "-838:59:58.9")),
+    (mysql.enum_of("a", "2", "b"), ("b", 3), ("2", 2), ("3", 3), ("", 0), ("A", MISFIT), ("4", MISFIT)),
+    (mysql.enum_of("a", ""), ("", 2)),
+    (mysql.set_of("a", "b", "c"), ("a,c", Decimal(5)), ("", Decimal(0)), ("6", Decimal(6)), ("a,d", MISFIT), ("8", MISFIT)),
+    (mysql.set_of(*(f"m{i}" for i in range(64))), (",".join(f"m{i}" for i in range(64)), Decimal(2**64 - 1))),
+)
+
+
 def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
     deployment = Deployment(time_zone="Asia/Shanghai")
-    typed = cells(__file__, "tencent_cells.txt")
-    assert_typed(spark, records, tencent, typed, lambda name, cell: record("DELETE", name, [cell], None), deployment)
+    assert_typed(spark, records, tencent, CELLS, lambda name, cell: record("DELETE", name, [cell], None), deployment)
