@@ -20,8 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engines.child import SMALL
 from generators.wire_format import get
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
@@ -189,34 +190,35 @@ def test_the_example_of_level_two_conforms(in_session, tmp_path, monkeypatch):
     assert re.search(r"11 cases \(0 drawn; 0 judged at level one, 11 at level two\)", said), said
 
 
-CHEAP = """
-[run]
-spark-conf = {settings}
-exclude = ["*/values/*", "*/rows/*", "*/text/*"]
-
-[replay]
-spark-conf = {settings}
-"""
-"""Fewer cases, and plans that are interpreted: what the page shows of a run is the same."""
-
-
 @pytest.mark.spark
 @pytest.mark.slow
-def test_its_commands_end_as_it_says(tmp_path):
-    settings = ", ".join(f'"{name}" = "{value}"' for name, value in SMALL.items())
-    (tmp_path / "cdc-conformance.toml").write_text(CHEAP.format(settings=f"{{{settings}}}"), "utf-8")
+def test_its_commands_end_as_it_says(in_session, pytester, monkeypatch):
+    """`doctor` as a process on a terminal, the others here with the session's Spark and fewer cases, of which the page shows
+    the same."""
+    folder = pytester.path
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setattr("conformance.running.alone.LIMIT_S", 600)  # on a busy machine, too
+    (folder / "cdc-conformance.toml").write_text('[run]\nexclude = ["*/values/*", "*/rows/*", "*/text/*"]\n', "utf-8")
     code = said = None
     for block in BLOCKS:
         name = block.what.partition(": ")[2].partition(" is ")[0]
         match kind(block):
             case "file":
-                (tmp_path / name).write_text(block.text, "utf-8")
+                (folder / name).write_text(block.text, "utf-8")
             case "patch":
-                (tmp_path / name).write_text(changed((tmp_path / name).read_text("utf-8"), block.text), "utf-8")
+                (folder / name).write_text(changed((folder / name).read_text("utf-8"), block.text), "utf-8")
             case "run":
-                code, said = run(block.text, tmp_path)
-                assert name == f"exit {code}", f"{block.text}{said}"
+                program, *given = shlex.split(block.text.replace("\\\n", ""))
+                if program == "pytest":
+                    done = pytester.runpytest_inprocess(*given, "-p", "no:randomly")
+                    code, said = done.ret, done.stdout.str()
+                elif given == ["doctor"]:
+                    code, said = run(block.text, folder)
+                else:
+                    code, said = in_session(*given, "--format", "pretty")
+                assert name == f"exit {int(code)}", f"{block.text}{said}"
             case "says" | "says in any order" as order:
                 assert unsaid(block.text, said, order == "says") == [], said
             case "holds":
-                assert block.text.strip() in (tmp_path / name).read_text("utf-8")
+                assert block.text.strip() in (folder / name).read_text("utf-8")
