@@ -385,16 +385,19 @@ class SparkEngine:
             return {"error": "harness", "message": lacking}
         kind = "raised" if request["op"] in SERVICES else "harness"
         if request["op"] == "decode":
-            hopeless = isinstance(error, AnalysisException) or self.fails_without_records(request)
+            hopeless = isinstance(error, AnalysisException) or self.fails_without_records(request, type(error))
             kind = "plan" if hopeless else "raised"
         return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
 
-    def fails_without_records(self, request: Mapping[str, Any]) -> bool:
-        """Whether a decode request that raised does so, too, before it has a record: then no message is to blame."""
+    def fails_without_records(self, request: Mapping[str, Any], error: type[Exception]) -> bool:
+        """Whether a decode request that raised such an error raises it, too, before it has a record: then no message is to blame.
+
+        A decoder that needs a record raises another.
+        """
         try:
             self._planned({**request, "ranges": []})
-        except Exception:  # noqa: BLE001 - whatever a decoder raises
-            return True
+        except Exception as early:  # noqa: BLE001 - whatever a decoder raises
+            return type(early) is error
         return False
 
     def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:

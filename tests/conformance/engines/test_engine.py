@@ -409,10 +409,11 @@ RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
         ("raise AssertionError('told so')", PlanFailed),
         ("return records.select('told so')", PlanFailed),
         ("return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))", DecodeRaised),
+        ("seen = records.first().value\n    raise RuntimeError('told so')", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}.cast('string')))", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}))", None),
     ],
-    ids=["raises", "plan", "counts", "executes", "untyped"],
+    ids=["raises", "plan", "counts", "needs", "executes", "untyped"],
 )
 def test_what_raises_without_a_record_is_no_message_s_fault(engine, decoder, body, kind):
     with pytest.raises(DecodeRaised, match=r"told so|division") as caught:
