@@ -23,7 +23,8 @@ from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, write_records
 from conformance.engines.specs import decoder_of
 from conformance.files import put
-from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
+from conformance.rules.book import law
+from conformance.rules.rules import Aspect, Obligation, Rule, Subject, rules
 from conformance.rules.rules import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
@@ -374,24 +375,12 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 def owner(fmt: str, profile: str, tally: Tally) -> Rule:
     """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises UnknownName."""
     if tally.outcome != "accepted":
-        return _ANSWERED(fmt) if tally.outcome in ("lost", "foreign", "misnumbered") else _SURVIVED(fmt)
+        answered = tally.outcome in ("lost", "foreign", "misnumbered")
+        return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
     tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
     rule = first(rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags))
     assert rule is not None, f"{fmt} has no rule on {tags}"
     return rule
-
-
-def _contract(name: str, statement: str, effect: Effect) -> Callable[[str], Rule]:
-    cited = (Citation("harness#every-offset"), Citation("harness#corrupt-not-raise"))
-    return lambda fmt: Rule(f"{fmt}/garbage/{name}", statement, Obligation.MUST, Provenance.ASSUMED, cited, effect)
-
-
-_ANSWERED: Final = _contract(
-    "every-offset", "Every message has its rows, numbered from 0, and there are no rows of any other.", Effect.LOST_CHANGE
-)
-_SURVIVED: Final = _contract(
-    "no-exception", "No message raises, hangs or ends the process: it would stop the whole batch.", Effect.STOPPED_PIPELINE
-)
 
 
 def peak_memory(leader: int) -> int | None:
