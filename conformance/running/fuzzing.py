@@ -386,11 +386,7 @@ def owner(fmt: str, profile: str, tally: Tally) -> Rule:
 def peak_memory(leader: int) -> int | None:
     """The sum of peak resident memory of a session's live processes, with Java; None without /proc."""
     total = None
-    try:
-        entries = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
-    except OSError:
-        return None
-    for path in entries:
+    for path in Path("/proc").glob("[0-9]*"):
         try:
             if int((path / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[3]) != leader:
                 continue
