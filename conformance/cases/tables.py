@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
@@ -156,12 +157,10 @@ def _faults(fmt: Format[Any], profile: Profile, values: Values, users: Sequence[
             row = change(user.table, Op.INSERT, (None, values.row(user, 0)))
             name = f"{scenarios.TAG}/{known[number]}/fault/{fault.name}"
             scenario = scenarios.scenario(name, row, tags=[f"fault:{fault.tag}"])
-            try:
+            with suppress(Refused):
                 case = faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name)
-            except Refused:
-                continue
-            if case.written:
-                yield case
+                if case.written:
+                    yield case
 
 
 def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int) -> Iterator[Case]:

@@ -172,7 +172,8 @@ CASES = 150
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the cases of one format and counts per rule; with `remembers`, it also keeps sites and cases of each rule."""
+    """Judges the cases of one format and counts per rule; with `remembers`, it also keeps sites and cases of each rule. `plans`
+    are the owners, shared by all cases that selectors do not distinguish."""
 
     rules: tuple[Rule, ...]
     capabilities: Capabilities = Capabilities()
@@ -190,7 +191,7 @@ class Judge:
     _laws: dict[str, Rule | None] = field(default_factory=dict)
     _views: dict[View, View] = field(default_factory=dict)
     _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
-    _plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
+    plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
 
     def own(self, subject: Subject) -> Rule:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
@@ -251,10 +252,6 @@ class Judge:
             tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
             view = self._views[key] = (profile, tags)
         return view
-
-    def plans(self, view: View, level: int) -> dict[Key, tuple[Rule, ...]]:
-        """The cached owners, shared by all cases that selectors do not distinguish."""
-        return self._plans.setdefault((view, level), {})
 
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
@@ -327,7 +324,7 @@ class _Reader:
         self.nulled = 0
         self.at, self.change = (0, 0), Change(0, Kind.ROW)
         self._profile, self._tags = view = judge.seen_by_selectors(case)
-        self._plans = judge.plans(view, case.level)
+        self._plans = judge.plans.setdefault((view, case.level), {})
         self._counted: set[str] = set()
         self._several = any(len(w.changes) > 1 for w in case.written)
         self._conventions = judge.capabilities.conventions

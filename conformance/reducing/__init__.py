@@ -1,4 +1,4 @@
 """Reduces failing cases: fewer events, rows and columns, simpler values, the same broken rule.
 
-Imports `rules`, `judging` and `engines`.
+Imports `judging` and `engines`.
 """

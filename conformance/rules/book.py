@@ -125,14 +125,14 @@ def read(fmt: str, where: str, text: str) -> Book:
     with _at(file.place("family")):
         known = kinds(file.data.get("family", ""))
     with _at(file.place("provenance")):
-        provenance = Provenance(_one(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
+        provenance = Provenance(one_of(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
     with _at(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     found = []
     shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
     with _at(file.place("without")):
         for name in file.data.get("without", "").split():
-            del shared[_one(name, "rule", shared)]
+            del shared[one_of(name, "rule", shared)]
     for place, name, given in file.entries("rules"):
         if name in shared:
             shared[name] = replace(shared[name], **given)
@@ -145,7 +145,7 @@ def read(fmt: str, where: str, text: str) -> Book:
         found.append(Rule(id=f"{fmt}/{name}", **told))
     own = {**file.data.get("order", {})}
     with _at(f"{file.place('order')}: order"):
-        common = _orders().get(_one(own.pop("family", ""), "family", ("", *_orders())), {})
+        common = _orders().get(one_of(own.pop("family", ""), "family", ("", *_orders())), {})
     order = {**other.order, "provenance": provenance, **common, **own}
     return Book((*found, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
@@ -153,7 +153,7 @@ def read(fmt: str, where: str, text: str) -> Book:
 def kinds(family: str = "") -> Mapping[str, Given]:
     """The kinds of every format, with those of a family. Raises UnknownName for the family."""
     general, families = _catalogue()
-    own = families[_one(family, "family", families)] if family else {}
+    own = families[one_of(family, "family", families)] if family else {}
     return {name: {**general.get(name, {}), **own.get(name, {})} for name in (*general, *own)}
 
 
@@ -207,7 +207,7 @@ class _File:
             raise UsageError(f"{where}:{at[1] if at else len(self.lines)}: {problem}.") from None
         for part in self.data:
             with _at(self.place(part)):
-                _one(part, "part", parts)
+                one_of(part, "part", parts)
 
     def place(self, part: str) -> str:
         """Where a part of the file is; its first line for a part that it does not have."""
@@ -245,7 +245,8 @@ def _at(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-def _one(value: str, what: str, legal: Iterable[str]) -> str:
+def one_of(value: str, what: str, legal: Iterable[str]) -> str:
+    """The value, if it is legal. Raises UnknownName."""
     if value not in (known := tuple(map(str, legal))):
         raise UnknownName(what, value, filter(None, known))
     return value
@@ -253,23 +254,23 @@ def _one(value: str, what: str, legal: Iterable[str]) -> str:
 
 def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """What a field of an entry says of a Rule."""
-    _one(name, "field", (*NEEDED, *OTHERS))
+    one_of(name, "field", (*NEEDED, *OTHERS))
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r}.")
     text = " ".join(value.split())
     match name:
         case "grade":
             for word in text.split():
-                grade = _one(word, "grade", (*Obligation, *Provenance))
+                grade = one_of(word, "grade", (*Obligation, *Provenance))
                 yield ("obligation", Obligation(grade)) if grade in tuple(Obligation) else ("provenance", Provenance(grade))
         case "effect":
-            yield "effect", Effect(_one(text, "effect", Effect))
+            yield "effect", Effect(one_of(text, "effect", Effect))
         case "owns":
             yield "selector", selector(text)
         case "cites":
             yield "citations", citations(text)
         case "needs":
-            yield "needs", _one(text, "need", NEEDS)
+            yield "needs", one_of(text, "need", NEEDS)
         case _:
             yield NEEDED.get(name, name), text
 
@@ -289,7 +290,7 @@ def _conditions(text: str) -> Iterator[tuple[str, str]]:
     """The conditions of a selector with their values."""
     for part in filter(None, text.split("; ")):
         name, _, values = part.partition("=")
-        _one(name, "condition", (*CONDITIONS, *SHORT))
+        one_of(name, "condition", (*CONDITIONS, *SHORT))
         for each in (SHORT.get(name, f"{name}=") + values).split("; "):
             condition, _, given = each.partition("=")
             yield condition, given
@@ -298,7 +299,7 @@ def _conditions(text: str) -> Iterator[tuple[str, str]]:
 def _values(condition: str, text: str, legal: Iterable[str] | None) -> Iterator[Any]:
     for value in map(str.strip, text.split("|")):
         if legal is not None:
-            _one(value, condition, legal)
+            one_of(value, condition, legal)
         elif not value:
             raise UsageError(f"condition {condition!r} has an empty value.")
         if condition == "aspect":

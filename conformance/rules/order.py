@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
-from conformance.rules.book import book, citations
+from conformance.rules.book import book, citations, one_of
 from conformance.rules.rule import Citation, Provenance
-from generators.errors import UnknownName, UsageError
+from generators.errors import UsageError
 
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
     "number": (r"^(\d+)$", (1,)),
@@ -77,21 +77,14 @@ def order_of(fmt: str) -> Order:
 
 def read(data: Mapping[str, Any]) -> Order:
     """An order from the table of a file of rules. Raises UsageError."""
-    _check("field", data, [*(field.name for field in fields(Order) if field.name != "citations"), "cites"])
-    _check("position", data.get("positions", ()), POSITIONS)
-    _check("keys", (data.get("keys", "change"),), KEYS)
-    _check("provenance", (data["provenance"],), Provenance)
+    for name in data:
+        one_of(name, "field", [*(field.name for field in fields(Order) if field.name != "citations"), "cites"])
+    one_of(data.get("keys", "change"), "keys", KEYS)
+    provenance = Provenance(one_of(data["provenance"], "provenance", Provenance))
     return Order(
-        tuple(POSITIONS[name] for name in data.get("positions", ())),
+        tuple(POSITIONS[one_of(name, "position", POSITIONS)] for name in data.get("positions", ())),
         citations(data.get("cites", "")),
-        Provenance(data["provenance"]),
+        provenance,
         placeholders=tuple(data.get("placeholders", ())),
         **{name: data[name] for name in _PLAIN if name in data},
     )
-
-
-def _check(what: str, values: Iterable[str], legal: Iterable[str]) -> None:
-    known = tuple(map(str, legal))
-    for value in values:
-        if value not in known:
-            raise UnknownName(what, value, known)

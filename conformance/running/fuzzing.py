@@ -23,7 +23,8 @@ from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, write_records
 from conformance.engines.specs import decoder_of
 from conformance.files import put
-from conformance.rules.rules import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
+from conformance.rules.book import law
+from conformance.rules.rules import Aspect, Obligation, Rule, Subject, rules
 from conformance.rules.rules import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
@@ -90,12 +91,7 @@ class Finding:
             "profiles": list(self.profiles),
             "rule": self.rule.id,
             "obligation": self.rule.obligation.value,
-            "outcome": tally.outcome,
-            "kinds": tally.kinds,
-            "way": tally.way,
-            "state": tally.state,
-            "reason": tally.reason,
-            "count": tally.count,
+            **{name: getattr(tally, name) for name in ("outcome", "kinds", "way", "state", "reason", "count")},
             "number": tally.offset,
             "error": tally.error,
             "size": tally.size,
@@ -379,34 +375,18 @@ _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
 def owner(fmt: str, profile: str, tally: Tally) -> Rule:
     """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises UnknownName."""
     if tally.outcome != "accepted":
-        return _ANSWERED(fmt) if tally.outcome in ("lost", "foreign", "misnumbered") else _SURVIVED(fmt)
+        answered = tally.outcome in ("lost", "foreign", "misnumbered")
+        return law(fmt, "garbage/every-offset" if answered else "garbage/no-exception")
     tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
     rule = first(rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags))
     assert rule is not None, f"{fmt} has no rule on {tags}"
     return rule
 
 
-def _contract(name: str, statement: str, effect: Effect) -> Callable[[str], Rule]:
-    cited = (Citation("harness#every-offset"), Citation("harness#corrupt-not-raise"))
-    return lambda fmt: Rule(f"{fmt}/garbage/{name}", statement, Obligation.MUST, Provenance.ASSUMED, cited, effect)
-
-
-_ANSWERED: Final = _contract(
-    "every-offset", "Every message has its rows, numbered from 0, and there are no rows of any other.", Effect.LOST_CHANGE
-)
-_SURVIVED: Final = _contract(
-    "no-exception", "No message raises, hangs or ends the process: it would stop the whole batch.", Effect.STOPPED_PIPELINE
-)
-
-
 def peak_memory(leader: int) -> int | None:
     """The sum of peak resident memory of a session's live processes, with Java; None without /proc."""
     total = None
-    try:
-        entries = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
-    except OSError:
-        return None
-    for path in entries:
+    for path in Path("/proc").glob("[0-9]*"):
         try:
             if int((path / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[3]) != leader:
                 continue

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.cases.catalogue import Call
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, PlanFailed
+from conformance.engines.engine import DecodeRaised, Lost
 from conformance.judging.judge import Verdict
 from conformance.judging.output import OutputRow, Place, read
 from generators.errors import HarnessError
@@ -41,7 +41,7 @@ class Mixed:
         """The rows by place, or None if the decoder failed on the group."""
         try:
             return read(self.future.result(), self.call.level)
-        except (CancelledError, ChildDied, DecodeRaised, DecodeTimeout, PlanFailed, HarnessError):
+        except (CancelledError, DecodeRaised, Lost, HarnessError):
             return None
 
 

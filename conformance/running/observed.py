@@ -24,7 +24,6 @@ from conformance.judging.judge import NULL_FOR_ABSENT, READ_AS_INSERT, TYPED_VAL
 from conformance.judging.known import EntryTracker as Known
 from conformance.judging.output import OutputRow, Outputs, Place, read
 from conformance.judging.results import Header, RunResult, circumstances
-from conformance.rules.rules import rules
 from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
 from conformance.running.prepared import Prepared, Settings, request
@@ -148,25 +147,17 @@ def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Seq
         used.add(name)
         message = Message(record.topic or TOPIC, record.partition, record.key, record.value, case=name)
         owed = Change(0, Kind.CORRUPT, anything=True)
-        cases.append(
-            Case(name, fmt.name, profile.name, profile.deployment, 1, (), (Written(message, (owed,)),), scenario="messages")
-        )
+        written = (Written(message, (owed,)),)
+        cases.append(Case(name, fmt.name, profile.name, profile.deployment, 1, (), written, scenario="messages"))
     call = Call(fmt.name, profile.deployment, 1, tuple(cases), source=profile.source)
     sent = [case.written[0].message for case in cases]
     own: list[Place] = [(m.topic, m.partition, r.offset) for m, r in zip(sent, taken, strict=True)]
     known = all(record.offset >= 0 for record in taken) and len(set(own)) == len(own)
     places = own if known else lay(sent)
-    one = Prepared(
-        settings,
-        fmt,
-        decoder_of(fmt.name, settings.decoder),
-        loaded,
-        [call],
-        {id(message): place for message, place in zip(sent, places, strict=True)},
-        fmt.name,
-        kept=frozenset(rule.id for rule in rules(fmt.name)),
-    )
-    one.owners = {id(message): case for message, case in zip(sent, cases, strict=True)}
+    placed = dict(zip(map(id, sent), places, strict=True))
+    one = Prepared(settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name)
+    one.kept = frozenset(rule.id for rule in one.rules)
+    one.owners = dict(zip(map(id, sent), cases, strict=True))
     return one
 
 

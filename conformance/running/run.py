@@ -53,16 +53,9 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
     settings.selection.check(settings.formats)
-    header = Header(
-        settings.seed,
-        settings.budget.name,
-        settings.decoder or "reference",
-        settings.broker,
-        settings.topic,
-        circumstances(java_words()),
-        settings.arguments,
-        _own_tables(settings),
-    )
+    named = settings.decoder or "reference"
+    header = Header(settings.seed, settings.budget.name, named, settings.broker, settings.topic, circumstances(java_words()))
+    header = replace(header, arguments=settings.arguments, tables=_own_tables(settings))
     listen(events.Started(header, settings.formats, settings.strict))
     # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
     # the format with the fewest cases comes first.
@@ -70,7 +63,6 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     loading = {name: load(settings, engine, get(name)) for name in order}
     prepared: list[Prepared] = []
     record = EntryTracker(settings.expect)
-    results: list[FormatResult] = []
     smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
 
@@ -88,7 +80,6 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         if settings.reduce and (alike := alone.move(engine, one, result, broken)) is not result:
             result = alike
             broken = smallest_failures(result, record, settings.causes)
-        results.append(result)
         listen(events.Judged(result))
         smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
@@ -100,7 +91,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     failures = _reduced(settings, engine, smallest, record, listen)
     for one in prepared:
         engine.release(one.handle)
-    results.sort(key=lambda fmt: settings.formats.index(fmt.format))
+    results = sorted((result for _, result, _ in smallest), key=lambda fmt: settings.formats.index(fmt.format))
     judged = [fmt.format for fmt in results]
     ids = [rule.id for name in judged for rule in rules(name)]
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")

@@ -34,11 +34,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from generators.errors import UnknownName
 
 REPOSITORY: Final = "https://github.com/{name}"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +149,33 @@ def read(name: str, text: str) -> Page:
 
 
 def _only(data: Mapping[str, Any], legal: tuple[str, ...], where: str) -> None:
+    known = dict.fromkeys(legal)
     for key in data:
-        if key not in legal:
-            raise ValueError(f"{where}: unknown key {key!r}; known are {', '.join(legal)}")
+        _known(known, "key", key, where)
+
+
+def _known(known: Mapping[str, T], what: str, name: str, where: str) -> T:
+    if name not in known:
+        raise ValueError(f"{where}: unknown {what} {name!r}; known are {', '.join(known)}")
+    return known[name]
 
 
 def _evidence(page: Page, data: Mapping[str, Any], where: str) -> Evidence:
     match data:
         case {"document": name}:
             _only(data, ("document", "section", "quote"), where)
-            document = page.documents.get(name)
-            if document is None:
-                raise ValueError(f"{where}: unknown document {name!r}; known are {', '.join(page.documents)}")
+            document = _known(page.documents, "document", name, where)
             section = data.get("section", "")
             kind = "standard" if document.standard else "document"
             text = f"{document.publisher}, {document.title}" + (f", {section}" if section else "")
             return Evidence(kind, text, document.address, data.get("quote", ""))
         case {"repository": name}:
             _only(data, ("repository", "path", "symbol", "lines", "issue", "quote"), where)
-            repository = page.repositories.get(name)
-            if repository is None:
-                raise ValueError(f"{where}: unknown repository {name!r}; known are {', '.join(page.repositories)}")
+            repository = _known(page.repositories, "repository", name, where)
             home = REPOSITORY.format(name=repository.name)
             if "issue" in data:
-                return Evidence(
-                    "issue", f"{repository.name}#{data['issue']}", f"{home}/issues/{data['issue']}", data.get("quote", "")
-                )
+                number = data["issue"]
+                return Evidence("issue", f"{repository.name}#{number}", f"{home}/issues/{number}", data.get("quote", ""))
             path, lines, symbol = data["path"], data.get("lines", ""), data.get("symbol", "")
             anchor = "#" + "-".join(f"L{number}" for number in lines.split("-")) if lines else ""
             release = f" ({repository.release})" if repository.release else ""

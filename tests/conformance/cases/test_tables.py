@@ -70,13 +70,13 @@ def test_drawn_cases_are_found_again_by_their_scenario():
     assert len(cases) > 25
     assert ({case.level for case in cases}, {case.origin for case in cases}) == ({1, 2}, {Origin.DRAWN})
     for case in (cases[0], cases[-1]):
-        scenario = find_scenario(TICDC, [V716], SHOP, case, 30, 5)
+        scenario = find_scenario(TICDC, SHOP, case, 30, 5)
         assert scenario.name == case.scenario
 
 
 def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):
-    assert find_scenario(TICDC, [V716], SHOP, named["tables/orders/insert"], 0, 1).name == "tables/orders/insert"
-    assert find_scenario(TICDC, [V716], SHOP, named["tables/orders/fault/truncated"], 0, 1) is None
+    assert find_scenario(TICDC, SHOP, named["tables/orders/insert"], 0, 1).name == "tables/orders/insert"
+    assert find_scenario(TICDC, SHOP, named["tables/orders/fault/truncated"], 0, 1) is None
 
 
 def test_schemas_are_sent_ahead_where_the_format_sends_them():
