@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from conformance.engines.child import liars
 from conformance.judging.exercise import exercised
 from conformance.rules import streams
 from conformance.rules.rules import Provenance, rules
@@ -12,6 +11,7 @@ from conformance.rules.sources import fact, pages, read
 from generators.errors import UnknownName
 from generators.recorded import store
 from generators.wire_format import FORMATS, get
+from spark_checks.liars.liar import liars
 
 PRODUCTS = ("canal", "debezium", "ticdc")
 KINDS = {
