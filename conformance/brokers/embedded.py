@@ -12,15 +12,14 @@ import socket
 import tempfile
 import time
 import uuid
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from conformance.brokers.archive import kafka_classes, using
-from conformance.brokers.guarded import Guarded
+from conformance.brokers.guarded import Closing, Guarded
 from conformance.brokers.jars import Java, Note, kafka_jars, require_java
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable
@@ -74,7 +73,7 @@ def free_ports(count: int) -> list[int]:
     raise HarnessError(f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}")
 
 
-class JavaServer(ABC):
+class JavaServer(Closing):
     """A context manager that runs a Java program on loopback and removes it afterwards; its guardian does if this process dies.
 
     `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data.
@@ -137,9 +136,6 @@ class JavaServer(ABC):
             self.close()
             raise
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def _run(self, arguments: Sequence[str]) -> Guarded:
         assert self._java is not None

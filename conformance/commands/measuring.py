@@ -122,12 +122,12 @@ def bench(
             if found is not None:
                 console().print(measure.render_comparison(found, limit))
         case "markdown":
-            click.echo(measure.markdown(results, found))
+            click.echo(measure.markdown(results, found, limit))
         case _:
-            for one in (*results, *(measure.comparison_records(found) if found is not None else ())):
+            for one in (*results, *(found or ())):
                 click.echo(json.dumps(one, ensure_ascii=False))
     lost = keep(lambda: measure.save(results, save, versions())) if save else 0
-    sys.exit(lost or (1 if found is not None and found.slower else 0))
+    sys.exit(lost or int(measure.slower(found or ())))
 
 
 @click.command(short_help="Runs a decoder on a live topic, at a rate.")
@@ -167,7 +167,7 @@ def bench(
 def load(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
-    A separate process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
+    This process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
     With --broker none the tasks that decode make the messages themselves, at that rate, and their making counts as decoding.
     Every offset is accounted for, and a sample of the rows is judged by the format's rules. The decoder keeps up if the backlog
     does not grow, 99 % of the messages are decoded within 5 s and two trigger intervals, and the rest within 20 s of the end.

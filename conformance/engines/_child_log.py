@@ -27,10 +27,14 @@ class ChildLog:
         """Closes this process's end for writing, once the child has it."""
         os.close(self.writing)
 
+    def text(self, wait_s: float = 0.0) -> str:
+        """What is kept; after that time, or the end of its writers, to which an ended child's last words may still come."""
+        self._thread.join(wait_s)
+        return bytes(self._held).decode("utf-8", "replace")
+
     def tail(self, *, words: bool = False) -> str:
-        """The last lines; with `words` those before Python's traceback, where a JVM that did not start has said why."""
-        self._thread.join(PATIENCE_S)
-        text = bytes(self._held).decode("utf-8", "replace")
+        """An ended child's last lines; with `words` those before Python's traceback, where a JVM that did not start says why."""
+        text = self.text(PATIENCE_S)
         before = text.partition("Traceback (most recent call last):")[0].strip() if words else ""
         return "\n".join((before or text).splitlines()[-LINES:])
 

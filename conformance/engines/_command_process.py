@@ -1,7 +1,6 @@
 """A decoder's process: it runs in its own session, talks over pipes, and ends with all its child processes.
 
-Reading and writing run concurrently, so that no side blocks on a full pipe. A separate thread reads standard error from start
-to end and keeps its last kilobytes.
+Reading and writing run concurrently, so that no side blocks on a full pipe.
 """
 
 from __future__ import annotations
@@ -13,19 +12,16 @@ import selectors
 import shlex
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.engines._child_log import LINES, ChildLog
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.memory import bounded, remark
 from generators.errors import HarnessError, UsageError
 
-TAIL: Final = 1 << 14
-"""Bytes of standard error that are kept; messages show its last `SHOWN` lines."""
-SHOWN: Final = 15
 CHUNK: Final = 1 << 20
 PIPE: Final = 1 << 20
 """Bytes per pipe, if the system allows it."""
@@ -62,7 +58,7 @@ class Process:
     def __init__(
         self, command: str, variables: Mapping[str, str], woken: int, line_limit: int, home: Path, memory_mb: int = 0
     ) -> None:
-        words = arguments(command)
+        words, self._log = arguments(command), ChildLog()
         self.variables, self.home, self._memory_mb = dict(variables), home, memory_mb
         try:
             self._child = subprocess.Popen(
@@ -70,23 +66,23 @@ class Process:
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._log.writing,
                 env={**os.environ, "TMPDIR": str(home), **variables},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise UsageError(_not_started(words, error)) from None
+        finally:
+            self._log.started()
         child = self._child
         bounded(child.pid, memory_mb)
-        assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+        assert child.stdin is not None and child.stdout is not None
         self._stdin, self._stdout = child.stdin, child.stdout
         os.set_blocking(self._stdin.fileno(), False)
         for pipe in (self._stdin, self._stdout):
             _widen(pipe.fileno())
         self._woken, self._limit = woken, line_limit
         self._parts: list[bytes] = []
-        self._errors, self._reader = bytearray(), threading.Thread(target=self._listen, name="cdc-command-stderr", daemon=True)
-        self._reader.start()
 
     @property
     def pid(self) -> int:
@@ -179,9 +175,8 @@ class Process:
         if not self._gone(GRACE_S):
             return ProtocolBreak(self.explain(f"{otherwise}, and went on running"))
         code = self._child.wait()
-        self._reader.join(GRACE_S)
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        words = bytes(self._errors).decode("utf-8", "replace").split("\n")
+        words = self._log.text(GRACE_S).split("\n")
         last = next((f", its last words {word.strip()[:200]!r}" for word in reversed(words) if word.strip()), "")
         return ChildDied(self.explain(f"{how}{last}; it {otherwise}"))
 
@@ -197,7 +192,7 @@ class Process:
 
     def explain(self, what: str) -> str:
         """What the decoder did, and the tail of its standard error."""
-        lines = bytes(self._errors).decode("utf-8", "replace").splitlines()[-SHOWN:]
+        lines = self._log.text().splitlines()[-LINES:]
         told = "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
         return told + remark(told, self._memory_mb)
 
@@ -211,18 +206,10 @@ class Process:
         self._signal(signal.SIGKILL)
         self._child.wait()
         self._stdout.close()
-        self._reader.join(GRACE_S)
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
-
-    def _listen(self) -> None:
-        assert self._child.stderr is not None
-        with self._child.stderr as pipe:
-            while chunk := pipe.read(1 << 16):
-                self._errors += chunk
-                del self._errors[:-TAIL]
 
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.brokers.guarded import Closing
 from conformance.brokers.spark_options import spark_options
 from conformance.engines.engine import DecodeRaised, Loaded, PlanFailed, RecordSource, Request
 from conformance.judging.judge import CONVENTIONS, Capabilities
@@ -21,7 +22,7 @@ from generators.storage import codec
 _ERRORS: Final[Mapping[str, type[Exception]]] = {"raised": DecodeRaised, "plan": PlanFailed, "usage": UsageError}
 
 
-class Asking(ABC):
+class Asking(Closing):
     """The decoding part of an Engine, over `put`, which answers a request."""
 
     directory: Path

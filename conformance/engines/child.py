@@ -8,7 +8,6 @@ open records. Of `conformance`, only this module and `live` know `spark_checks`,
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import json
 import math
@@ -39,16 +38,13 @@ from conformance.engines.asking import Asking, failed, then
 from conformance.engines.engine import ChildDied, DecodeTimeout, Lost
 from conformance.engines.memory import bounded, of_session, remark
 from conformance.engines.spark_conf import BOUND, FIRST_OFFSET, IN_PARTITION, JARS, OTHER, PACKAGES, away
-from conformance.engines.specs import DECODERS, LIAR
+from conformance.engines.specs import DECODERS, LIAR, SERVICES
 from generators.errors import HarnessError, UsageError
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
 LANES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
-
-SERVICES = ("bench", "corpus", "fuzz", "generate", "produce", "stream", "sustain")
-"""Services beside decoding: each word is a request's `op` and names a module of spark_checks.services.engine."""
 
 QUICK: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m",
@@ -161,10 +157,6 @@ class ChildEngine(Asking):
         """The liars of a format: name, level, convicts, why."""
         return then(self.put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
 
-    def bench(self, request: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
-        """Runs a timed comparison in the child (spark_checks.services.throughput)."""
-        return self.ask("bench", request, 3600)
-
     def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Mapping[str, Any]]:
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
 
@@ -197,12 +189,6 @@ class ChildEngine(Asking):
         os.close(self._wake)
         self._guardian.stop()
         self._tidy()
-
-    def __enter__(self) -> ChildEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """See Asking."""
@@ -429,9 +415,3 @@ def _together(one: _Asked, other: _Asked) -> bool:
 def _stateless(request: Mapping[str, Any]) -> bool:
     op, decoder = request["op"], str(request.get("decoder", ""))
     return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))
-
-
-def liars(fmt: str) -> list[dict[str, Any]]:
-    """The liars in Spark of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
-    registered = importlib.import_module("spark_checks.services.engine").liars(fmt)
-    return [{"name": liar.name, "level": liar.level, "convicts": liar.convicts, "why": liar.why} for liar in registered]

@@ -7,25 +7,24 @@ docs/any-language.md, its JSON Schema beside this module.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import queue
 import secrets
 import shutil
 import tempfile
-import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.brokers import registry
-from conformance.brokers.guarded import Guarded, kill_strays
+from conformance.brokers.guarded import Closing, Guarded, kill_strays
 from conformance.brokers.jars import Note
 from conformance.engines._command_lines import (
     Answers,
@@ -38,6 +37,7 @@ from conformance.engines._command_lines import (
     started,
 )
 from conformance.engines._command_process import Process, ProtocolBreak
+from conformance.engines._jobs import Jobs
 from conformance.engines.child import QUICK, ChildEngine, needed
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.live import LiveEngine, pickled
@@ -71,8 +71,6 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "TZ=Asia/Kolkata, LC_ALL=tr_TR.UTF-8": {"TZ": "Asia/Kolkata", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
 }
 """Environments for the law of environment independence: time zone and locale; Turkish reveals wrong changes of case."""
-
-T = TypeVar("T")
 
 
 def engine_for(
@@ -110,7 +108,7 @@ def schema() -> dict[str, Any]:
     return data
 
 
-class CommandEngine:
+class CommandEngine(Closing):
     """The Engine whose decoder is a child process that speaks JSON lines.
 
     `fmt` is the format in the start line; `timeout_s` limits each decode call and the handshake, `start_s` each read of
@@ -141,40 +139,38 @@ class CommandEngine:
         self._say: Note = getattr(note, "line", note)
         path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
         self._trace = path.open("ab") if path else None
-        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._opened: dict[str, _Opened | BaseException] = {}
         self._process: Process | None = None
         self._spec = ""
         self._started: Started | None = None
         self._levels: dict[str, tuple[int, ...]] = {}
         self._batches, self._seq = 0, 1
-        self._closed = False
-        self._closing = threading.Lock()
         self._woken, self._wake = os.pipe()
-        self._thread = threading.Thread(target=self._loop, name="cdc-command", daemon=True)
-        self._thread.start()
+        around = contextlib.ExitStack()
+        around.callback(self._end, gently=True)
+        self._jobs = Jobs("cdc-command", around)
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Starts the decoder's process and does the handshake. The future raises UsageError when that fails."""
-        return self._put(lambda: self._load(decoder, level))
+        return self._jobs.put(lambda: self._load(decoder, level))
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; returns their number. If reading fails, the calls that need the records raise its error."""
-        return self._put(lambda: self._open(handle, source))
+        return self._jobs.put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:
         """Forgets opened records."""
-        self._put(lambda: self._opened.pop(handle, None))
+        self._jobs.put(lambda: self._opened.pop(handle, None))
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak (both are DecodeRaised),
         DecodeTimeout, ChildDied or UsageError.
         """
-        return self._put(lambda: self._decode(request))
+        return self._jobs.put(lambda: self._decode(request))
 
     def renew(self) -> Future[Any]:
         """See Engine."""
-        return self._put(self._end)
+        return self._jobs.put(self._end)
 
     @property
     def pid(self) -> int | None:
@@ -183,46 +179,16 @@ class CommandEngine:
 
     def close(self) -> None:
         """Ends the decoder's process and its child processes; removes the directory."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-            self._jobs.put(None)
-            os.write(self._wake, b"x")
-        self._thread.join()
+        if not self._jobs.close():
+            return
+        os.write(self._wake, b"x")
+        self._jobs.thread.join()
         os.close(self._wake)
         os.close(self._woken)
         if self._trace:
             self._trace.close()
         self._guardian.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    def __enter__(self) -> CommandEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _put(self, job: Callable[[], T]) -> Future[T]:
-        future: Future[T] = Future()
-        with self._closing:
-            if self._closed:
-                future.set_exception(HarnessError("the engine is closed"))
-            else:
-                self._jobs.put((future, job))
-        return future
-
-    def _loop(self) -> None:
-        while (asked := self._jobs.get()) is not None:
-            future, job = asked
-            if self._closed:
-                future.cancel()
-            elif future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(job())
-                except BaseException as error:  # noqa: BLE001 - the future carries it
-                    future.set_exception(error)
-        self._end(gently=True)
 
     def _load(self, decoder: str, level: str) -> Loaded:
         if not is_command(decoder):
@@ -282,7 +248,7 @@ class CommandEngine:
 
     def _records(self, source: RecordSource) -> list[LineRecord]:
         if source.bootstrap:
-            return _from_kafka(source, self._start_s, lambda: self._closed)
+            return _from_kafka(source, self._start_s, lambda: self._jobs.closed)
         return _from_parquet(source)
 
     def _decode(self, request: Request) -> pa.Table:

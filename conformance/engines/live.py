@@ -9,15 +9,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
-import queue
 import shutil
 import tempfile
-import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.engines._jobs import Jobs
 from conformance.engines.asking import Asking, failed
 from conformance.engines.child import ENVIRONMENTS
 from conformance.engines.engine import DecodeTimeout
@@ -73,45 +72,21 @@ class LiveEngine(Asking):
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._numbers = itertools.count(1)
         self._unopened: dict[str, BaseException] = {}
-        self._jobs: queue.SimpleQueue[tuple[Future[Any], dict[str, Any]] | None] = queue.SimpleQueue()
-        self._closed = False
-        self._thread = threading.Thread(target=self._serve, name="cdc-live", daemon=True)
-        self._thread.start()
+        self._jobs = Jobs("cdc-live", self._side)
 
     def put(self, request: dict[str, Any]) -> Future[Any]:
         """See Asking."""
-        future: Future[Any] = Future()
-        self._jobs.put((future, request))
-        return future
+        return self._jobs.put(lambda: self._answer(request))
 
     def close(self) -> None:
         """Interrupts what runs, and leaves the session as it was."""
-        self._closed = True
-        self._jobs.put(None)
-        self._thread.join(AT_ONCE_S)
-        if self._thread.is_alive():
+        self._jobs.close()
+        self._jobs.thread.join(AT_ONCE_S)
+        if self._jobs.thread.is_alive():
             self._side.interrupt()
-            self._thread.join(PATIENCE_S)
+            self._jobs.thread.join(PATIENCE_S)
         self._side.restore()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    def __enter__(self) -> LiveEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _serve(self) -> None:
-        with self._side:
-            while (job := self._jobs.get()) is not None:
-                future, request = job
-                if self._closed:
-                    future.cancel()
-                elif future.set_running_or_notify_cancel():
-                    try:
-                        future.set_result(self._answer(request))
-                    except BaseException as error:
-                        future.set_exception(error)
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
         op, handle = request["op"], request.get("handle", "")

@@ -16,7 +16,18 @@ DECODERS: Final = "spark_checks.decoders"
 COMMAND: Final = "cmd:"
 """Prefix of the specification of a command."""
 LIAR: Final = "liar:"
-"""Prefix of the specification of a liar."""
+"""Prefix of the specification of a liar: `liar:FORMAT/NAME`."""
+
+SERVICES: Final = {
+    "bench": "throughput",
+    "corpus": "corpora",
+    "fuzz": "fuzzing",
+    "generate": "generate",
+    "produce": "producing",
+    "stream": "streaming",
+    "sustain": "sustained",
+}
+"""The services of Spark's side beside decoding, by a request's `op`: modules of spark_checks.services with a `handle`."""
 
 
 def decoder_of(fmt: str, decoder: str | None) -> str:

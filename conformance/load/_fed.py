@@ -1,4 +1,4 @@
-"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of `_process`."""
+"""The source `cdc` of Spark in place of a topic and its producer; commands and events are those of `_producers`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.load._producers import Publisher
 from conformance.load.feed import Feed
 from conformance.load.figures import Batch
-from conformance.load.source import PROBED, place_hash
+from conformance.load.source import LAGS, PROBED, place_hash
 from generators.model import Change, Kind
 
 
-class Fed:
+class Fed(Publisher):
     """Each command is a query of its own, from the first unit on, which `begin` starts with options of the source. Its only lane
     has units in place of offsets, and its schedule begins where the first batch says."""
 
     def __init__(
         self, feed: Feed, level: int, table: str, every: int, batches: Sequence[Batch], begin: Callable[[dict[str, Any]], None]
     ) -> None:
+        super().__init__()
         self._feed, self._level, self._table, self._every = feed, level, table, every
         self._batches, self._begin = batches, begin
         self._counts: list[int] = []
         self._rate: float | None = None
-        self._busy, self._first = False, 0
-        self.acked = self.owed = self.places = 0
-        self.ends: dict[int, int] = {}
-        self.samples: dict[tuple[int, int], tuple[int, int]] = {}
+        self._busy = self._scheduled = False
+        self._first = 0
 
     def tell(self, command: Mapping[str, Any]) -> None:
         """Begins a query."""
-        self._rate, self._first, self._busy = command.get("rate"), len(self._batches), True
+        self._rate, self._first = command.get("rate"), len(self._batches)
+        self._busy, self._scheduled = True, False
         self._counts.append(command["count"])
         rate = {} if self._rate is None else {"rate": self._rate}
         self._begin({"count": command["count"], "batch": command["count"], **rate})
@@ -48,13 +49,18 @@ class Fed:
         if self._rate is not None:
             began = batches[0].began - batches[0].offsets[0][1] / self._rate
             now = min(count, int((time.time() - began) * self._rate))
-            at = began + now / self._rate
-            events.append({"tick": [at, now], "marks": [[0, 0, began], [0, count - 1, began + (count - 1) / self._rate]]})
+            events.append({"tick": [began + now / self._rate, now]})
+            if not self._scheduled:
+                thin, self._scheduled = -(-count // LAGS), True
+                events.append({"sent": [(0, unit, began + unit / self._rate, thin) for unit in range(0, count, thin)]})
         if now == count:
             self._busy = False
             self.acked += count
             events.append({"done": {"sent": count, "acked": count, "failed": 0, "per_second": self._rate or 0.0}})
         return events
+
+    def close(self) -> None:
+        """Nothing is left: the load stops its query."""
 
     def settle(self) -> None:
         """Counts what is owed for all queries, and finds the messages that are judged."""

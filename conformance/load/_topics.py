@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from conformance.brokers.spark_options import spark_options
 from generators.bulk import orders
@@ -13,12 +13,9 @@ from generators.model import Layout, Message
 from generators.publishing import kafka, topics
 from generators.publishing.cluster import Target, of
 from generators.publishing.layouts import topic_of
-from generators.publishing.transactions import Interleaved, delete_before
+from generators.publishing.transactions import ABORTED, Interleaved, delete_before
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile
-
-ABORTED: Final = b"of an aborted transaction"
-"""The value of messages that a reader of committed messages never sees: no decoder can read it."""
 
 
 @dataclass(frozen=True, slots=True)

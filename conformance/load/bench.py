@@ -12,7 +12,6 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,7 +82,7 @@ def bench(
             "decoders": decoders,
         }
         try:
-            answer = engine.bench(request).result()
+            answer = engine.ask("bench", request, 3600).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             raise BenchFailed(f"{name}: {error}") from None
         finally:
@@ -151,75 +150,57 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
     ]
 
 
+_LEFT: Final = ("format", "profile", "level", "decoder")
+
+
+def grid(rows: Sequence[Mapping[str, str]], caption: str | None = None) -> Grid:
+    """Rows of cells by their heads as a table; numbers stand at the right."""
+    table = Grid(header_style="bold", pad_edge=False, caption=caption)
+    for head in rows[0] if rows else ():
+        table.add_column(head, justify="left" if head in _LEFT else "right", no_wrap=head == "format")
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
+    return table
+
+
+def marked(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """The same as the lines of a Markdown table."""
+    lines = [rows[0], ("---",) * len(rows[0]), *(map(_cell, row.values()) for row in rows)] if rows else []
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _measured(one: Mapping[str, Any]) -> dict[str, str]:
+    ratio = one["ratio"]
+    return {
+        **_named(one),
+        "messages/s": f"{one['per_second']:,}",
+        "baseline/s": f"{one['baseline_per_second']:,}",
+        "ratio": f"{ratio['median']:.2f}x",
+        "range": f"{ratio['min']:.2f}..{ratio['max']:.2f}",
+        "generated/s": f"{one['generated_per_second']:,}",
+    }
+
+
+def _named(one: Mapping[str, Any]) -> dict[str, str]:
+    return {name: LEVELS[one[name]] if name == "level" else one[name] for name in _LEFT if name in one}
+
+
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table, then warnings about ratios that compare different work."""
-    table = Grid(header_style="bold", pad_edge=False)
-    for head in ("format", "profile", "level", "decoder"):
-        table.add_column(head, no_wrap=head == "format")
-    for head in ("messages/s", "baseline/s", "ratio", "range", "generated/s"):
-        table.add_column(head, justify="right")
-    for one in results:
-        ratio = one["ratio"]
-        table.add_row(
-            one["format"],
-            one["profile"],
-            LEVELS[one["level"]],
-            Text(one["decoder"]),
-            f"{one['per_second']:,}",
-            f"{one['baseline_per_second']:,}",
-            Text(f"{ratio['median']:.2f}x", style="bold"),
-            f"{ratio['min']:.2f}..{ratio['max']:.2f}",
-            f"{one['generated_per_second']:,}",
-        )
-    rounds = {one["rounds"] for one in results}
-    messages = {one["messages"] for one in results}
-    parts: list[RenderableType] = [table]
-    parts += [
-        Text(
-            f"{one['format']} level {one['level']}: {one['decoder']} returns {one['rows']:,} row changes, the baseline "
-            f"{one['baseline_rows']:,}: the ratio compares different work",
-            style="yellow",
-        )
+    warnings = [
+        f"{one['format']} level {one['level']}: {one['decoder']} returns {one['rows']:,} row changes, the baseline "
+        f"{one['baseline_rows']:,}: the ratio compares different work"
         for one in results
         if one["rows"] != one["baseline_rows"]
     ]
+    rounds, messages = ({one[name] for one in results} for name in ("rounds", "messages"))
     size = f"{_list(rounds)} interleaved rounds over {_list(messages)} messages"
-    parts.append(Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim"))
-    return Group(*parts)
+    said = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
+    return Group(grid([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said)
 
 
 def _list(numbers: set[int]) -> str:
     return " or ".join(f"{n:,}" for n in sorted(numbers))
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A result and the saved one: their median ratios, and whether the new one is below the limit."""
-
-    key: Key
-    old: float
-    new: float
-    below: bool
-    otherwise: str = ""
-
-    @property
-    def change(self) -> float:
-        """The relative change of the ratio: -0.1 is a tenth less."""
-        return self.new / self.old - 1
-
-
-@dataclass(frozen=True, slots=True)
-class BenchComparison:
-    """Results and saved ones. `added` were not saved; `gone` were saved for a measured format and are missing now."""
-
-    changed: tuple[Changed, ...]
-    added: tuple[Key, ...]
-    gone: tuple[Key, ...]
-
-    @property
-    def slower(self) -> bool:
-        """Whether any result is below the limit."""
-        return any(one.below for one in self.changed)
 
 
 def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
@@ -248,89 +229,80 @@ def saved(path: Path) -> list[dict[str, Any]]:
     raise UsageError(f"--compare {path} has a result without format, level, decoder or a ratio above 0")
 
 
-def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> BenchComparison:
-    """Compares results by format, level and decoder. A ratio below `fail_below` times the saved one is too low."""
+def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> list[dict[str, Any]]:
+    """Compares results by format, level and decoder, as JSON-able objects: those that have a saved one, of which a ratio below
+    `fail_below` times the saved one is too low; those that were not saved; those that were saved for a measured format and are
+    missing now."""
     before, now = ({_key(one): one for one in results} for results in (old, new))
     measured = {name for name, _, _ in now}
-    changed = []
-    for key in before.keys() & now.keys():
+    found: list[dict[str, Any]] = []
+    for key in sorted(before.keys() & now.keys()):
         was, one = before[key], now[key]
         ratios = was["ratio"]["median"], one["ratio"]["median"]
         facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != one.get(name)]
-        otherwise = ", ".join(f"{name} {one.get(name)} instead of {was.get(name)}" for name in facts)
-        # Ratios are saved with three digits: a ratio at the limit must not fail by a rounding error.
-        changed.append(Changed(key, *ratios, ratios[1] < ratios[0] * fail_below - 1e-9, otherwise))
-    return BenchComparison(
-        tuple(sorted(changed, key=lambda one: one.key)),
-        tuple(sorted(now.keys() - before.keys())),
-        tuple(sorted(key for key in before.keys() - now.keys() if key[0] in measured)),
-    )
+        found.append(
+            {
+                **_of(key),
+                "type": "bench-change",
+                "saved_ratio": ratios[0],
+                "ratio": ratios[1],
+                "change": round(ratios[1] / ratios[0] - 1, 4),
+                # Ratios are saved with three digits: a ratio at the limit must not fail by a rounding error.
+                "below": ratios[1] < ratios[0] * fail_below - 1e-9,
+                "otherwise": ", ".join(f"{name} {one.get(name)} instead of {was.get(name)}" for name in facts),
+            }
+        )
+    found += [{**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())]
+    gone = sorted(key for key in before.keys() - now.keys() if key[0] in measured)
+    return found + [{**_of(key), "type": "bench-gone"} for key in gone]
+
+
+def slower(found: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any result of a comparison is below the limit."""
+    return any(one.get("below") for one in found)
 
 
 def _key(one: Mapping[str, Any]) -> Key:
     return one["format"], one["level"], one["decoder"]
 
 
-def render_comparison(found: BenchComparison, fail_below: float) -> RenderableType:
-    """The comparison as a table, then the results without a counterpart."""
-    table = Grid("format", "level", "decoder", header_style="bold", pad_edge=False)
-    for head in ("saved", "now", "change", ""):
-        table.add_column(head, justify="right")
-    for one in found.changed:
-        name, level, decoder = one.key
-        verdict = Text(f"below {fail_below:g} of the saved", "red") if one.below else Text("")
-        table.add_row(name, LEVELS[level], Text(decoder), f"{one.old:.2f}x", f"{one.new:.2f}x", f"{one.change:+.1%}", verdict)
-    return Group(table, *(Text(line, style="yellow") for line in remarks(found)))
-
-
-def remarks(found: BenchComparison) -> list[str]:
-    """Results without a counterpart, and results that were measured under other conditions."""
-    lines = [f"{_named(key)}: not in the saved file" for key in found.added]
-    lines += [f"{_named(key)}: in the saved file, not measured now" for key in found.gone]
-    return lines + [f"{_named(one.key)}: measured with {one.otherwise}" for one in found.changed if one.otherwise]
-
-
-def _named(key: Key) -> str:
-    return f"{key[0]} {LEVELS[key[1]]} {key[2]}"
-
-
-def comparison_records(found: BenchComparison) -> list[dict[str, Any]]:
-    """The comparison as JSON-able objects."""
-    listed: list[dict[str, Any]] = [
-        {
-            **_of(one.key),
-            "type": "bench-change",
-            "saved_ratio": one.old,
-            "ratio": one.new,
-            "change": round(one.change, 4),
-            "below": one.below,
-            "otherwise": one.otherwise,
-        }
-        for one in found.changed
-    ]
-    listed += [{**_of(key), "type": "bench-added"} for key in found.added]
-    return listed + [{**_of(key), "type": "bench-gone"} for key in found.gone]
-
-
 def _of(key: Key) -> dict[str, Any]:
     return {"format": key[0], "level": key[1], "decoder": key[2]}
 
 
-def markdown(results: Sequence[Mapping[str, Any]], found: BenchComparison | None = None) -> str:
-    """The figures, and the comparison if there is one, as Markdown tables."""
-    lines = ["| format | profile | level | decoder | messages/s | baseline/s | ratio |", "|---|---|---|---|---|---|---|"]
-    lines += [
-        f"| {one['format']} | {one['profile']} | {LEVELS[one['level']]} | {_cell(one['decoder'])} | {one['per_second']:,} | "
-        f"{one['baseline_per_second']:,} | {one['ratio']['median']:.2f} |"
-        for one in results
+def _compared(found: Iterable[Mapping[str, Any]], fail_below: float) -> list[dict[str, str]]:
+    return [
+        {
+            **_named(one),
+            "saved": f"{one['saved_ratio']:.2f}x",
+            "now": f"{one['ratio']:.2f}x",
+            "change": f"{one['change']:+.1%}",
+            "": f"below {fail_below:g} of the saved" if one["below"] else "",
+        }
+        for one in found
+        if one["type"] == "bench-change"
     ]
+
+
+def render_comparison(found: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
+    """The comparison as a table, then the results without a counterpart."""
+    return Group(grid(_compared(found, fail_below)), *(Text(line, style="yellow") for line in remarks(found)))
+
+
+def remarks(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Results without a counterpart, and results that were measured under other conditions."""
+    words = {"bench-added": "not in the saved file", "bench-gone": "in the saved file, not measured now"}
+    told = ((one, words.get(one["type"]) or (one["otherwise"] and f"measured with {one['otherwise']}")) for one in found)
+    return [f"{' '.join(_named(one).values())}: {what}" for one, what in told if what]
+
+
+def markdown(
+    results: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]] | None = None, fail_below: float = 0.0
+) -> str:
+    """The figures, and the comparison if there is one, as Markdown tables."""
+    lines = marked([*map(_measured, results)])
     if found is not None:
-        lines += ["", "| format | level | decoder | saved | now | change |", "|---|---|---|---|---|---|"]
-        for one in found.changed:
-            bad = " **too low**" if one.below else ""
-            shown = f"{one.old:.2f} | {one.new:.2f} | {one.change:+.1%}{bad}"
-            lines.append(f"| {one.key[0]} | {LEVELS[one.key[1]]} | {_cell(one.key[2])} | {shown} |")
-        lines += ["", *(f"- {_cell(line)}" for line in remarks(found))]
+        lines += ["", *marked(_compared(found, fail_below)), "", *(f"- {_cell(line)}" for line in remarks(found))]
     return "\n".join(lines)
 
 

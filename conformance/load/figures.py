@@ -12,7 +12,7 @@ The decoder **keeps up** at a rate when, while messages come at that rate,
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -51,40 +51,6 @@ class Batch:
 
 
 @dataclass(slots=True)
-class Timetable:
-    """Intended send times by partition: marks of (offset, seconds since the epoch), in order."""
-
-    offsets: dict[int, list[int]] = field(default_factory=dict)
-    times: dict[int, list[float]] = field(default_factory=dict)
-
-    def add(self, partition: int, offset: int, at: float) -> None:
-        """Adds a mark; ignores one that is not behind the last."""
-        known = self.offsets.setdefault(partition, [])
-        if not known or offset > known[-1]:
-            known.append(offset)
-            self.times.setdefault(partition, []).append(at)
-
-    def spread(self, offsets: Mapping[int, tuple[int, int]], points: int = 200) -> list[tuple[float, float]]:
-        """(intended time, weight) of the messages in the marked ranges, thinned to `points` per partition."""
-        found = []
-        for partition, (low, high) in offsets.items():
-            known, times = self.offsets.get(partition, []), self.times.get(partition, [])
-            if not known:
-                continue
-            low, high = max(low, known[0]), min(high, known[-1] + 1)
-            count = min(points, high - low)
-            for i in range(count):
-                offset = low + (high - low) * i // count
-                place = bisect_right(known, offset) - 1
-                at = times[place]
-                if known[place] < offset:
-                    share = (offset - known[place]) / (known[place + 1] - known[place])
-                    at += share * (times[place + 1] - at)
-                found.append((at, (high - low) / count))
-        return found
-
-
-@dataclass(slots=True)
 class SentSample:
     """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it stands for) by partition."""
 
@@ -99,12 +65,9 @@ class SentSample:
         return [
             (at, float(weight))
             for partition, (low, high) in offsets.items()
-            for _, at, weight in self._between(self.found.get(partition, []), low, high)
+            if (known := self.found.get(partition))
+            for _, at, weight in known[bisect_left(known, (low,)) : bisect_left(known, (high,))]
         ]
-
-    @staticmethod
-    def _between(known: list[tuple[int, float, int]], low: int, high: int) -> list[tuple[int, float, int]]:
-        return known[bisect_left(known, (low,)) : bisect_left(known, (high,))]
 
 
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
@@ -135,7 +98,7 @@ class Step:
     trigger_ms: int
     ticks: list[tuple[float, int]] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
-    table: Timetable | SentSample = field(default_factory=Timetable)
+    table: SentSample = field(default_factory=SentSample)
     published: Mapping[str, Any] = field(default_factory=dict)
     drained_s: float | None = None
     problem: str = ""

@@ -1,23 +1,29 @@
-"""The messages of a load for any publisher, and the accounts of one of several producers."""
+"""What the producers of a load publish, wherever they are, and the accounts of each."""
 
 from __future__ import annotations
 
+import base64
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.model import Layout, Message, Table, Written
+from generators.publishing.cluster import Cluster
 from generators.publishing.layouts import topic_of
-from generators.publishing.pacing import Delivered, Published
+from generators.publishing.pacing import Delivered, Published, PublishStopped, publish_paced
+from generators.tables import load as tables
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile
+from generators.wire_format import Format, Profile, get
 
+COMMITTED_S: Final = 0.2
+"""Interval of commits, and of aborted transactions, in seconds."""
 PROBED: Final = 256
 """Units that are tried, to see whether each is one message; they have every kind of change."""
 
@@ -86,7 +92,7 @@ class ProducerSource:
 
         self.plain = (
             own is None
-            and load.is_learned(fmt, profile, layout)
+            and load.why_not_learned(fmt, profile, layout) is None
             and all(len(found) == 1 and _owed(found[0], level, table) for _, found in written(range(PROBED)))
         )
         self._made = partial(load.messages, fmt, profile, seed, layout=layout)
@@ -136,57 +142,146 @@ TICK_S: Final = 0.1
 TICKS: Final = 600
 """Intervals at most for which acknowledgements are counted, each at least TICK_S long."""
 
-Entry = tuple[str, int, int, int, float, str]
-"""A figure: its name, two numbers that tell it from others of the name, a count to add up, a time, a text."""
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What producers publish, in values of JSON: the messages of a format, profile and seed to the topics `names` (by what
+    `pattern` makes of a message; "" without a pattern).
+
+    Offsets that are multiples of `every` are sampled; `pool` units are made beforehand where the writer makes the messages. `own`
+    are a user's tables (TableLoad.kept in base 64), if any; `used` messages are in transactions, beside unreadable ones in
+    aborted transactions. A partition is told as its lane: the partitions of all topics in the order of `names`.
+    """
+
+    format: str
+    profile: str
+    seed: int
+    partitions: int
+    level: int
+    bootstrap: str
+    properties: Mapping[str, str] = field(repr=False)
+    prefix: str
+    names: Mapping[str, str]
+    pattern: str
+    used: bool
+    every: int
+    pool: int
+    own: str
+    producers: int = 1
+
+    @property
+    def cluster(self) -> Cluster:
+        """The broker."""
+        return Cluster(self.bootstrap, self.properties, self.prefix)
+
+    @property
+    def routes(self) -> Routes:
+        """The topics."""
+        return Routes(self.names, self.pattern, self.partitions)
+
+    @property
+    def topic(self) -> str | None:
+        """The topic of all messages; None if there are several."""
+        return next(iter(self.names.values())) if len(self.names) == 1 else None
+
+    def source(self, number: int = 0) -> ProducerSource:
+        """The messages of that producer."""
+        fmt = get(self.format)
+        profile, layout = fmt.profile(self.profile), Layout(partitions=self.partitions)
+        own = tables.restored(base64.b64decode(self.own)) if self.own else None
+        routes, pool = None if self.topic else self.routes, max(self.pool, self.producers)
+        return ProducerSource(fmt, profile, self.seed, layout, self.level, pool, own, routes, (number, self.producers))
 
 
 class Tally:
-    """The accounts of one of several producers, as entries that can be added up: their number grows with time alone.
+    """The accounts of one of several producers for one command; their number grows with time alone.
 
-    `sent`, `acknowledged`, `failed`, `owed`, `places` and `cpu` (microseconds) are sums; `began`, `first` (acknowledgement) and
-    `ended` are times; `tick` counts acknowledgements by interval after `base`; `latency` and `largest` are those of a Histogram;
-    `lag` has the partition, offset and intended time of each message in `thin`; `sample` the unit and the ordinal there of judged
-    ones.
+    `ticks` counts acknowledgements by interval (`width` seconds) after `base`; `lags` has the partition, offset, intended time
+    and weight of each message in `thin`; `samples` the partition, offset, unit and ordinal there of judged ones; `ends` the
+    offset behind the last one by partition.
     """
 
-    def __init__(self, source: ProducerSource, producers: int, command: Mapping[str, Any], every: int) -> None:
-        self._source, self._first, self._every = source, source.drawn, every
+    def __init__(
+        self,
+        source: ProducerSource,
+        producers: int,
+        command: Mapping[str, Any],
+        every: int,
+        lanes: Mapping[tuple[str, int], int] = MappingProxyType({}),
+    ) -> None:
+        self._source, self._first, self._every, self._lanes = source, source.drawn, every, lanes
         self._thin, self._base, self._width = command["thin"], command["base"], command["width"]
         self._most = -(-SAMPLES // producers)
         self._owed = self._places = 0
-        self._acknowledged_s, self._began_cpu = 0.0, time.process_time()
-        self._ticks: Counter[int] = Counter()
-        self._lags: list[Entry] = []
-        self._samples: list[Entry] = []
+        self.first_s = 0.0
+        self.ticks: Counter[int] = Counter()
+        self.lags: list[tuple[int, int, float, int]] = []
+        self._samples: list[tuple[int, int, int, int]] = []
+        self._ends: dict[int, int] = {}
 
     def __call__(self, delivered: Delivered) -> None:
         """Counts an acknowledged message."""
-        partition, offset, number = delivered.partition, delivered.offset, delivered.number
+        offset, number = delivered.offset, delivered.number
+        partition = self._lanes.get((delivered.topic, delivered.partition), delivered.partition)
         (unit, place), owed = self._source.about(self._first + number)
         if owed:
             self._owed += 1
             self._places += place_hash(partition, offset)
         if offset % self._every == 0 and len(self._samples) < self._most:
-            self._samples.append(("sample", partition, offset, unit, float(place), ""))
+            self._samples.append((partition, offset, unit, place))
         if number % self._thin == 0:
-            self._lags.append(("lag", partition, offset, self._thin, delivered.intended_s, ""))
-        self._acknowledged_s = self._acknowledged_s or delivered.acked_s
-        self._ticks[int((delivered.acked_s - self._base) // self._width)] += 1
+            self.lags.append((partition, offset, delivered.intended_s, self._thin))
+        self.first_s = self.first_s or delivered.acked_s
+        self.ticks[int((delivered.acked_s - self._base) // self._width)] += 1
+        self._ends[partition] = offset + 1
 
-    def entries(self, done: Published, stopped: str = "") -> list[Entry]:
-        """The figures at the end; `stopped` is why it did not finish."""
+    def figures(self, done: Published, stopped: str = "") -> dict[str, Any]:
+        """The figures at the end, in values of JSON; `stopped` is why it did not finish."""
         now = time.time()
-        cpu = int((time.process_time() - self._began_cpu) * 1e6)
-        counts = {"sent": done.sent, "acknowledged": done.acknowledged, "failed": done.failed, "cpu": cpu}
-        times = {"began": now - done.seconds, "first": self._acknowledged_s, "ended": now}
-        return [
-            *((name, 0, 0, count, 0.0, "") for name, count in {**counts, "owed": self._owed, "places": self._places}.items()),
-            *((name, 0, 0, 0, at, "") for name, at in times.items() if done.acknowledged),
-            *(("tick", place, 0, count, 0.0, "") for place, count in self._ticks.items()),
-            *(("latency", place, 0, count, 0.0, "") for place, count in done.latencies.counts.items()),
-            ("largest", 0, 0, 0, done.latencies.largest, ""),
-            *self._lags,
-            *self._samples,
-            *(("error", 0, 0, 0, 0.0, text) for text in done.errors),
-            *(("stopped", 0, 0, 0, 0.0, text) for text in filter(None, [stopped])),
-        ]
+        return {
+            **asdict(done),
+            "owed": self._owed,
+            "places": self._places,
+            "began": now - done.seconds,
+            "first": self.first_s,
+            "ended": now,
+            "ticks": list(self.ticks.items()),
+            "lags": self.lags,
+            "samples": self._samples,
+            "ends": list(self._ends.items()),
+            "stopped": stopped,
+        }
+
+
+def publish(
+    task: Task,
+    source: ProducerSource,
+    command: Mapping[str, Any],
+    *,
+    part: tuple[int, int] = (0, 1),
+    stop: Callable[[], bool] | None = None,
+    ready: Callable[[], None] | None = None,
+    tally: Tally,
+) -> dict[str, Any]:
+    """Publishes what a producer (its number, of how many) does of a command: `{"count": N}` publishes N messages at once,
+    `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. Returns the figures."""
+    (number, parts), rate = part, command.get("rate")
+    low, high = (command["count"] * place // parts for place in (number, number + 1))
+    try:
+        done, stopped = (
+            publish_paced(
+                *(task.cluster, task.topic, source),
+                rate=rate and rate / parts,
+                count=high - low,
+                duration_s=command.get("duration_s"),
+                stamp=rate is not None,
+                delivered=tally,
+                stop=stop,
+                ready=ready,
+                commit_s=COMMITTED_S if task.used else None,
+            ),
+            "",
+        )
+    except PublishStopped as error:
+        done, stopped = error.published, str(error)
+    return tally.figures(done, stopped)

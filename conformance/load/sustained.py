@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import math
 import pickle
@@ -26,14 +27,13 @@ from conformance.engines.specs import decoder_of
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import check_columns, read
 from conformance.judging.results import Failure
-from conformance.load._executors import Executors
 from conformance.load._fed import Fed
-from conformance.load._process import Producer
+from conformance.load._producers import ANSWER_S, Executors, Producer
 from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
 from conformance.load.feed import Feed
-from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
-from conformance.load.source import PROBED
+from conformance.load.figures import DRAIN_S, Batch, Step
+from conformance.load.source import PROBED, Task
 from conformance.rules.rules import rules
 from generators.bulk import orders
 from generators.bulk.orders import LoadOptions
@@ -54,8 +54,6 @@ WARM_UP: Final = (500, 2_000, 4_000, 8_000, 8_000)
 """Messages of each warm-up burst, at most those of two seconds. A burst starts when the previous one is decoded."""
 START_S: Final = 120.0
 """Limit for the start of producer and query, and for each warm-up burst, in seconds."""
-ANSWER_S: Final = 30.0
-"""Limit for the child's status answer, in seconds."""
 POLL_S: Final = 0.2
 SEARCH_EVERY: Final = 997
 """In a search, offsets that are multiples of it are sampled, since the number of messages is unknown."""
@@ -210,23 +208,24 @@ class Lane:
         """What publishes to topics that are created."""
         topics = stack.enter_context(self._created(bootstrap))
         self._source = topics.source
-        asked = {
-            "format": self.fmt.name,
-            "profile": self.profile.name,
-            "seed": self.settings.seed,
-            "partitions": self.settings.partitions,
-            "level": self.outcome.level,
+        own = self.settings.tables.kept if self.settings.tables else b""
+        task = Task(
+            format=self.fmt.name,
+            profile=self.profile.name,
+            seed=self.settings.seed,
+            partitions=self.settings.partitions,
+            level=self.outcome.level,
             **fields(bootstrap),
-            "prefix": of(bootstrap).prefix,
-            "names": dict(topics.names),
-            "pattern": self.settings.pattern,
-            "used": self.settings.used,
-            "every": self.every,
-            "pool": self._pool,
-            "tables": str(self._kept(stack, tables.kept)) if (tables := self.settings.tables) else "",
-        }
-        engine, several = self._engine, self.settings.producers
-        producer: Producer | Executors = Executors(engine, asked, several) if several else Producer(asked)
+            prefix=of(bootstrap).prefix,
+            names=dict(topics.names),
+            pattern=self.settings.pattern,
+            used=self.settings.used,
+            every=self.every,
+            pool=self._pool,
+            own=base64.b64encode(own).decode(),
+            producers=self.settings.producers or 1,
+        )
+        producer = Executors(self._engine, task) if self.settings.producers else Producer(task)
         stack.enter_context(producer)
         return producer
 
@@ -236,10 +235,12 @@ class Lane:
         own = settings.tables.kept if settings.tables else b""
         layout = Layout(partitions=settings.partitions)
         feed = Feed(self.fmt.name, self.profile.name, settings.seed, layout, LoadOptions(), "", "", (), False, own)
-        kept = str(self._kept(stack, pickle.dumps(feed)))
+        # Its tasks are other processes.
+        kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "kept"
+        kept.write_bytes(pickle.dumps(feed))
 
         def begin(options: Mapping[str, Any]) -> None:
-            self._start({"feed": {"kept": kept, **options}})
+            self._start({"feed": {"kept": str(kept), **options}})
 
         return Fed(feed, self.outcome.level, _table(settings, self.profile).name, self.every, self.batches, begin)
 
@@ -250,12 +251,6 @@ class Lane:
         settings = self.settings
         ends = routes(self.fmt, self.profile, settings.seed, settings.partitions, settings.tables, settings.pattern)
         return topics_of(bootstrap, ends, settings.partitions, self._note, used=settings.used, append_time=settings.append_time)
-
-    def _kept(self, stack: contextlib.ExitStack, content: bytes) -> Path:
-        """A file for another process of this load."""
-        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "kept"
-        path.write_bytes(content)
-        return path
 
     def _start(self, source: Mapping[str, Any]) -> None:
         """Starts the query on a source."""
@@ -301,22 +296,12 @@ class Lane:
         """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
         for one in answer["batches"]:
-            kinds = {kind: one[kind] for kind in one if kind.isupper()}
-            batch = Batch(
-                number=one["number"],
-                began=one["began"],
-                ended=one["ended"],
-                offsets={int(p): (low, high) for p, (low, high) in one["offsets"].items()},
-                rows=one["rows"],
-                messages=one["messages"],
-                places=one["places"],
-                kinds=kinds,
-                planning_ms=one["took_ms"].get("queryPlanning", 0),
-                read=one["read"] if self.settings.used else -1,
-            )
+            batch = Batch(**{**one, "offsets": {int(lane): tuple(span) for lane, span in one["offsets"].items()}})
+            if not self.settings.used:
+                batch = replace(batch, read=-1)
             self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}
             self.batches.append(batch)
-            self.outcome.kinds.update(kinds)
+            self.outcome.kinds.update(batch.kinds)
             self.outcome.messages += batch.messages
             self.outcome.places += batch.places
         if answer["failure"] is not None or not answer["active"]:
@@ -357,8 +342,7 @@ class Lane:
 
     def hold(self, rate: float, duration_s: float) -> Step:
         """Holds a rate for some seconds, then waits for the rest. The result has the step from its beginning on."""
-        table = SentSample() if self.settings.producers else Timetable()
-        step = Step(rate, self.settings.trigger_ms, table=table)
+        step = Step(rate, self.settings.trigger_ms)
         self.outcome.steps.append(step)
         first = len(self.batches)
 
@@ -373,10 +357,10 @@ class Lane:
 
         def take(events: list[dict[str, Any]]) -> bool:
             for event in events:
-                if event.get("tick"):
+                if "tick" in event:
                     step.ticks.append((event["tick"][0], event["tick"][1]))
-                for mark in (*event.get("marks", ()), *event.get("sent", ())):
-                    step.table.add(*mark)
+                for one in event.get("sent", ()):
+                    step.table.add(*one)
                 if "done" in event:
                     step.published = event["done"]
             return bool(step.published)
@@ -385,9 +369,6 @@ class Lane:
         count = math.ceil(rate * duration_s)
         self.producer.tell({"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1})
         self._until(take, duration_s + START_S, "publishing", each)
-        # The last ones come after the last tick.
-        if not step.ticks or step.ticks[-1][1] < step.published["acked"]:
-            step.ticks.append((max(time.time() - POLL_S, step.sent), step.published["acked"]))
         step.drained_s = self.drain(DRAIN_S, each)
         return step
 

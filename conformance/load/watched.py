@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.console import RenderableType
-from rich.table import Table as Grid
 
 from conformance.cases.catalogue import budget
 from conformance.engines.engine import Engine
 from conformance.engines.specs import DECODERS
-from conformance.load.bench import SEED, plain_profile
+from conformance.load.bench import SEED, grid, marked, plain_profile
 from conformance.running.events import Broken, Event
 from conformance.running.prepared import Settings
 from conformance.running.watching import State, changed, turns
@@ -102,23 +101,25 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in figures.items()}
 
 
-def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    times = (f"{one[what]['median']:.1f} s ({one[what]['min']:.1f}..{one[what]['max']:.1f})" for what in ("first", "again"))
-    return one["format"], one["profile"], f"{one['cases']:,}", str(one["rounds"]), *times
-
-
-_HEADS: Final = ("format", "profile", "cases", "rounds", "after a right decoder", "after a wrong one")
+def _row(one: Mapping[str, Any]) -> dict[str, str]:
+    first, again = (
+        f"{one[what]['median']:.1f} s ({one[what]['min']:.1f}..{one[what]['max']:.1f})" for what in ("first", "again")
+    )
+    return {
+        "format": one["format"],
+        "profile": one["profile"],
+        "cases": f"{one['cases']:,}",
+        "rounds": str(one["rounds"]),
+        "after a right decoder": first,
+        "after a wrong one": again,
+    }
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table: seconds from a save to the first broken rule."""
-    table = Grid(*_HEADS, header_style="bold", pad_edge=False, caption="from a save to the first broken rule: median (range)")
-    for one in results:
-        table.add_row(*_row(one))
-    return table
+    return grid([*map(_row, results)], "from a save to the first broken rule: median (range)")
 
 
 def markdown(results: Sequence[Mapping[str, Any]]) -> str:
     """The figures as a Markdown table."""
-    rows = [_HEADS, ("---",) * len(_HEADS), *map(_row, results)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join(marked([*map(_row, results)]))

@@ -27,7 +27,7 @@ from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams.kept import Kept, by_profile, judge, read_state
 from conformance.streams.told import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
-from conformance.streams.written import Gapped, New, topics_of
+from conformance.streams.written import Written
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, named
 from generators.publishing import kafka
@@ -109,13 +109,13 @@ def plainly(
     If the query fails, each deployment's streams are read again by a query of their own: the failure is no verdict on them.
     """
     home.mkdir(parents=True, exist_ok=True)
-    written: New | Gapped | None = None
+    written: Written | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             reader = GroupReader(engine, group, decoder, made(group, home / "streams"), home / "tables")
         else:
             names = stack.enter_context(kafka.run_topics(bootstrap, group.topics, append_time=group.append_time))
-            written = topics_of(bootstrap, group, names, used=used)
+            written = Written(bootstrap, group, names, used)
             reader = GroupReader(engine, group, decoder, source_of(written), home / "tables", names=names)
         try:
             for stage in range(STAGES):
@@ -143,7 +143,7 @@ def made(group: Group, path: Path) -> dict[str, Any]:
     return {"kept": str(path), "batch": count, "count": STAGES * count}
 
 
-def source_of(written: New | Gapped) -> dict[str, Any]:
+def source_of(written: Written) -> dict[str, Any]:
     """The options with which the child reads the topics."""
     return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
 
@@ -153,17 +153,26 @@ def _per_trigger(group: Group) -> int:
     return sum(len(group.messages(stage)) for stage in range(STAGES)) // BATCHES + group.partitions
 
 
-def killed(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, note: Callable[[str], None]
-) -> list[StreamResult]:
-    """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
-    written, after it but before the commit, and at a later moment."""
+@contextlib.contextmanager
+def _published(
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path
+) -> Iterator[tuple[GroupReader, Callable[[str], list[StreamResult]]]]:
+    """All stages in topics; who reads them in small micro-batches, and what judges that by how it was disturbed."""
     with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
-        written = topics_of(bootstrap, group, names)
+        written = Written(bootstrap, group, names)
         for stage in range(STAGES):
             written.publish(group.messages(stage))
         source = {**source_of(written), "per_trigger": _per_trigger(group)}
         reader = GroupReader(engine, group, decoder, source, home / "tables", names=names)
+        yield reader, lambda how: judge(group, written.numbered(reader.kept()), how)
+
+
+def killed(
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, note: Callable[[str], None]
+) -> list[StreamResult]:
+    """Publishes all stages, then reads them and kills the process three times: before a batch's state is written, after it but
+    before the commit, and at a later moment."""
+    with _published(engine, group, decoder, bootstrap, home) as (reader, judged):
         try:
             for batch, place in ((1, "before"), (1, "after")):
                 note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
@@ -174,7 +183,7 @@ def killed(
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             return failed(group, RESTART, error)
-        return judge(group, written.numbered(reader.kept()), RESTART)
+        return judged(RESTART)
 
 
 def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
@@ -200,15 +209,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
     """Kills and restarts a separate broker while the query reads."""
     from conformance.brokers.embedded import EmbeddedKafka
 
-    with (
-        EmbeddedKafka(note) as broker,
-        kafka.run_topics(broker.bootstrap, group.topics, append_time=group.append_time) as names,
-    ):
-        written = topics_of(broker.bootstrap, group, names)
-        for stage in range(STAGES):
-            written.publish(group.messages(stage))
-        source = {**source_of(written), "per_trigger": _per_trigger(group)}
-        reader = GroupReader(engine, group, decoder, source, home / "tables", names=names)
+    with EmbeddedKafka(note) as broker, _published(engine, group, decoder, broker.bootstrap, home) as (reader, judged):
         try:
             reading = reader.read()
             path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
@@ -223,7 +224,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             return failed(group, BROKER, error)
-        return judge(group, written.numbered(reader.kept()), BROKER)
+        return judged(BROKER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
@@ -15,58 +14,31 @@ from generators.garbage.nemesis import is_removed
 from generators.model import Message
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
-from generators.publishing.transactions import Interleaved, delete_before
-
-ABORTED: Final = b"of an aborted transaction"
-"""The value of messages that a reader of committed messages never sees: no decoder can read it."""
-
-
-@dataclass(frozen=True, slots=True)
-class New:
-    """New topics: their offsets begin at 0, and no message is in a transaction. `names` are the topics by the end of the name."""
-
-    bootstrap: Target
-    names: Mapping[str, str]
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """The options of Spark's source."""
-        return spark_options(self.bootstrap)
-
-    def publish(self, messages: Sequence[Message]) -> None:
-        """Raises HarnessError unless every message was acknowledged."""
-        registry.hold(messages)
-        if messages:
-            sent = [replace(one, topic=self.names[one.topic]) for one in messages]
-            result = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
-            if result.acknowledged != len(messages):
-                raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
-
-    def numbered(self, kept: Kept) -> Kept:
-        """A state whose offsets count the published messages of a lane."""
-        return kept
+from generators.publishing.transactions import ABORTED, Interleaved, delete_before
 
 
 @dataclass(slots=True)
-class Gapped:
-    """Topics with missing offsets: removed messages are in aborted transactions, all others in committed ones.
+class Written:
+    """The topics of a group's streams, by the end of the name.
 
-    In `used` topics the first offsets are deleted, too, and unreadable messages are aborted before each stage.
+    In `used` topics, and where offsets are missing, removed messages are in aborted transactions and all others in committed
+    ones; of `used` ones the first offsets are deleted, too, and unreadable messages are aborted before each stage. Else offsets
+    begin at 0, and no message is in a transaction.
     """
 
     bootstrap: Target
     group: Group
     names: Mapping[str, str]
     used: bool = False
-    _writer: Interleaved = field(init=False)
+    _writer: Interleaved | None = field(init=False)
     _lanes: Mapping[tuple[str, int], int] = field(init=False)
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._writer = Interleaved(self.bootstrap)
+        self._writer = Interleaved(self.bootstrap) if self.used or self.group.compacted else None
         self._lanes = {(self.names[topic], number): lane for lane, (topic, number) in enumerate(self.group.places)}
-        if self.used:
+        if self.used and self._writer:
             self._writer.publish((one, True) for one in self._unread())
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
@@ -76,20 +48,28 @@ class Gapped:
     @property
     def options(self) -> Mapping[str, str]:
         """The options of Spark's source."""
-        return {**spark_options(self.bootstrap), "kafka.isolation.level": "read_committed"}
+        committed = {"kafka.isolation.level": "read_committed"} if self._writer else {}
+        return {**spark_options(self.bootstrap), **committed}
 
     def publish(self, messages: Sequence[Message]) -> None:
-        """Raises HarnessError unless the transaction was committed."""
+        """Raises HarnessError unless every message was acknowledged."""
         registry.hold(messages)
+        sent = [replace(one, topic=self.names[one.topic]) for one in messages]
+        if self._writer is None:
+            done = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
+            if done.acknowledged != len(sent):
+                raise HarnessError(f"{len(sent) - done.acknowledged} of {len(sent)} messages were not acknowledged")
+            return
         unread = [(one, True) for one in self._unread()]
-        sent = [(replace(one, topic=self.names[one.topic]), is_removed(one)) for one in messages]
-        for place in self._writer.publish((*unread, *sent))[len(unread) :]:
+        for place in self._writer.publish((*unread, *((one, is_removed(one)) for one in sent)))[len(unread) :]:
             lane = self._lanes[place.topic, place.partition]
             self._numbers[lane, place.offset] = self._counts.get(lane, 0)
             self._counts[lane] = self._numbers[lane, place.offset] + 1
 
     def numbered(self, kept: Kept) -> Kept:
         """A state whose offsets count the published messages of a lane; that of another message is below 0."""
+        if self._writer is None:
+            return kept
 
         def number(lane: int, offset: int) -> int:
             return self._numbers.get((lane, offset), -1 - offset)
@@ -99,8 +79,3 @@ class Gapped:
             corrupt=frozenset((lane, number(lane, offset)) for lane, offset in kept.corrupt),
             seen={lane: (count, number(lane, last)) for lane, (count, last) in kept.seen.items()},
         )
-
-
-def topics_of(bootstrap: Target, group: Group, names: Mapping[str, str], *, used: bool = False) -> New | Gapped:
-    """The topics of a group's streams."""
-    return Gapped(bootstrap, group, names, used) if used or group.compacted else New(bootstrap, names)

@@ -243,13 +243,9 @@ def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptio
     """The history of unit n, which is number `place` in the block of random bytes."""
     offset = place * UNIT * options.rows
     op = options.by_byte()[raw[offset]]
-    rows = [_images(raw, offset + UNIT * row, row, op, options, key := _key(raw, offset)) for row in range(options.rows)]
-    del key
+    first = raw[offset + 2] << 4 | raw[offset + 3] >> 4
+    rows = [_images(raw, offset + UNIT * row, row, op, options, first) for row in range(options.rows)]
     return history(load_table(source, options.payload > 0), op, raw[offset + 1] % VARIANTS, options.instant(n), rows)
-
-
-def _key(raw: bytes, offset: int) -> int:
-    return raw[offset + 2] << 4 | raw[offset + 3] >> 4
 
 
 def _images(raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int) -> RowImages:

@@ -65,9 +65,7 @@ class Stamp:
 
     def text(self, ms: int, seq: int) -> bytes:
         """Its bytes in a message."""
-        number = ms // self.unit * self.step + seq * self.each + self.base
-        if self.modulus:
-            number %= self.modulus
+        number = self.at(ms, seq)
         return varint(number) if self.binary else b"%d" % number
 
 

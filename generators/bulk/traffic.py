@@ -44,13 +44,8 @@ def messages(
     return _written(fmt, profile, seed, endless(start) if count is None else range(start, start + count), layout, options)
 
 
-def is_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> bool:
-    """Whether `messages` fills in templates for this profile; else the writer makes every message, and sets the pace."""
-    return why_not_learned(fmt, profile, layout, options) is None
-
-
 def why_not_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> str | None:
-    """Why templates cannot follow the writer's messages; None if they can."""
+    """Why templates cannot follow the writer's messages, which makes them then and sets the pace; None if they can."""
     learned = _learned(cast("Hashable", fmt.write), profile, layout, options)
     return learned if isinstance(learned, str) else None
 

@@ -11,9 +11,9 @@ import math
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
@@ -86,6 +86,22 @@ class Published:
     max_ms: float | None
     errors: tuple[str, ...] = ()
     latencies: Histogram = field(default_factory=Histogram, repr=False, compare=False)
+
+
+def added_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts, quantiles and errors of several publishings together; each is what `dataclasses.asdict` makes of a Published, or
+    JSON of that."""
+    latencies = Histogram()
+    for one in parts:
+        told = one["latencies"]
+        latencies.merge(Histogram({int(place): count for place, count in told["counts"].items()}, told["count"], told["largest"]))
+    return {
+        **{name: sum(one[name] for one in parts) for name in ("sent", "acknowledged", "failed")},
+        "p50_ms": latencies.quantile_ms(0.5),
+        "p99_ms": latencies.quantile_ms(0.99),
+        "max_ms": latencies.max_ms,
+        "errors": list(dict.fromkeys(error for one in parts for error in one["errors"])),
+    }
 
 
 class PublishStopped(PublishError):

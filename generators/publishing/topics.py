@@ -282,14 +282,7 @@ def run_topic_name(prefix: str = PREFIX) -> str:
 
 
 @contextlib.contextmanager
-def run_topic(
-    bootstrap: Target,
-    partitions: int,
-    *,
-    prefix: str = "",
-    note: Callable[[str], None] | None = None,
-    append_time: bool = False,
-) -> Iterator[str]:
+def run_topic(bootstrap: Target, partitions: int, *, note: Callable[[str], None] | None = None) -> Iterator[str]:
     """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it checked and yielded instead; it
     stays. Raises as `check_topic` does, too."""
     cluster = of(bootstrap)
@@ -297,7 +290,7 @@ def run_topic(
         check_topic(cluster, cluster.topic, partitions)
         yield cluster.topic
         return
-    with run_topics(bootstrap, {"": partitions}, prefix=prefix, note=note, append_time=("",) if append_time else ()) as names:
+    with run_topics(bootstrap, {"": partitions}, note=note) as names:
         yield names[""]
 
 
@@ -306,7 +299,6 @@ def run_topics(
     bootstrap: Target,
     partitions: Mapping[str, int],
     *,
-    prefix: str = "",
     note: Callable[[str], None] | None = None,
     append_time: Collection[str] = (),
 ) -> Iterator[Mapping[str, str]]:
@@ -316,7 +308,7 @@ def run_topics(
     If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
     is already raised. Raises as `create_topics` does.
     """
-    run = run_topic_name(prefix or of(bootstrap).prefix)
+    run = run_topic_name(of(bootstrap).prefix)
     names = {end: f"{run}.{end}" if end else run for end in partitions}
     try:
         counts = {names[end]: count for end, count in partitions.items()}

@@ -16,6 +16,8 @@ from generators.publishing.pacing import Paced
 from generators.publishing.topics import admin_of
 
 LIMIT_S: Final = 60.0
+ABORTED: Final = b"of an aborted transaction"
+"""The value of messages that a reader of committed messages never sees: no decoder can read it."""
 
 
 class Transactions:

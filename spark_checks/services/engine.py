@@ -28,6 +28,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, away
+from conformance.engines.specs import LIAR, SERVICES
+from conformance.judging.output import ENVELOPE, REQUIRED
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.liars.liar import Liar, liars
@@ -38,21 +40,8 @@ from spark_checks.services.topics import source
 
 _TOPIC: Final = 64
 """More partitions than a topic of the harness has."""
-LIAR: Final = "liar:"
-"""Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
 """Records from Kafka per partition of a decode call."""
-SERVICES: Final = {
-    "bench": "throughput",
-    "corpus": "corpora",
-    "fuzz": "fuzzing",
-    "generate": "generate",
-    "produce": "producing",
-    "stream": "streaming",
-    "sustain": "sustained",
-}
-"""The services beside decoding, by their request (conformance.engines.child.SERVICES): modules with a `handle`."""
-
 OWN: Final = (*cluster.OWN, "_cdc_conformance_pytest")
 """The harness's own modules."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types", "conventions")
@@ -431,10 +420,7 @@ class SparkEngine:
         return contract(frame)
 
 
-CONTRACT: Final = (
-    *("topic", "partition", "offset", "row", "kind", "op", "database", "schema", "table", "keys", "sql", "position"),
-    *("commit_time", "types", "schema_version", "before", "after", "error"),
-)
+CONTRACT: Final = frozenset((*REQUIRED[1], *ENVELOPE))
 """The columns that the judge reads (docs/writing-a-decoder.md)."""
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -22,9 +22,8 @@ from typing import Any, Final
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming.query import StreamingQuery
 
-from conformance.rules.order import Order, order_of
+from conformance.rules.order import order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
@@ -35,22 +34,6 @@ from spark_checks.services.feed import ChangeFeed
 
 KEEPERS_AT_ONCE: Final = 3
 """Limit of keepers that merge a batch at the same time."""
-
-
-def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *, fmt: str = "ticdc-canal-json") -> StreamingQuery:
-    """Starts a query that keeps the tables of a stream of a format's changes (level one); its states are in `checkpoint`/state.
-
-    Changes from a stateless decoder only: Spark cannot stream what joins a batch with itself. `handle` decodes batch by batch.
-    """
-    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(order_of(fmt), tuple(tables)))
-    return changes.writeStream.foreachBatch(keeper.add).option("checkpointLocation", f"{checkpoint}/query").start()
-
-
-def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """The rows of the last state in `checkpoint`."""
-    keeper = Keeper(spark, f"{checkpoint}/state", Materialiser(Order((), ())))
-    state = keeper.before((keeper.ids() or [-1])[-1] + 1)
-    return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:

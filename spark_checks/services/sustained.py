@@ -206,9 +206,10 @@ class _Query:
             "number": number,
             "began": began,
             "ended": began + took.get("triggerExecution", 0) / 1000,
-            "took_ms": took,
+            "planning_ms": took.get("queryPlanning", 0),
             "offsets": {p: [start.get(p, 0), last] for p, last in end.items()},
             "read": int(progress.numInputRows()),
+            "kinds": {kind: observed.pop(kind) for kind in KINDS},
             **observed,
         }
 

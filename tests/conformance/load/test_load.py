@@ -1,9 +1,10 @@
 import json
-import os
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import ANY
 
 import pytest
 from click.testing import CliRunner
@@ -13,16 +14,13 @@ from shown import shown
 from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
-from conformance.load import _process as _load_process
-from conformance.load import _topics
+from conformance.load import _producers, _topics
 from conformance.load import sustained as loading
-from conformance.load._executors import Executors
 from conformance.load._fed import Fed
-from conformance.load._process import Producer
-from conformance.load._producer import Reports
+from conformance.load._producers import Executors, Producer
 from conformance.load.feed import Feed
-from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable, quantile, slope
-from conformance.load.source import ProducerSource, Routes, Tally, place_hash
+from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, quantile, slope
+from conformance.load.source import ProducerSource, Routes, Tally, Task, place_hash
 from conformance.load.sustained import Lane, LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
@@ -31,7 +29,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Kind, Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
-from generators.publishing.pacing import Delivered, Histogram, Published
+from generators.publishing.pacing import Delivered, Histogram, Published, publish_paced
 from generators.tables.load import TableLoad
 from generators.tables.reading import read
 from generators.tables.user_values import Values
@@ -53,23 +51,13 @@ def test_a_slope_is_that_of_the_fitted_line():
     assert slope([(3.0, 1.0)]) == slope([]) == 0.0
 
 
-def test_intended_times_between_marks_are_interpolated_and_what_has_no_mark_is_left_out():
-    table = Timetable()
-    for offset, at in ((10, 100.0), (14, 102.0), (14, 999.0), (12, 999.0), (15, 103.0)):
-        table.add(0, offset, at)
-    assert table.spread({0: (10, 16)}) == [(100.0, 1.0), (100.5, 1.0), (101.0, 1.0), (101.5, 1.0), (102.0, 1.0), (103.0, 1.0)]
-    assert table.spread({0: (0, 11), 1: (0, 5)}) == [(100.0, 1.0)]
-    assert table.spread({0: (10, 16)}, points=2) == [(100.0, 3.0), (101.5, 3.0)]
-    assert table.spread({0: (16, 20)}) == []
-
-
 def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
     """A step with a decoder that takes up to `capacity` messages a second, in batches of `each` seconds."""
     step = Step(rate, 500, drained_s=drained)
     step.ticks = [(BEGAN + t / 10, round(rate * t / 10)) for t in range(seconds * 10 + 1)]
     step.published = {"acked": rate * seconds, "per_second": rate}
-    for offset in (0, *range(1, rate * seconds, 10), rate * seconds - 1):
-        step.table.add(0, offset, BEGAN + offset / rate)
+    for offset in range(0, rate * seconds, 10):
+        step.table.add(0, offset, BEGAN + offset / rate, 10)
     done = 0
     for number in range(1, int((seconds + (drained or 0)) / each) + 1):
         ended = BEGAN + number * each
@@ -148,9 +136,10 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
     assert topics.lanes == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
     assert topics.source["kafka"]["kafka.isolation.level"] == "read_committed"
-    told = []
-    Reports(Numbered(), 0, 1, told.append, routes.lanes)(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
-    assert told[0]["samples"] == [(3, 7, 0, 0)]
+    tally = Tally(Numbered(), 1, {"thin": 1, "base": BEGAN, "width": 1.0}, 1, routes.lanes)
+    tally(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
+    figures = tally.figures(published(1))
+    assert (figures["samples"], figures["ends"], figures["lags"]) == ([(3, 7, 0, 0)], [(3, 8)], [(3, 7, BEGAN, 1)])
 
 
 def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for():
@@ -164,6 +153,15 @@ def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for()
     assert lane.caught_up
 
 
+TASK = Task(
+    *(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False),
+    every=4,
+    pool=10,
+    own="",
+    producers=2,
+)
+
+
 class Numbered:
     """A source whose message n is unit n; every third owes no row."""
 
@@ -173,23 +171,8 @@ class Numbered:
         return (number, 0), number % 3 != 2
 
 
-def test_the_producer_tells_what_is_owed_where_samples_lie_and_when_messages_were_meant_to_be_sent():
-    told = []
-    reports = Reports(Numbered(), 100, 4, told.append)
-    for number in range(9):
-        reports(Delivered(number, 0, 50 + number, BEGAN + number * 0.004, BEGAN + number * 0.004 + 0.001))
-    done = reports.end()
-    owed = [50 + n for n in range(9) if (100 + n) % 3 != 2]
-    assert done == {"acked": 9, "owed": len(owed), "places": sum(place_hash(0, offset) for offset in owed)}
-    assert [s for event in told for s in event["samples"]] == [(0, 52, 102, 0), (0, 56, 106, 0)]
-    marks = [mark for event in told for mark in event["marks"]]
-    assert [offset for _, offset, _ in marks] == [50, 53, 56, 58]
-    assert told[0]["tick"] == [BEGAN + 0.001, 1]
-    assert json.loads(json.dumps(told)) != []
-
-
 class Answering:
-    """An engine whose session runs two producers at once and adds up their entries."""
+    """An engine whose session runs two producers at once."""
 
     pid = 1
 
@@ -202,14 +185,6 @@ class Answering:
         return done(next(self._commands) if request["do"] == "status" else {})
 
 
-def added_up(tallies, done):
-    """What Spark makes of the entries."""
-    groups = {}
-    for what, a, b, n, t, text in (entry for tally in tallies for entry in tally.entries(*done)):
-        groups.setdefault((what, a, b, text), []).append((n, t))
-    return [[*key, sum(n for n, _ in found), min(t for _, t in found), max(t for _, t in found)] for key, found in groups.items()]
-
-
 def published(count, **more):
     latencies = Histogram()
     for _ in range(count):
@@ -218,9 +193,9 @@ def published(count, **more):
 
 
 def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(monkeypatch):
-    monkeypatch.setattr("conformance.load._executors.LAGS", 5)
+    monkeypatch.setattr("conformance.load._producers.LAGS", 5)
     engine = Answering({"done": False}, "later")
-    with Executors(engine, {"topic": "t"}, 2) as producers:
+    with Executors(engine, TASK) as producers:
         assert producers.take() == [{"ready": True}]
         producers.tell({"count": 20, "rate": 10.0, "duration_s": 3.0})
         command = engine.asked[-1]
@@ -230,15 +205,16 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
             at = command["base"] + number * 0.1 + 0.05
             tallies[number % 2](Delivered(number // 2, 0, 50 + number, at - 0.02, at))
         assert producers.take() == []
-        engine._commands = iter([{"done": True, "entries": added_up(tallies, (published(10),))}])
+        figures = json.loads(json.dumps([{**one.figures(published(10)), "cpu_s": 0.25} for one in tallies]))
+        engine._commands = iter([{"done": True, "figures": figures}])
         *events, sent, done = producers.take()
-        engine._commands = iter([{"done": True, "entries": added_up(tallies, (published(10), "no broker"))}])
+        engine._commands = iter([{"done": True, "figures": [tallies[0].figures(published(10), "no broker")]}])
         producers.tell({"count": 8})
         assert engine.asked[-1]["first"] == 20
         with pytest.raises(HarnessError, match="no broker"):
             producers.take()
     owed = [50 + number for number in range(20) if number // 2 % 3 != 2]
-    assert (done["done"]["sent"], done["done"]["acked"], done["done"]["failed"]) == (20, 20, 0)
+    assert [done["done"][name] for name in ("sent", "acked", "failed", "cpu_s")] == [20, 20, 0, 0.5]
     assert (producers.acked, producers.owed, producers.places) == (20, len(owed), sum(place_hash(0, one) for one in owed))
     assert producers.samples == {(0, 50): (0, 0), (0, 60): (5, 0)}
     assert done["done"]["max_ms"] == pytest.approx(done["done"]["p50_ms"], rel=0.01) == 250.0
@@ -247,7 +223,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
 
 
 def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders():
-    with Executors(Answering(DecodeRaised("executor lost")), {}, 2) as producers:
+    with Executors(Answering(DecodeRaised("executor lost")), TASK) as producers:
         producers.take()
         producers.tell({"count": 8})
         with pytest.raises(HarnessError, match="publishing on executors failed: executor lost"):
@@ -262,21 +238,46 @@ def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them(
     assert table.spread({0: (14, 15)}) == [(99.0, 3.0)]
 
 
-def test_a_producer_that_cannot_start_is_an_error_with_its_exit_code(monkeypatch, eventually):
-    monkeypatch.setattr(_load_process, "MODULE", "conformance.absent_producer")
-    with Producer({}) as producer, pytest.raises(HarnessError, match="producer ended with exit code 1"):
-        eventually(lambda: producer.take() == ["never"])
+def test_what_a_producer_is_doing_is_told_while_it_does_it_and_ends_when_it_is_closed(monkeypatch, eventually):
+    """Each message is told once: what is counted while others are published, and the rest at the end."""
+    going, over = threading.Event(), threading.Event()
+
+    def publish(task, source, command, *, stop, tally):
+        for number in range(9):
+            at = command["base"] - 1.0 + number * 0.004
+            tally(Delivered(number, 0, 50 + number, at, at + 0.001))
+        going.set()
+        over.set() if stop() else over.wait(60)
+        tally(Delivered(9, 1, 7, command["base"], command["base"] + 0.01))
+        return tally.figures(published(10))
+
+    monkeypatch.setattr(_producers, "publish", publish)
+    monkeypatch.setattr(Task, "source", lambda _task: Numbered())
+    with Producer(replace(TASK, producers=1)) as producer:
+        eventually(lambda: producer.take() == [{"ready": True}])
+        producer.tell({"count": 10})
+        assert going.wait(60)
+        *ticks, sent = producer.take()
+        assert [tick["tick"][1] for tick in ticks] == [0, 9]
+        assert [offset for _, offset, _, _ in sent["sent"]] == list(range(50, 59))
+        over.set()
+        found = []
+        eventually(lambda: found.extend(producer.take()) or any("done" in event for event in found))
+    assert [tick["tick"][1] for tick in found if "tick" in tick] == [10]
+    assert [one for event in found for one in event.get("sent", ())] == [(1, 7, ANY, 1)]
+    owed = [50 + n for n in range(9) if n % 3 != 2] + [7 * 1]
+    assert (producer.acked, producer.owed, producer.ends) == (10, len(owed), {0: 59, 1: 8})
+    assert producer.samples == {(0, 52): (2, 0), (0, 56): (6, 0)}
 
 
-def test_a_producer_ends_when_it_is_closed(eventually):
-    request = {"format": FORMAT, "profile": "v7.1.6", "seed": 1, "partitions": 2, "level": 2, "every": 10, "pool": 10}
-    where = {"bootstrap": "127.0.0.1:1", "properties": {}, "prefix": "p", "names": {"": "none"}, "pattern": "", "used": False}
-    with Producer({**request, **where}) as producer:
+def test_a_producer_without_a_broker_fails_and_ends(monkeypatch, eventually):
+    with Producer(replace(TASK, producers=1, names={"": "none"})) as producer:
         seen = []
         eventually(lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60)
-        pid = producer.pid
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        monkeypatch.setitem(publish_paced.__kwdefaults__, "timeout_s", 1)
+        producer.tell({"count": 1})
+        with pytest.raises(HarnessError, match=r"no Kafka broker answers at 127\.0\.0\.1:1"):
+            eventually(lambda: producer.take() == ["never"])
 
 
 @pytest.fixture
@@ -461,7 +462,10 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
     assert (began, fed.take()) == ([{"count": 1_000, "batch": 1_000, "rate": 100.0}], [])
     batches.append(Batch(0, BEGAN + 1, BEGAN + 2, {0: (0, 100)}, 100, 100, 0, {}))
     monkeypatch.setattr(time, "time", lambda: BEGAN + 4.0)
-    assert fed.take() == [{"tick": [BEGAN + 4.0, 400], "marks": [[0, 0, BEGAN], [0, 999, BEGAN + 9.99]]}]
+    assert fed.take() == [
+        {"tick": [BEGAN + 4.0, 400]},
+        {"sent": [(0, unit, pytest.approx(BEGAN + unit / 100), 1) for unit in range(1_000)]},
+    ]
     monkeypatch.setattr(time, "time", lambda: BEGAN + 30.0)
     last, done = fed.take()
     assert (last["tick"], done["done"]["acked"], fed.acked) == ([BEGAN + 10.0, 1_000], 1_000, 1_000)

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from conformance.cases.catalogue import named_cases
-from conformance.engines.child import liars
 from conformance.rules import streams
 from conformance.rules.rules import Provenance, rules
 from conformance.rules.sources import fact, pages, read
@@ -13,6 +12,7 @@ from conformance.selftest.bench import of_cases
 from generators.errors import UnknownName
 from generators.recorded import store
 from generators.wire_format import FORMATS, get
+from spark_checks.liars.liar import liars
 
 PRODUCTS = ("canal", "debezium", "ticdc")
 KINDS = {

@@ -216,7 +216,7 @@ TOY: Format[Toy] = replace(
 )
 def test_what_templates_cannot_follow_the_writer_writes(trick: str, learned: bool) -> None:
     profile = Toy("1", trick=trick)
-    assert load.is_learned(TOY, profile) is learned
+    assert (load.why_not_learned(TOY, profile) is None) is learned
     found = list(bulk.messages(TOY, profile, 3, 0, 100))
     histories = [bulk.load_scenario(TOY, profile, 3, n).history for n in range(100)]
     expected = [written.message for history in histories for written in toy_write(history, profile, Layout())]

@@ -149,7 +149,7 @@ def test_load_of_every_format_is_what_its_writer_writes(name: str, chosen: str, 
     layout = Layout() if options is orders.DEFAULT else Layout("orders", 5)
     found = list(load.messages(fmt, profile, 3, units.start, len(units), layout=layout, options=options))
     assert found == written(fmt, profile, units, options, layout)
-    assert load.is_learned(fmt, profile, layout, options) is (f"{name}/{chosen}" not in UNLEARNED)
+    assert (load.why_not_learned(fmt, profile, layout, options) is None) is (f"{name}/{chosen}" not in UNLEARNED)
 
 
 def test_checksums_are_not_learned() -> None:

@@ -12,6 +12,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
 from generators.publishing._ledger import Delivered
+from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import (
     LARGEST_MESSAGE,
     Placed,
@@ -172,7 +173,7 @@ def test_unreachable_port_fails_in_bounded_time():
 
 def test_run_topics_are_unique_and_removed(kafka):
     assert run_topic_name() != run_topic_name()
-    with run_topic(kafka.bootstrap, 2, prefix="mine") as name:
+    with run_topic(Cluster(kafka.bootstrap, prefix="mine"), 2) as name:
         assert name.startswith("mine-")
         assert len(topics(kafka.bootstrap)[name].partitions) == 2
         resource = ConfigResource(ConfigResource.Type.TOPIC, name)

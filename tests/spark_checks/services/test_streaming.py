@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
@@ -20,7 +21,7 @@ from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
 from conformance.streams.told import Group
-from conformance.streams.written import Gapped
+from conformance.streams.written import Written
 from generators.garbage.nemesis import STAGES, named
 from generators.model import Column, Message, Table
 from generators.publishing.cluster import Cluster
@@ -197,7 +198,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     return make
 
 
-def kind_of_time(spark: SparkSession, topics: Gapped, name: str) -> set[int]:
+def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
     """The kinds of timestamps of a topic's records."""
     reader = spark.read.format("kafka").options(**topics.options).option("subscribe", name)
     return {row["timestampType"] for row in reader.load().select("timestampType").distinct().collect()}
@@ -221,7 +222,7 @@ def test_of_used_topics_only_committed_messages_count(
 ) -> None:
     group, request = asked(*streams_of)
     with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
-        used = Gapped(kafka.cluster, group, names, used=True)
+        used = Written(kafka.cluster, group, names, used=True)
         for stage in range(STAGES):
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
@@ -254,14 +255,25 @@ def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broke
     assert [bytes(row["value"]) for row in sorted(found, key=lambda row: row["offset"])] == values
 
 
+def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str) -> StreamingQuery:
+    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(order_of("ticdc-canal-json"), tuple(tables)))
+    return changes.writeStream.foreachBatch(keeper.add).option("checkpointLocation", f"{checkpoint}/query").start()
+
+
+def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
+    keeper = Keeper(spark, f"{checkpoint}/state", Materialiser(order_of("ticdc-canal-json")))
+    state = keeper.before(keeper.ids()[-1] + 1)
+    return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
+
+
 def test_a_level_three_of_ones_own_is_judged_by_its_rows(
     spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
     own, ours = ModuleType("own_tables"), importlib.import_module("spark_checks.decoders.ticdc_canal_json")
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)
-    monkeypatch.setattr(own, "materialise", streaming.materialise, raising=False)
-    monkeypatch.setattr(own, "materialised", streaming.materialised, raising=False)
+    monkeypatch.setattr(own, "materialise", materialise, raising=False)
+    monkeypatch.setattr(own, "materialised", materialised, raising=False)
     monkeypatch.setitem(sys.modules, "own_tables", own)
     streaming.handle(spark, {**request, "decoder": "own_tables"}, load)
     state = read_state(tmp_path / "tables" / "reference")

@@ -1,0 +1,54 @@
+"""Jobs of an engine, one after the other in a thread of their own."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from generators.errors import HarnessError
+
+T = TypeVar("T")
+
+
+class Jobs:
+    """The thread, whose whole life is within the context `around`; it ends behind the job that runs while it is closed."""
+
+    def __init__(self, name: str, around: AbstractContextManager[object]) -> None:
+        self.closed = False
+        self._around, self._closing = around, threading.Lock()
+        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self.thread.start()
+
+    def put(self, job: Callable[[], T]) -> Future[T]:
+        """The result of a job."""
+        future: Future[T] = Future()
+        with self._closing:
+            if self.closed:
+                future.set_exception(HarnessError("the engine is closed"))
+            else:
+                self._waiting.put((future, job))
+        return future
+
+    def close(self) -> bool:
+        """Cancels what waits; false if that was done before."""
+        with self._closing:
+            before, self.closed = self.closed, True
+            self._waiting.put(None)
+        return not before
+
+    def _serve(self) -> None:
+        with self._around:
+            while (asked := self._waiting.get()) is not None:
+                future, job = asked
+                if self.closed:
+                    future.cancel()
+                elif future.set_running_or_notify_cancel():
+                    try:
+                        future.set_result(job())
+                    except BaseException as error:  # noqa: BLE001 - the future carries it
+                        future.set_exception(error)

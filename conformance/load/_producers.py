@@ -1,0 +1,188 @@
+"""What publishes the messages of a load, as the load sees it: commands go in, events come out."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Final
+
+from conformance.brokers.guarded import Closing
+from conformance.engines.child import ChildEngine
+from conformance.engines.engine import ChildDied, DecodeRaised
+from conformance.load.source import COMMITTED_S, LAGS, TICK_S, TICKS, ProducerSource, Routes, Tally, Task, publish
+from generators.errors import HarnessError
+from generators.model import Message
+from generators.publishing.cluster import Cluster
+from generators.publishing.pacing import added_up
+from generators.publishing.transactions import ABORTED, Transactions
+
+OPEN_S: Final = 120.0
+ANSWER_S: Final = 30.0
+LAST_S: Final = 2.0
+"""Time limit of a publishing's end, once it is to stop."""
+
+
+class Publisher(Closing):
+    """The sums of all commands up to now: acknowledged messages, those that owe a row, their hash; the offset behind the last by
+    lane; and of sampled messages, by lane and offset, the unit and the ordinal there."""
+
+    def __init__(self) -> None:
+        self.acked = self.owed = self.places = 0
+        self.ends: dict[int, int] = {}
+        self.samples: dict[tuple[int, int], tuple[int, int]] = {}
+        self._base = self._width = 0.0
+        self._ticked = self._lagged = 0
+        self._interval = -math.inf
+
+    def _told(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        """A command with what its accounts need."""
+        self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
+        self._ticked, self._lagged, self._interval = 0, 0, -math.inf
+        thin = max(1, math.ceil(command["count"] / LAGS))
+        return {**command, "base": self._base, "width": self._width, "thin": thin}
+
+    def _news(self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float) -> list[dict[str, Any]]:
+        """Acknowledgements and times of sending that were not told yet, up to that time."""
+        ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
+        for place in sorted(one for one in counts if one > self._interval):
+            self._interval, self._ticked = place, self._ticked + counts[place]
+            ticks.append({"tick": [min(max(first, self._base + (place + 1) * self._width), ended), self._ticked]})
+        sent, self._lagged = lags[self._lagged :], len(lags)
+        return [*ticks, {"sent": sent}]
+
+    def _done(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The last events of a command, from the figures of its producers. Raises HarnessError."""
+        if stopped := [one["stopped"] for one in figures if one["stopped"]]:
+            raise HarnessError(stopped[0])
+        counts: dict[int, int] = {}
+        for one in figures:
+            for place, count in one["ticks"]:
+                counts[place] = counts.get(place, 0) + count
+            self.samples.update(((lane, offset), (unit, place)) for lane, offset, unit, place in one["samples"])
+            self.ends.update((lane, max(end, self.ends.get(lane, 0))) for lane, end in one["ends"])
+        busy = [one for one in figures if one["acknowledged"]]
+        began, first = (min((one[name] for one in busy), default=0.0) for name in ("began", "first"))
+        ended = max((one["ended"] for one in busy), default=0.0)
+        done = added_up(figures)
+        done |= {name: sum(one[name] for one in figures) for name in ("owed", "places")}
+        done |= {"acked": done["acknowledged"], "seconds": ended - began}
+        done["per_second"] = done["acked"] / (ended - began) if ended > began else 0.0
+        self.acked += done["acked"]
+        self.owed += done["owed"]
+        self.places += done["places"]
+        lags = [lag for one in figures for lag in one["lags"]]
+        return [*self._news(counts, lags, first, ended), {"done": done}]
+
+
+class Producer(Publisher):
+    """Threads of this process: one publishes, and where topics are `used` another aborts transactions."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self._task, self._routes, self._stopping = task, task.routes, threading.Event()
+        self._source: ProducerSource | None = None
+        self._tally: Tally | None = None
+        self._running: Future[dict[str, Any]] | None = None
+        self._making: Future[ProducerSource] | None = _begun(task.source)
+        if task.used:
+            _begun(partial(_aborting, task.cluster, self._routes, self._stopping))
+
+    def tell(self, command: Mapping[str, Any]) -> None:
+        """Begins a command."""
+        assert self._source is not None
+        told = self._told(command)
+        self._tally = tally = Tally(self._source, 1, told, self._task.every, self._routes.lanes)
+        self._running = _begun(partial(publish, self._task, self._source, told, stop=self._stopping.is_set, tally=tally))
+
+    def take(self) -> list[dict[str, Any]]:
+        """The events since the last call. Raises HarnessError if publishing failed."""
+        if self._making is not None:
+            if not self._making.done():
+                return []
+            self._source, self._making = self._making.result(), None
+            return [{"ready": True}]
+        if self._running is None or self._tally is None:
+            return []
+        if self._running.done():
+            running, self._running = self._running, None
+            return self._done([running.result()])
+        now = time.time()
+        # The thread goes on counting: what is looked at is copied at once, and intervals are over.
+        over = {place: count for place, count in self._tally.ticks.copy().items() if self._base + (place + 1) * self._width < now}
+        return self._news(over, self._tally.lags.copy(), self._tally.first_s, now)
+
+    def close(self) -> None:
+        """Ends the threads."""
+        self._stopping.set()
+        if self._running is not None:
+            # A broker that is gone answers later, or never: the thread ends with the process.
+            with contextlib.suppress(Exception):
+                self._running.result(LAST_S)
+
+
+def _begun(job: Callable[[], Any]) -> Future[Any]:
+    """The result of a job in a thread of its own."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(job())
+        except Exception as error:  # noqa: BLE001 - the future carries it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="cdc-producer", daemon=True).start()
+    return future
+
+
+def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
+    """Publishes unreadable messages to every partition in transactions that are aborted, until the end. A broker that is gone
+    ends it; the publishing tells of it."""
+    writer = Transactions(cluster)
+    while not stopping.wait(COMMITTED_S):
+        writer.send(Message(topic, number, None, ABORTED) for topic, number in routes.lanes)
+        writer.end(commit=False)
+
+
+class Executors(Publisher):
+    """Producers that are tasks of Spark, in the session of an engine. Raises UsageError if the session has no room for them
+    beside the decoder. Events come when a command is done: before that, only Spark knows what its tasks have published."""
+
+    def __init__(self, engine: ChildEngine, task: Task) -> None:
+        super().__init__()
+        self._engine, self._first, self._busy = engine, 0, False
+        self._events: list[dict[str, Any]] = [{"ready": True}]
+        self._ask("open", OPEN_S, task=asdict(task))
+
+    def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+        try:
+            return self._engine.ask("produce", {"do": what, **request}, limit_s).result()
+        except DecodeRaised as error:
+            raise HarnessError(f"publishing on executors failed: {error}") from None
+
+    def tell(self, command: Mapping[str, Any]) -> None:
+        """Begins a command. Raises HarnessError."""
+        self._ask("begin", **self._told(command), first=self._first)
+        self._first, self._busy = self._first + command["count"], True
+
+    def take(self) -> list[dict[str, Any]]:
+        """The events since the last call. Raises HarnessError if publishing failed, ChildDied if the session has ended."""
+        events, self._events = self._events, []
+        if self._busy and (answer := self._ask("status"))["done"]:
+            self._busy = False
+            events += self._done(answer["figures"])
+            events[-1]["done"]["cpu_s"] = sum(one["cpu_s"] for one in answer["figures"])
+        return events
+
+    def close(self) -> None:
+        """Ends the tasks."""
+        # A dead child has none; a request would start another child.
+        if self._engine.pid is not None:
+            asked = self._engine.ask("produce", {"do": "stop"}, ANSWER_S)
+            with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, TimeoutError):
+                asked.result(ANSWER_S)
