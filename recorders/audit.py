@@ -225,13 +225,18 @@ def _plain(found: Any) -> Any:
     return [_plain(item) for item in found] if isinstance(found, list) else found
 
 
+def _at(found: Any, path: Iterable[str]) -> Any:
+    """The member at a path; None if there is none."""
+    for name in path:
+        found = dict(found).get(name) if isinstance(found, _Members) else None
+    return found
+
+
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
     """Topic and kind of a record: equal for records that could be the same."""
     found = parsed(value)
     for path in shape.kind:
-        here = found
-        for name in path:
-            here = dict(here).get(name) if isinstance(here, _Members) else None
+        here = _at(found, path)
         if isinstance(here, str):
             return topic, path[-1] if path[-1] == "ddl" else here
     return topic, "none" if value is None else "other"
@@ -286,22 +291,15 @@ def suffix(number: int) -> str:
 
 def named_in_sql(found: Any) -> int | None:
     """The scenario's number in the statement of a record without a table's name."""
-    members = dict(found) if isinstance(found, _Members) else {}
-    members = dict(members["payload"]) if isinstance(members.get("payload"), _Members) else members
-    hit = _QUOTED_SUFFIX.search(members["ddl"]) if isinstance(members.get("ddl"), str) else None
-    return int(hit[1]) if hit else None
+    texts = (_at(found, ("payload", "ddl")), _at(found, ("ddl",)))
+    hits = (_QUOTED_SUFFIX.search(text) for text in texts if isinstance(text, str))
+    return next((int(hit[1]) for hit in hits if hit), None)
 
 
 def number_of(record: ProducedRecord) -> int | None:
     """The scenario's number in the name of a record's table; None when the record has no such table."""
     found = parsed(record.value)
-    names = [record.topic]
-    for path in _TABLE_PATHS:
-        here = found
-        for name in path:
-            here = dict(here).get(name) if isinstance(here, _Members) else None
-        if isinstance(here, str):
-            names.append(here)
+    names = [record.topic, *(name for path in _TABLE_PATHS if isinstance(name := _at(found, path), str))]
     hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
     found_in_names = next((int(hit[1]) for hit in hits), None)
     # A statement that the product does not take to pieces names its table in its text alone.

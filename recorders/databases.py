@@ -169,19 +169,6 @@ class Database(ABC):
                 return user
         raise HarnessError(f"no unprivileged user for the server: none of {', '.join(self.users)} is there")
 
-    def _setup(self, command: Sequence[str]) -> None:
-        """Runs a command that prepares the folder."""
-        try:
-            ran = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=120, check=False, cwd=self.directory
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise HarnessError(f"{command[0]} does not run: {error}") from error
-        if ran.returncode != 0:
-            raise HarnessError(
-                f"{Path(command[0]).name} ended with exit code {ran.returncode}: {(ran.stderr or ran.stdout)[-600:]}"
-            )
-
     def _serve(self, command: Sequence[str]) -> None:
         """Starts the server and waits until it answers."""
         with (self.directory / "log").open("ab") as log:
@@ -198,6 +185,23 @@ class Database(ABC):
                 tail = "\n".join(f"  {line[:300]}" for line in log(errors="replace").splitlines()[-_LOG_LINES:])
                 raise HarnessError(f"the {type(self).__name__} server did not start. The end of its log:\n{tail}")
             time.sleep(0.2)
+
+
+def _ran(command: Sequence[str], what: str, folder: Path | None = None) -> str:
+    """What a command prints. Raises HarnessError if it does not run, or ends with an error."""
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False, cwd=folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HarnessError(f"{what} does not run: {error}") from error
+    if ran.returncode != 0:
+        raise HarnessError(f"{what} ended with exit code {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-600:]}")
+    return ran.stdout + ran.stderr
+
+
+def _release(server: Sequence[str], option: str = "--version") -> str:
+    """The number of a server's release."""
+    hit = re.search(r"(?:Ver|PostgreSQL\)) (\d[\d.]*)", _ran([*server, *option.split()], server[0]))
+    return hit[1] if hit else "?"
 
 
 def _program(name: str, package: str, folders: Iterable[Path] = ()) -> str:
@@ -259,20 +263,15 @@ class MariaDb(_MySqlLike):
         (here / "server.cnf").chmod(0o644)
         self.note("preparing a MariaDB")
         normal = ("--auth-root-authentication-method=normal", f"--datadir={here}/data")
-        self._setup([*install, *normal, *((f"--user={user}",) if user else ())])
+        _ran([*install, *normal, *((f"--user={user}",) if user else ())], install[0], here)
         self._serve([*server, file])
         self._fill("")
-        self.version = f"MariaDB {self._version(server)}"
+        self.version = f"MariaDB {_release(server, '--no-defaults --version')}"
 
     def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
         """The command that fills the data folder, with the option `file`, the server, and options of this server."""
         server = _program("mariadbd", "mariadb-server")
         return [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"], [server], {}
-
-    def _version(self, server: list[str]) -> str:
-        ran = subprocess.run([*server, "--no-defaults", "--version"], capture_output=True, text=True, timeout=30, check=False)
-        hit = re.search(r"Ver (\d[\d.]*)", ran.stdout)
-        return hit[1] if hit else "?"
 
     def client(self) -> list[str]:
         """The command line of `mariadb`."""
@@ -348,15 +347,7 @@ class MySqlContainer(_MySqlLike):
         self.version = f"MySQL of the image {self._image}"
 
     def _call(self, *arguments: str) -> str:
-        try:
-            ran = subprocess.run(
-                ["docker", *arguments], capture_output=True, text=True, errors="replace", timeout=300, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise HarnessError(f"docker {arguments[0]} does not run: {error}") from error
-        if ran.returncode != 0:
-            raise HarnessError(f"docker {arguments[0]} ended with exit code {ran.returncode}: {ran.stderr.strip()[:400]}")
-        return ran.stdout + ran.stderr
+        return _ran(["docker", *arguments], f"docker {arguments[0]}")
 
     def _ended(self) -> int | None:
         running = self._call("inspect", "--format", "{{.State.Running}}", self._container).strip()
@@ -400,7 +391,7 @@ class PostgreSql(Database):
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user else []
         self.note("preparing a PostgreSQL")
         fixed = ("--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", f"--username={USER}", "--no-sync", "--no-instructions")
-        self._setup([*as_user, initdb, f"--pgdata={here}/data", *fixed])
+        _ran([*as_user, initdb, f"--pgdata={here}/data", *fixed], initdb, here)
         options = {
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
@@ -424,9 +415,7 @@ class PostgreSql(Database):
             f"CREATE PUBLICATION {PUBLICATION} FOR ALL TABLES",
             f"SELECT pg_create_logical_replication_slot('{SLOT}', 'pgoutput')",
         )
-        ran = subprocess.run([server, "--version"], capture_output=True, text=True, timeout=30, check=False)
-        hit = re.search(r"\d[\d.]*", ran.stdout)
-        self.version = f"PostgreSQL {hit[0] if hit else '?'}"
+        self.version = f"PostgreSQL {_release([server])}"
 
     def client(self) -> list[str]:
         """The command line of `psql`."""

@@ -85,8 +85,6 @@ class Product:
 
     def profile(self, release: str, options: tuple[str, ...]) -> Profile:
         """The profile under audit; the default release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
-        import importlib
-
         release = release or self.releases[0]
         if release not in self.releases:
             known = [p.release for p in self.wire_format.profiles]
@@ -96,9 +94,8 @@ class Product:
         for option in options:
             if option in self.refused:
                 raise UsageError(f"{self.name} with option {option} cannot be recorded: {self.refused[option]}")
-        made = importlib.import_module(type(self.wire_format.profiles[0]).__module__.removesuffix(".profiles")).profile
-        profile = made(release, *options)
-        assert isinstance(profile, Profile)
+        assert self.wire_format.build is not None
+        profile: Profile = self.wire_format.build(release, *options)
         return profile
 
     def record(self, profile: Profile, database: Database, note: Note) -> list[ProducedRecord]:

@@ -176,7 +176,7 @@ def _postgresql_text(type: SourceType, value: Value) -> str | None:
         case Logical.BINARY, bytes():
             return postgresql_text.bytea_text(value)
         case Logical.DATE, _:
-            return postgresql_text.date_text(value)  # type: ignore[arg-type]
+            return mysql.date_text(value)  # type: ignore[arg-type]
         case Logical.DATETIME, int():
             return postgresql_text.timestamp_text(value)
         case Logical.TIMESTAMP, int():

@@ -14,8 +14,7 @@ from typing import Final
 from conformance.brokers.jars import LOGGING, Bundle, Note, jars_of, require_java
 from generators.errors import HarnessError
 from scoreboard.judging import JAVA, JVM, path_of, run_compiler
-from scoreboard.readers import READERS
-from scoreboard.readers.reader import JACKSON
+from scoreboard.readers import JACKSON, READERS
 from scoreboard.record import FAULTS, Fault, faults
 
 TEMPLATES: Final = JAVA / "reproduce"

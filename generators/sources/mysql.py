@@ -130,43 +130,20 @@ TYPES: Final[Mapping[str, SourceType]] = {
     **{f"unsigned-{n}": integer(n, unsigned=True) for n in _BITS},
     "int-zerofill": integer("int", zerofill=True),
     "bool": boolean(),
-    "decimal-10-0": decimal(10, 0),
-    "decimal-10-2": decimal(10, 2),
-    "decimal-10-4": decimal(10, 4),
-    "decimal-4-4": decimal(4, 4),
-    "decimal-20-10": decimal(20, 10),
-    "decimal-38-10": decimal(38, 10),
-    "decimal-65-30": decimal(65, 30),
+    **{f"decimal-{p}-{s}": decimal(p, s) for p, s in ((10, 0), (10, 2), (10, 4), (4, 4), (20, 10), (38, 10), (65, 30))},
     "unsigned-decimal-5-2": decimal(5, 2, unsigned=True),
     "float": real("float"),
     "double": real("double"),
     "unsigned-double": real("double", unsigned=True),
-    "bit-1": bit(1),
-    "bit-8": bit(8),
-    "bit-63": bit(63),
-    "bit-64": bit(64),
+    **{f"bit-{length}": bit(length) for length in (1, 8, 63, 64)},
     "char": text("char", 16),
     "varchar": text("varchar", 255),
-    "tinytext": text("tinytext"),
-    "text": text("text"),
-    "mediumtext": text("mediumtext"),
-    "longtext": text("longtext"),
+    **{n: text(n) for n in _TEXT_LIMIT},
     "binary": binary("binary", 4),
     "varbinary": binary("varbinary", 64),
-    "tinyblob": binary("tinyblob"),
-    "blob": binary("blob"),
-    "mediumblob": binary("mediumblob"),
-    "longblob": binary("longblob"),
+    **{n: binary(n) for n in ("tinyblob", "blob", "mediumblob", "longblob")},
     "date": temporal("date"),
-    "datetime-0": temporal("datetime"),
-    "datetime-3": temporal("datetime", 3),
-    "datetime-6": temporal("datetime", 6),
-    "timestamp-0": temporal("timestamp"),
-    "timestamp-3": temporal("timestamp", 3),
-    "timestamp-6": temporal("timestamp", 6),
-    "time-0": temporal("time"),
-    "time-3": temporal("time", 3),
-    "time-6": temporal("time", 6),
+    **{f"{n}-{fsp}": temporal(n, fsp) for n in ("datetime", "timestamp", "time") for fsp in (0, 3, 6)},
     "year": year(),
     "enum": enum_of("a", "b", "c"),
     "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "", "汉字", "MixedCase"),
@@ -216,23 +193,23 @@ def fits(source_type: SourceType, value: Value) -> bool:
             return isinstance(value, dt.date | ZeroDate)
         case Logical.DATETIME:
             if isinstance(value, ZeroDate):
-                return value.micros % _step(source_type.fsp) == 0
+                return value.micros % step(source_type.fsp) == 0
             return (
                 type(value) is int
                 and wall("0001-01-01") <= value < wall("9999-12-31") + DAY
-                and value % _step(source_type.fsp) == 0
+                and value % step(source_type.fsp) == 0
             )
         case Logical.TIMESTAMP:
             if isinstance(value, ZeroDate):
                 return value == ZeroDate()
-            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % _step(source_type.fsp) == 0
+            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % step(source_type.fsp) == 0
         case Logical.TIME:
-            return type(value) is int and abs(value) <= TIME_LIMIT and value % _step(source_type.fsp) == 0
+            return type(value) is int and abs(value) <= TIME_LIMIT and value % step(source_type.fsp) == 0
         case Logical.JSON:
             return isinstance(value, Json)
 
 
-def _step(fsp: int) -> int:
+def step(fsp: int) -> int:
     """Microseconds in the last of `fsp` fraction digits."""
     return int(10 ** (6 - fsp))
 
@@ -257,9 +234,8 @@ def value_class(type: SourceType, value: Value) -> str:
     date, datetime, timestamp: zero, partial-zero, whole, millis, micros;
     time: negative, over-24h, micros, millis, plain; json: null-literal, number, string, object, array, bool.
     """
-    match type.logical:
-        case Logical.INT:
-            assert isinstance(value, int)
+    match type.logical, value:
+        case Logical.INT, int():
             if value == 0:
                 return "zero"
             if type.unsigned and value > (type.high or 0) >> 1:
@@ -267,50 +243,45 @@ def value_class(type: SourceType, value: Value) -> str:
             if abs(value) > 1 << 53:
                 return "beyond-double"
             return "negative" if value < 0 else "plain"
-        case Logical.DECIMAL:
-            assert isinstance(value, Decimal)
+        case Logical.DECIMAL, Decimal():
             if (type.precision or 0) > 38:
                 return "wide"
             return "long" if len(value.as_tuple().digits) > 15 else "plain"
-        case Logical.FLOAT | Logical.DOUBLE:
-            assert isinstance(value, float)
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
             if value == 0:
                 return "negative-zero" if str(value).startswith("-") else "zero"
             if not 1e-3 <= abs(value) < 1e7:
                 return "exponent"
             return "integral" if value.is_integer() else "fraction"
-        case Logical.BIT | Logical.SET:
-            assert isinstance(value, int)
+        case ((Logical.BIT | Logical.SET), int()):
             return "zero" if value == 0 else "over-signed" if value >> 63 else "plain"
-        case Logical.ENUM:
+        case Logical.ENUM, _:
             return "empty" if value == 0 else "plain"
-        case Logical.YEAR:
+        case Logical.YEAR, _:
             return "zero" if value == 0 else "plain"
-        case Logical.TEXT:
-            assert isinstance(value, str)
+        case Logical.TEXT, str():
             return _text_class(value)
-        case Logical.BINARY:
-            assert isinstance(value, bytes)
+        case Logical.BINARY, bytes():
             return _binary_class(value)
-        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP:
-            if isinstance(value, ZeroDate):
-                return "zero" if (value.year, value.month, value.day) == (0, 0, 0) else "partial-zero"
-            return "whole" if isinstance(value, dt.date) else _fraction_class(value)
-        case Logical.TIME:
-            assert isinstance(value, int)
+        case _, ZeroDate():
+            return "zero" if (value.year, value.month, value.day) == (0, 0, 0) else "partial-zero"
+        case _, dt.date():
+            return "whole"
+        case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
+            return _fraction_class(value)
+        case Logical.TIME, int():
             if value < 0:
                 return "negative"
             if value >= DAY:
                 return "over-24h"
             fraction = _fraction_class(value)
             return "plain" if fraction == "whole" else fraction
-        case Logical.JSON:
-            assert isinstance(value, Json)
+        case _, Json():
             return _json_class(value.value)
+    raise TypeError(f"{value!r:.80} is no {type.key}")
 
 
-def _fraction_class(value: Value) -> str:
-    assert isinstance(value, int)
+def _fraction_class(value: int) -> str:
     return "micros" if value % 1000 else "millis" if value % MICROS else "whole"
 
 
@@ -431,8 +402,8 @@ def _decimal_boundaries(type: SourceType) -> dict[str, Value]:
 
 
 def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
-    step = _step(type.fsp)
-    last = MICROS - step
+    unit = step(type.fsp)
+    last = MICROS - unit
     if type.logical is Logical.DATE:
         return {
             "zero": ZeroDate(),
@@ -450,12 +421,12 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "min": -TIME_LIMIT,
             "max": TIME_LIMIT,
             "hundred-hours": (100 * 3600 + 62) * MICROS,
-            "last-of-day": DAY - step,
+            "last-of-day": DAY - unit,
             "one-day": DAY,
             "minus-one-second": -MICROS,
         }
         if type.fsp:
-            values |= {"minus-one-unit": -step, "one-unit": step, "fraction": wall("1970-01-01 10:20:30") + 120_000}
+            values |= {"minus-one-unit": -unit, "one-unit": unit, "fraction": wall("1970-01-01 10:20:30") + 120_000}
         return dict(values)
     if type.logical is Logical.DATETIME:
         return {
@@ -464,7 +435,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "min": wall("1000-01-01 00:00:00"),
             "max": wall("9999-12-31 23:59:59") + last,
             "leap-day": wall("2024-02-29 23:59:59") + last,
-            "one-unit": wall("2024-01-01 00:00:00") + step,
+            "one-unit": wall("2024-01-01 00:00:00") + unit,
             "spring-gap": wall("2024-03-10 02:30:00"),
             "midnight": wall("2024-03-11 00:00:00"),
         }
@@ -472,7 +443,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
         "zero": ZeroDate(),
         "min": TIMESTAMP_MIN,
         "max": TIMESTAMP_MAX - 999_999 + last,
-        "one-unit": wall("2024-01-01 00:00:00") + step,
+        "one-unit": wall("2024-01-01 00:00:00") + unit,
         "plain": wall("2024-06-15 12:34:56") + last,
         "autumn-first": wall("2024-11-03 05:30:00"),
         "autumn-second": wall("2024-11-03 06:30:00"),

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, DdlAction, to_float32
+from generators.sources.mysql import DAY, DdlAction, step, to_float32
 from generators.sources.postgresql_text import inet_text, interval_parts, interval_text, timetz_parts, timetz_text
 from generators.sources.postgresql_values import (
     NUMERIC_DIGITS,
@@ -40,7 +40,6 @@ from generators.sources.postgresql_values import (
     TIMESTAMPTZ_MAX,
     TIMESTAMPTZ_MIN,
     candidates,
-    step,
     unconstrained,
 )
 
@@ -217,33 +216,23 @@ _ELEMENTS: Final[Mapping[str, Logical]] = {
 
 TYPES: Final[Mapping[str, SourceType]] = {
     **{n: integer(n) for n in _BYTES},
-    "numeric-10-2": numeric(10, 2),
-    "numeric-20-0": numeric(20, 0),
-    "numeric-38-10": numeric(38, 10),
-    "numeric-65-30": numeric(65, 30),
+    **{f"numeric-{p}-{s}": numeric(p, s) for p, s in ((10, 2), (20, 0), (38, 10), (65, 30))},
     "numeric": numeric(),
     "money": money(),
     "real": real("real"),
     "double-precision": real("double precision"),
     "boolean": boolean(),
-    "bit-1": bit(1),
-    "bit-8": bit(8),
-    "bit-64": bit(64),
+    **{f"bit-{length}": bit(length) for length in (1, 8, 64)},
     "varbit-63": bit(63, varying=True),
     "char": text("char", 16),
     "varchar": text("varchar", 255),
     "text": text("text"),
     "bytea": bytea(),
     "date": temporal("date"),
-    "time-0": temporal("time", 0),
-    "time-3": temporal("time", 3),
-    "time-6": temporal("time", 6),
+    **{f"time-{fsp}": temporal("time", fsp) for fsp in (0, 3, 6)},
     "timetz": temporal("timetz"),
-    "timestamp-0": temporal("timestamp", 0),
-    "timestamp-3": temporal("timestamp", 3),
-    "timestamp-6": temporal("timestamp", 6),
-    "timestamptz-0": temporal("timestamptz", 0),
-    "timestamptz-6": temporal("timestamptz", 6),
+    **{f"timestamp-{fsp}": temporal("timestamp", fsp) for fsp in (0, 3, 6)},
+    **{f"timestamptz-{fsp}": temporal("timestamptz", fsp) for fsp in (0, 6)},
     "interval": temporal("interval"),
     "enum": enum_of("sad", "ok", "happy"),
     "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "back\\slash", "汉字", "MixedCase"),

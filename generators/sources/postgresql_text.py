@@ -17,11 +17,6 @@ from generators.sources import mysql
 from generators.sources.mysql import EPOCH, MICROS, to_float32
 
 
-def date_text(value: dt.date) -> str:
-    """`YYYY-MM-DD`."""
-    return mysql.date_text(value)
-
-
 def _trimmed(text_: str) -> str:
     return text_.rstrip("0").rstrip(".") if "." in text_ else text_
 

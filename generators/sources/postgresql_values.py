@@ -12,7 +12,7 @@ from typing import Final
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql
-from generators.sources.mysql import DAY, MICROS, to_float32, wall
+from generators.sources.mysql import DAY, MICROS, step, to_float32, wall
 from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
@@ -27,11 +27,6 @@ TIMESTAMP_MAX: Final = wall("9999-12-31 23:59:59.999999")
 TIMESTAMPTZ_MIN: Final = TIMESTAMP_MIN + DAY
 TIMESTAMPTZ_MAX: Final = TIMESTAMP_MAX - DAY
 """A day less at both ends, so that the year has four digits in every time zone."""
-
-
-def step(fsp: int) -> int:
-    """Microseconds in the last of `fsp` fraction digits."""
-    return int(10 ** (6 - fsp))
 
 
 def unconstrained(type: SourceType) -> bool:

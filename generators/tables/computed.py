@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from generators.model import Column, History, Logical, Row, RowChange, RowImages, SchemaChange, SourceType, Table, Value
-from generators.tables.ddl_text import SQLGLOT
-from generators.tables.schema import DIALECTS, UserTable, place
+from generators.tables.ddl_text import column_of, expression
+from generators.tables.schema import UserTable, place
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -30,22 +29,11 @@ class _Unknown(Exception):
     """The value is not computed."""
 
 
-@cache
-def _tree(text: str, dialect: str) -> exp.Expr:
-    import sqlglot
-    from sqlglot.errors import SqlglotError
-
-    try:
-        return sqlglot.parse_one(text, dialect=SQLGLOT[DIALECTS[dialect]])
-    except SqlglotError as error:
-        raise _Unknown from error
-
-
 def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
     """Whether the expression of a generated column can be computed, tried on sample values of the columns' types."""
     witness = {one.name: _witness(one.type) for one in table.columns}
     try:
-        _assigned(column.type, _value(_tree(text, dialect), table, witness))
+        _assigned(column.type, _value(expression(text, dialect), table, witness))
     except _Unknown:
         return False
     return True
@@ -78,7 +66,7 @@ def _assigned(type: SourceType, value: object) -> object:
     raise _Unknown
 
 
-def _value(node: exp.Expr, table: Table, row: Mapping[str, object]) -> object:
+def _value(node: exp.Expr | None, table: Table, row: Mapping[str, object]) -> object:
     """The value of an expression on a row. Raises _Unknown."""
     from sqlglot import exp
 
@@ -124,11 +112,11 @@ def _value(node: exp.Expr, table: Table, row: Mapping[str, object]) -> object:
 
 
 def _held(name: str, table: Table, row: Mapping[str, object]) -> object:
-    same = [c for c in table.columns if c.name == name] or [c for c in table.columns if c.name.lower() == name.lower()]
-    if not same or same[0].name not in row:
+    column = column_of(table, name)
+    if not column or column.name not in row:
         raise _Unknown
-    value = row[same[0].name]
-    known = isinstance(_witness(same[0].type), int | Decimal | str)
+    value = row[column.name]
+    known = isinstance(_witness(column.type), int | Decimal | str)
     if isinstance(value, Decimal) and not value.is_finite():
         raise _Unknown
     # A value of another type can only be copied.
@@ -199,7 +187,7 @@ def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, 
             continue
         column = user.table.column(name)
         try:
-            found = _value(_tree(text, dialect), user.table, made)
+            found = _value(expression(text, dialect), user.table, made)
             value = found.value if isinstance(found, _Copy) else _assigned(column.type, found)
         except (_Unknown, InvalidOperation):
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from generators.sources import postgresql
@@ -89,9 +89,9 @@ class DdlReader:
         thing = " ".join(what[1].lower().split()) if what else ""
         script.note(span.start, end, f"left out: no histories of a {thing}" if what else "statement left out: not understood")
 
-    def place(self, cursor: Cursor) -> Place:
-        """The table whose name comes next."""
-        *qualifier, name = cursor.names()
+    def place(self, cursor: Cursor, names: Sequence[str] = ()) -> Place:
+        """The table of that name, else of the one that comes next."""
+        *qualifier, name = names or cursor.names()
         if self.mysql:
             return qualifier[-1] if qualifier else self.home(cursor), None, name
         return self.home(cursor), qualifier[-1] if qualifier else self.path, name
@@ -190,26 +190,13 @@ class DdlReader:
             *names, column = cursor.names()
             if not names:
                 raise cursor.wrong("a table's column")
-            *qualifier, table = names
-            draft = self.drafts.get((self.home(cursor), qualifier[-1] if qualifier else self.path, table))
+            draft = self.drafts.get(self.place(cursor, names))
         cursor.expect("IS")
         text = "" if cursor.next_is("NULL") else cursor.take().text
         if draft and column:
             draft.change(column, comment=text)
         elif draft:
             draft.comment = text
-
-    def create_type(self, cursor: Cursor) -> None:
-        """CREATE TYPE."""
-        self.types.enum(cursor)
-
-    def alter_type(self, cursor: Cursor) -> None:
-        """ALTER TYPE."""
-        self.types.label(cursor)
-
-    def create_domain(self, cursor: Cursor) -> None:
-        """CREATE DOMAIN."""
-        self.types.domain(cursor)
 
     def schema(self) -> Schema:
         """The tables after the last statement."""
@@ -227,8 +214,8 @@ _STATEMENTS: Final[tuple[tuple[re.Pattern[str], Callable[[DdlReader, Cursor], No
         (r"create\s+(?:unique\s+|fulltext\s+|spatial\s+)?index\b", DdlReader.create_index),
         (r"drop\s+table\b", DdlReader.drop_table),
         (r"comment\s+on\s+(?:table|column)\b", DdlReader.comment),
-        (r"create\s+type\b", DdlReader.create_type),
-        (r"alter\s+type\b", DdlReader.alter_type),
-        (r"create\s+domain\b", DdlReader.create_domain),
+        (r"create\s+type\b", lambda reader, cursor: reader.types.enum(cursor)),
+        (r"alter\s+type\b", lambda reader, cursor: reader.types.label(cursor)),
+        (r"create\s+domain\b", lambda reader, cursor: reader.types.domain(cursor)),
     )
 )

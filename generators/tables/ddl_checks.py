@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from generators.model import Column, Logical, SourceType, Table, Value
 from generators.sources import registry as sources
-from generators.tables.ddl_text import SQLGLOT
+from generators.tables.ddl_text import column_of, expression
 from generators.tables.ddl_types import literal_value
-from generators.tables.schema import DIALECTS, Check
+from generators.tables.schema import Check
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -33,12 +33,8 @@ def checks_of(table: Table, dialect: str, text: str, value_column: str, note: Ca
 
     `value_column` is the column that VALUE of a domain's condition stands for.
     """
-    import sqlglot
-    from sqlglot.errors import SqlglotError
-
-    try:
-        condition = sqlglot.parse_one(text, dialect=SQLGLOT[DIALECTS[dialect]])
-    except SqlglotError:
+    condition = expression(text, dialect)
+    if condition is None:
         note("left out: not understood")
         return []
     checks: dict[str, Check] = {}
@@ -120,11 +116,9 @@ class _Reading:
         if not isinstance(node, exp.Column):
             return None
         name = self.value_column if self.value_column and node.name.lower() == "value" else node.name
-        same = [c for c in self.table.columns if c.name == name] or [
-            c for c in self.table.columns if c.name.lower() == name.lower()
-        ]
+        same = column_of(self.table, name)
         # a cast of anything but a text may change the value
-        return same[0] if same and (not cast or same[0].type.logical is Logical.TEXT) else None
+        return same if same and (not cast or same.type.logical is Logical.TEXT) else None
 
     def _choices(self, side: exp.Expr, constants: list[exp.Expr]) -> Check | None:
         column = self._column(side)

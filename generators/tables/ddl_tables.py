@@ -10,8 +10,7 @@ from generators.model import Column, Index, Table
 from generators.tables.computed import computable
 from generators.tables.ddl_checks import checks_of
 from generators.tables.ddl_text import Cursor, Script
-from generators.tables.schema import Check, ForeignKey, Note, Place, Schema, UserTable, place
-from generators.tables.user_values import unique_keys
+from generators.tables.schema import Check, ForeignKey, Note, Place, Schema, UserTable, place, referred
 
 
 @dataclass(slots=True)
@@ -132,8 +131,7 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
 def _computed(user: UserTable, users: list[UserTable], draft: Draft, dialect: str) -> tuple[tuple[str, str], ...]:
     """The generated columns that can be computed, in the table's order; the others are noted. A column of a key is not computed,
     since rows have free keys before they have their values."""
-    keys = {name for key in unique_keys(user.table) for name in key} | {n for key in user.foreign_keys for n in key.columns}
-    keys |= {n for one in users for key in one.foreign_keys if key.parent == draft.place for n in key.parent_columns}
+    keys = user.identifying | user.referring | referred(users, draft.place)
     found = []
     for column in user.table.columns:
         pending = draft.generated.get(column.name) if column.generated else None

@@ -9,10 +9,15 @@ import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Self
+from functools import cache
+from typing import TYPE_CHECKING, Final, Self
 
 from generators.errors import UsageError
+from generators.model import Column, Table
 from generators.tables.schema import DIALECTS, Note
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _OPENED: Final = {
     "mysql": re.compile(r"/\*!\d{0,6}"),
@@ -189,6 +194,24 @@ class Script:
 
 SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
 """sqlglot's name of each source's dialect."""
+
+
+@cache
+def expression(text: str, dialect: str) -> exp.Expr | None:
+    """The tree of an expression; None for a text that is none."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.parse_one(text, dialect=SQLGLOT[DIALECTS[dialect]])
+    except SqlglotError:
+        return None
+
+
+def column_of(table: Table, name: str) -> Column | None:
+    """The column that a name in an expression means."""
+    same = [c for c in table.columns if c.name == name] or [c for c in table.columns if c.name.lower() == name.lower()]
+    return same[0] if same else None
 
 
 def _opened(text: str, dialect: str) -> str:

@@ -25,7 +25,7 @@ from generators.model import (
 )
 from generators.sources import registry as sources
 from generators.tables.schema import ForeignKey, UserTable, place
-from generators.tables.user_values import Values, identity, unique_keys
+from generators.tables.user_values import Values, identity
 
 ADDED = "added"
 """The column that a drawn statement adds."""
@@ -46,7 +46,7 @@ class Live:
     def free(self, which: int, row: Row, but: Row | None = None) -> bool:
         """Whether no other row has a unique key of the row."""
         others = [other for other in self.rows[which] if other is not but]
-        for key in unique_keys(self.tables[which]):
+        for key in self.users[which].unique_keys:
             own = identity(key, row)
             if own is not None and any(identity(key, other) == own for other in others):
                 return False
@@ -85,7 +85,7 @@ class Live:
             if self.free(which, row):
                 return row
             fixed = {name for key, _ in self.keys[which] for name in key.columns}
-            for name in {name for key in unique_keys(user.table) for name in key} - fixed:
+            for name in user.identifying - fixed:
                 pool = self.values.pool(user, user.table.column(name))
                 row[name] = pool[number % len(pool)]
         return None
@@ -152,7 +152,7 @@ class Live:
                 after[column.name] = self._drawn(draw, user, column)
         changed = any(after[name] != row[name] for key, _ in self.keys[which] for name in key.columns)
         if (changed and not self._refer(draw, which, after, row)) or not self.free(which, after, row):
-            after |= {name: row[name] for key in unique_keys(user.table) for name in key}
+            after |= {name: row[name] for name in user.identifying}
             after |= {name: row[name] for key, _ in self.keys[which] for name in key.columns}
         after |= {name: row[name] for name in kept}
         before = dict(row)

@@ -7,8 +7,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import ModuleType
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -40,12 +39,14 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A family of databases: its driver, its port, its client's own variable of the password, and how tables are asked for."""
+    """A family of databases: its driver, port, client's variable of the password, and how tables are asked for. `database` is the
+    driver's name of the database, `options` are its other options."""
 
     module: str
     port: int
     variable: str
-    connect: Callable[[ModuleType, Address, str | None], Any]
+    database: str
+    options: Mapping[str, Any]
     script: Callable[[Query, Address], Iterator[str]]
 
 
@@ -84,7 +85,9 @@ def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, st
         ) from None
     password = environment.get(PASSWORD) or environment.get(kind.variable)
     try:
-        with contextlib.closing(kind.connect(driver, where, password)) as connection:
+        place = {"host": where.host, "port": where.port, "user": where.user, kind.database: where.database}
+        opened = driver.connect(**place, password=password, connect_timeout=_TIMEOUT_S, **kind.options)
+        with contextlib.closing(opened) as connection:
 
             def query(sql: str) -> Sequence[Sequence[Any]]:
                 with contextlib.closing(connection.cursor()) as cursor:
@@ -97,24 +100,6 @@ def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, st
         said = str(error).strip()
         said = said.replace(password, "***") if password else said
         raise HarnessError(f"{where} cannot be read: {said}") from None
-
-
-# MySQL, MariaDB, TiDB
-
-
-def _mysql_connect(driver: ModuleType, where: Address, password: str | None) -> Any:
-    # bytes, since the default of a binary column may be no text
-    return driver.connect(
-        host=where.host,
-        port=where.port,
-        user=where.user,
-        password=password or "",
-        database=where.database,
-        charset="utf8mb4",
-        use_unicode=False,
-        connect_timeout=_TIMEOUT_S,
-        read_timeout=_TIMEOUT_S,
-    )
 
 
 def _mysql_script(query: Query, where: Address) -> Iterator[str]:
@@ -130,29 +115,21 @@ def _mysql_script(query: Query, where: Address) -> Iterator[str]:
             yield f"CREATE {kind} {mysql.quote(name)}"
 
 
-# PostgreSQL
-
-
-def _postgresql_connect(driver: ModuleType, where: Address, password: str | None) -> Any:
-    return driver.connect(
-        host=where.host,
-        port=where.port,
-        user=where.user,
-        password=password,
-        dbname=where.database,
-        connect_timeout=_TIMEOUT_S,
-        autocommit=True,
-        client_encoding="utf8",
-        options="-c default_transaction_read_only=on -c statement_timeout=60000",
-    )
-
-
-_MYSQL: Final = Kind("pymysql", 3306, "MYSQL_PWD", _mysql_connect, _mysql_script)
-_POSTGRESQL: Final = Kind("psycopg", 5432, "PGPASSWORD", _postgresql_connect, lambda query, where: script(query, where.database))
+# Bytes, since the default of a binary column may be no text.
+_MYSQL_OPTIONS: Final = {"charset": "utf8mb4", "use_unicode": False, "read_timeout": _TIMEOUT_S}
+_MYSQL: Final = Kind("pymysql", 3306, "MYSQL_PWD", "database", _MYSQL_OPTIONS, _mysql_script)
+_POSTGRESQL_OPTIONS: Final = {
+    "autocommit": True,
+    "client_encoding": "utf8",
+    "options": "-c default_transaction_read_only=on -c statement_timeout=60000",
+}
+_POSTGRESQL: Final = Kind(
+    "psycopg", 5432, "PGPASSWORD", "dbname", _POSTGRESQL_OPTIONS, lambda query, where: script(query, where.database)
+)
 KINDS: Final[Mapping[str, Kind]] = {
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
-    "tidb": Kind("pymysql", 4000, "MYSQL_PWD", _mysql_connect, _mysql_script),
+    "tidb": replace(_MYSQL, port=4000),
     "postgresql": _POSTGRESQL,
 }
 """Databases by the scheme of their URL."""

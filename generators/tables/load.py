@@ -17,7 +17,7 @@ from generators.drawing.cases import LAYOUT
 from generators.model import History, Instant, Layout, Message, Op, RowChange, RowImages, Scenario, Table, Value
 from generators.sources.boundaries import START
 from generators.tables.schema import UserTable
-from generators.tables.user_values import Values, unique_keys
+from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile
 
 OPS: Final = ((Op.INSERT, 50), (Op.UPDATE, 40), (Op.DELETE, 10))
@@ -46,7 +46,7 @@ class TableLoad:
         user = self.users[n % len(self.users)]
         ops, weights = zip(*self.ops, strict=True)
         op = chance.choices(ops, weights)[0]
-        fixed = {name for key in unique_keys(user.table) for name in key} | {n for key in user.foreign_keys for n in key.columns}
+        fixed = user.identifying | user.referring
         free = [column for column in user.table.columns if column.name not in fixed and not column.generated]
         row = self.values.row(user, chance.randrange(ROWS))
         row |= {column.name: self._value(user, column.name, chance) for column in free}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 from generators.tables.schema import Place, Schema, place
 
 DISTRIBUTIONS: Final = ("uniform", "normal", "zipf")
-KEYS: Final = ("provider", "range", "distribution", "null", "choices", "regex")
 STRICT: Final = "strict"
 RANGED: Final = (
     *(Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR),
@@ -129,41 +128,34 @@ def _override(file: str, at: str, column: Column, asked: Any) -> Override:
     of_values = [key for key in ("provider", "range", "choices", "regex") if key in asked]
     if len(of_values) > 1 and of_values != ["provider", "range"]:
         raise UsageError(f"{file}: {at}: {' and '.join(of_values)} exclude each other")
-    low, high = _range(file, f"{at}.range", column, asked["range"]) if "range" in asked else (None, None)
-    return Override(
-        provider=_provider(file, f"{at}.provider", asked["provider"]) if "provider" in asked else "",
-        low=low,
-        high=high,
-        distribution=_distribution(file, f"{at}.distribution", asked["distribution"]) if "distribution" in asked else "",
-        null=_null(file, f"{at}.null", column, asked["null"]) if "null" in asked else None,
-        choices=_choices(file, f"{at}.choices", column, asked["choices"]) if "choices" in asked else (),
-        regex=_regex(file, f"{at}.regex", column, asked["regex"]) if "regex" in asked else "",
-    )
+    found = {key: _READ[key](file, f"{at}.{key}", column, value) for key, value in asked.items()}
+    low, high = found.pop("range", (None, None))
+    return Override(low=low, high=high, **found)
 
 
 def _wrong(file: str, at: str, value: Any, legal: str) -> UsageError:
     return UsageError(f"{file}: {at} = {value!r}: expected {legal}")
 
 
-def _provider(file: str, at: str, value: Any) -> str:
+def _provider(file: str, at: str, _column: Column, value: Any) -> str:
     from faker import Faker
 
     known = {name for name in dir(Faker()) if not name.startswith("_") and name.islower()} - _NO_PROVIDERS
-    if not isinstance(value, str):
-        raise _wrong(file, at, value, "the name of a Faker method, such as 'city'")
-    if value not in known:
-        raise UsageError(f"{file}: {at}: {UnknownName('provider', value, known)}")
-    return value
+    return _name(file, at, value, known, "the name of a Faker method, such as 'city'")
 
 
 _NO_PROVIDERS: Final = frozenset({"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"})
 
 
-def _distribution(file: str, at: str, value: Any) -> str:
+def _distribution(file: str, at: str, _column: Column, value: Any) -> str:
+    return _name(file, at, value, DISTRIBUTIONS, f"one of {', '.join(DISTRIBUTIONS)}")
+
+
+def _name(file: str, at: str, value: Any, known: Iterable[str], legal: str) -> str:
     if not isinstance(value, str):
-        raise _wrong(file, at, value, f"one of {', '.join(DISTRIBUTIONS)}")
-    if value not in DISTRIBUTIONS:
-        raise UsageError(f"{file}: {at}: {UnknownName('distribution', value, DISTRIBUTIONS)}")
+        raise _wrong(file, at, value, legal)
+    if value not in known:
+        raise UsageError(f"{file}: {at}: {UnknownName(at.rpartition('.')[2], value, known)}")
     return value
 
 
@@ -204,18 +196,26 @@ def _regex(file: str, at: str, column: Column, value: Any) -> str:
     return str(value)
 
 
+_READ: Final[Mapping[str, Callable[[str, str, Column, Any], Any]]] = {
+    "provider": _provider,
+    "range": _range,
+    "distribution": _distribution,
+    "null": _null,
+    "choices": _choices,
+    "regex": _regex,
+}
+KEYS: Final = tuple(_READ)
+
+
 def _canonical(file: str, at: str, column: Column, value: Any) -> Value:
     try:
         found = canonical(column, value)
-    except (ValueError, TypeError, InvalidOperation, ArithmeticError):
+    except (ValueError, TypeError, ArithmeticError):
         found = None
     if found is None or not sources.fits(column.type, found):
-        raise _wrong(file, at, value, f"a value of {column.type.key}{_members(column)}")
+        members = f": {', '.join(column.type.members)}" if column.type.members else ""
+        raise _wrong(file, at, value, f"a value of {column.type.key}{members}")
     return found
-
-
-def _members(column: Column) -> str:
-    return f": {', '.join(column.type.members)}" if column.type.members else ""
 
 
 def canonical(column: Column, value: Any) -> Value:

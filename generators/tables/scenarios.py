@@ -14,8 +14,8 @@ from generators.model import Column, Event, History, Instant, Op, Row, RowChange
 from generators.sources import registry as sources
 from generators.sources.boundaries import START, change
 from generators.tables.histories import histories, statement
-from generators.tables.schema import Schema, UserTable, place
-from generators.tables.user_values import Values, identity, unique_keys
+from generators.tables.schema import Schema, UserTable, place, referred
+from generators.tables.user_values import Values, identity
 
 TAG = "tables"
 TYPED = "/typed"
@@ -72,7 +72,7 @@ def distinct_rows(values: Values, user: UserTable, count: int) -> list[dict[str,
     rows: list[dict[str, Value]] = []
     for number in range(4 * count):
         row = values.row(user, number)
-        keys = [(key, identity(key, row)) for key in unique_keys(user.table)]
+        keys = [(key, identity(key, row)) for key in user.unique_keys]
         if not any(own is not None and own == identity(key, other) for key, own in keys for other in rows):
             rows.append(row)
         if len(rows) == count:
@@ -87,7 +87,7 @@ def _operations(values: Values, user: UserTable, name: str) -> Iterator[Scenario
     yield scenario(f"{name}/insert", change(table, Op.INSERT, (None, base)))
     yield scenario(f"{name}/update-nothing", change(table, Op.UPDATE, (base, base)))
     yield scenario(f"{name}/delete", change(table, Op.DELETE, (base, None)))
-    fixed = {c.name for c in table.columns if c.generated} | {n for key in unique_keys(table) for n in key}
+    fixed = {c.name for c in table.columns if c.generated} | user.identifying
     if len(rows) > 1:
         after = {**rows[1], **{column: base[column] for column in fixed}}
         yield scenario(f"{name}/update-all", change(table, Op.UPDATE, (base, after)))
@@ -154,10 +154,8 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
 def droppable(values: Values, user: UserTable) -> str:
     """The last column that no key, index, CHECK or generated column needs; "" if there is none."""
     table = user.table
-    needed = {name for key in unique_keys(table) for name in key} | {name for index in table.indexes for name in index.columns}
-    needed |= {name for key in user.foreign_keys for name in key.columns} | {check.column for check in user.checks}
-    for other in values.schema.tables:
-        needed |= {n for key in other.foreign_keys if key.parent == place(table) for n in key.parent_columns}
+    needed = user.identifying | user.referring | referred(values.schema.tables, place(table))
+    needed |= {name for index in table.indexes for name in index.columns} | {check.column for check in user.checks}
     if any(column.generated for column in table.columns):
         return ""
     return next((c.name for c in reversed(table.columns) if c.name not in needed), "") if len(table.columns) > 1 else ""
@@ -176,10 +174,7 @@ def _family(values: Values, users: Sequence[UserTable]) -> Scenario:
         add(user.table, Op.INSERT, None, row)
     for number, (user, row) in enumerate(zip(ordered, rows, strict=True)):
         table = user.table
-        fixed = {n for key in unique_keys(table) for n in key} | {n for key in user.foreign_keys for n in key.columns}
-        fixed |= {
-            n for o in values.schema.tables for key in o.foreign_keys if key.parent == place(table) for n in key.parent_columns
-        }
+        fixed = user.identifying | user.referring | referred(values.schema.tables, place(table))
         free = [c for c in table.columns if c.name not in fixed and not c.generated]
         if free and (other := _other(values, user, free[-1], row)) is not None:
             rows[number] = {**row, free[-1].name: other}
@@ -207,8 +202,4 @@ def drawn(values: Values, users: Sequence[UserTable], count: int, seed: int, *, 
 
 
 def _moved(history: History, ms: int) -> History:
-    return replace(history, events=tuple(_at(event, Instant(ms + event.at.ms, event.at.seq)) for event in history.events))
-
-
-def _at(event: Event, at: Instant) -> Event:
-    return replace(event, at=at)
+    return replace(history, events=tuple(replace(event, at=Instant(ms + event.at.ms, event.at.seq)) for event in history.events))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -63,6 +63,27 @@ class UserTable:
     foreign_keys: tuple[ForeignKey, ...] = ()
     checks: tuple[Check, ...] = ()
     computed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def unique_keys(self) -> tuple[tuple[str, ...], ...]:
+        """The primary key and every unique key."""
+        named = (index.columns for index in self.table.indexes if index.unique)
+        return tuple(dict.fromkeys(key for key in (self.table.primary_key, *self.table.unique, *named) if key))
+
+    @property
+    def identifying(self) -> set[str]:
+        """The columns of unique keys."""
+        return {name for key in self.unique_keys for name in key}
+
+    @property
+    def referring(self) -> set[str]:
+        """The columns of foreign keys."""
+        return {name for key in self.foreign_keys for name in key.columns}
+
+
+def referred(users: Iterable[UserTable], parent: Place) -> set[str]:
+    """The columns of a table to which tables refer."""
+    return {name for user in users for key in user.foreign_keys if key.parent == parent for name in key.parent_columns}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from generators.sources import mysql
 from generators.sources.postgresql_values import UNAVAILABLE
 from generators.tables.histories import ADDED
 from generators.tables.scenarios import distinct_rows, droppable
-from generators.tables.schema import UserTable, place
-from generators.tables.user_values import Values, unique_keys
+from generators.tables.schema import UserTable, place, referred
+from generators.tables.user_values import Values
 from generators.wire_format import Format, Profile
 
 ROWS: Final = 48
@@ -32,9 +32,12 @@ def unkept(user: UserTable) -> str:
 
 def statements(values: Values, user: UserTable) -> tuple[str, ...]:
     """The statements of STATEMENTS that the table can have: a table that others refer to is not truncated."""
-    referred = any(key.parent == place(user.table) for other in values.schema.tables for key in other.foreign_keys)
     added = all(column.name.casefold() != ADDED for column in user.table.columns)
-    can = {"add column": added, "truncate table": not referred, "drop column": bool(droppable(values, user))}
+    can = {
+        "add column": added,
+        "truncate table": not referred(values.schema.tables, place(user.table)),
+        "drop column": bool(droppable(values, user)),
+    }
     return tuple(what for what in STATEMENTS if can.get(what))
 
 
@@ -66,8 +69,7 @@ class _TableStory(Story):
         self.known = distinct_rows(values, user, ROWS)
         dropped = next((column for column in table.columns if column.name == droppable(values, user)), None)
         super().__init__(table, seed, left, Column(ADDED, NUMBER), dropped, min(10, len(self.known) // 2))
-        self.fixed = {name for key in unique_keys(table) for name in key} | {c.name for c in table.columns if c.generated}
-        self.fixed |= {name for key in user.foreign_keys for name in key.columns}
+        self.fixed = user.identifying | user.referring | {c.name for c in table.columns if c.generated}
         self.reserved: set[Key] = set()
 
     def transaction(self, count: int, *, soon: bool = False) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
-from generators.model import Column, Logical, Row, Scenario, SourceType, Table, Value, ZeroDate
+from generators.model import Column, Logical, Row, Scenario, SourceType, Value, ZeroDate
 from generators.sources import registry as sources
 from generators.tables import computed, realistic
 from generators.tables.overrides import NO_OVERRIDES, Overrides, within
@@ -71,12 +71,6 @@ def loose(value: Value) -> object:
         folded = unicodedata.normalize("NFKD", value).casefold()
         return "".join(character for character in folded if character.isascii() and character.isalnum())
     return value.rstrip(b"\0") if isinstance(value, bytes) else value
-
-
-def unique_keys(table: Table) -> tuple[tuple[str, ...], ...]:
-    """The primary key and every unique key."""
-    named = (index.columns for index in table.indexes if index.unique)
-    return tuple(dict.fromkeys(key for key in (table.primary_key, *table.unique, *named) if key))
 
 
 def identity(key: tuple[str, ...], row: Row) -> Identity | None:
@@ -164,12 +158,15 @@ class Values:
     def _pool(self, user: UserTable, column: Column) -> tuple[Value, ...]:
         asked = self.overrides.of(user.table, column)
         checks = [check for check in user.checks if check.column == column.name]
-        low, high = _most([check.low for check in checks]), _least([check.high for check in checks])
+        lows: list[Any] = [check.low for check in checks if check.low is not None]
+        highs: list[Any] = [check.high for check in checks if check.high is not None]
         seed = f"{self.seed}/{'.'.join(part or '' for part in place(user.table))}.{column.name}"
-        made = islice(realistic.candidates(column, asked, seed, low, high), 8 * realistic.SIZE)
+        made = islice(
+            realistic.candidates(column, asked, seed, max(lows, default=None), min(highs, default=None)), 8 * realistic.SIZE
+        )
         chosen = [choice for check in checks for choice in check.choices]
         held = [value for value in (*chosen, *made) if value is not None and self.holds(user, column, value)]
-        if any(column.name in key for key in unique_keys(user.table)):
+        if column.name in user.identifying:
             held = list({loose(value): value for value in reversed(held)}.values())[::-1]
         if not held:
             held = [value for value in self.boundaries(user, column).values() if value is not None]
@@ -260,11 +257,3 @@ def _longest(type: SourceType) -> Mapping[str, Value]:
         case Logical.BINARY if size:
             return {"longest": (bytes(range(256)) * (size // 256 + 1))[:size]}
     return {}
-
-
-def _most(values: list[Any]) -> Any:
-    return max((value for value in values if value is not None), default=None)
-
-
-def _least(values: list[Any]) -> Any:
-    return min((value for value in values if value is not None), default=None)

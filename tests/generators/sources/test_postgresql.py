@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generators.model import Json, Logical, SourceType
-from generators.sources import postgresql, postgresql_text, postgresql_values
+from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, wall
 from generators.sources.postgresql_values import spelled, text_at
 from generators.storage import codec
@@ -240,7 +240,7 @@ def test_timestamptz_text(micros: int, zone: str, text: str) -> None:
 
 
 def test_date_and_time_texts() -> None:
-    assert postgresql_text.date_text(dt.date(1, 2, 3)) == "0001-02-03"
+    assert mysql.date_text(dt.date(1, 2, 3)) == "0001-02-03"
     assert [postgresql_text.time_text(micros) for micros in (0, DAY, 37_230_120_000)] == ["00:00:00", "24:00:00", "10:20:30.12"]
     assert postgresql_text.timestamp_text(-1) == "1969-12-31 23:59:59.999999"
     assert postgresql_text.timestamp_text(0) == "1970-01-01 00:00:00"

@@ -9,7 +9,7 @@ from generators.sources import mysql, postgresql
 from generators.tables import streams
 from generators.tables.histories import ADDED
 from generators.tables.schema import Schema, UserTable, place
-from generators.tables.user_values import Values, identity, unique_keys
+from generators.tables.user_values import Values, identity
 from generators.wire_format import get
 
 CANAL = get("ticdc-canal-json")
@@ -39,7 +39,7 @@ def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
                 assert (
                     column.name not in images.after or column.generated or values.holds(user, column, images.after[column.name])
                 )
-            for unique in unique_keys(user.table):
+            for unique in user.unique_keys:
                 assert identity(unique, images.after) not in [identity(unique, other) for other in live.values()]
             live[tuple(images.after[name] for name in key)] = images.after
     assert live.keys() == story.rows.keys()
