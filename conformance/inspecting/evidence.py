@@ -44,6 +44,12 @@ class MemberOrder:
     order: tuple[str, ...]
     optional: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(cls, told: str) -> MemberOrder:
+        """The order of these names, which blanks separate; those with a `?` may be missing."""
+        names = told.split()
+        return cls(tuple(name.rstrip("?") for name in names), frozenset(name[:-1] for name in names if name[-1] == "?"))
+
     def objections(self, members: Iterable[str]) -> Iterator[str]:
         """Why an object with these members, in this order, does not have the shape."""
         names = list(members)
@@ -53,11 +59,6 @@ class MemberOrder:
             yield f"has the unknown {', '.join(strange[:5])}"
         if not missing and not strange and names != [name for name in self.order if name in names]:
             yield "has its members in another order"
-
-
-def shape(order: str, optional: str = "") -> MemberOrder:
-    """The shape with these names, which blanks separate."""
-    return MemberOrder(tuple(order.split()), frozenset(optional.split()))
 
 
 Types = dict[str, str]
@@ -74,8 +75,8 @@ class Described:
     keys: tuple[str, ...] = ()
 
 
-Watch = Callable[[Seen], Iterable[Sign]]
-"""Takes the messages of a format one after the other, and yields the signs that no single message shows."""
+Watch = Callable[[Seen], Iterable[str]]
+"""Takes the messages of a format one after the other, and yields what signs say that no single message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +107,6 @@ class EvidenceBook:
         if seen.compression != "none" and choices is not None and seen.compression not in choices.options:
             by_sign.append(f"the value is compressed with {seen.compression}")
         return by_shape, by_sign
-
-
-def releases_of(fmt: str) -> tuple[str, ...]:
-    """Every release of a format."""
-    choices = get(fmt).choices
-    assert choices is not None
-    return choices.releases
-
-
-def having(fmt: str, option: str) -> tuple[str, ...]:
-    """The releases that have an option."""
-    choices = get(fmt).choices
-    assert choices is not None
-    limits = [set(limit.releases) for limit in choices.limits if limit.option == option and limit.releases]
-    return tuple(name for name in choices.releases if all(name in one for one in limits))
 
 
 def rows(images: Any) -> list[Mapping[str, Any]]:

@@ -138,8 +138,8 @@ class Tally:
 
     def watch(self, seen: Seen) -> None:
         """Shows a message to the watch alone."""
-        for sign in self._watch(seen):
-            self._note(sign, seen)
+        for says in self._watch(seen):
+            self._note(next(sign for sign in self.book.signs if sign.says == says), seen)
 
     def _note(self, sign: Sign, seen: Seen) -> None:
         found = self.found.get(sign.says)

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from conformance.files import put
 from conformance.inspecting.evidence import Sign
-from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Found, Group, Inspector, Sample, Tally, as_json, command
+from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Group, Inspector, Sample, Tally, as_json, command
 from conformance.reports.page import environment
 from conformance.reports.wire import WHOLE, Segment, WireText, formatted, wire
 from conformance.rules.rules import Citation
@@ -78,12 +78,7 @@ def _writer(one: Tally) -> Iterator[Block]:
         more = one.more_tables or len(one.tables) > TABLES_SHOWN
         title = f"{one.book.format}: tables" + (f", the first {TABLES_SHOWN}" if more else "")
         yield title, ("table", "messages", "key", "columns"), tables
-    every = len(one.profiles())
-    losses = [
-        (text, citation, "every one" if len(names) == every else ", ".join(names))
-        for (text, citation), names in one.losses().items()
-    ]
-    if losses:
+    if losses := _losses(one):
         yield f"{one.book.format}: lost on this wire", ("what", "source", "profiles"), losses
 
 
@@ -139,67 +134,42 @@ class Shown:
         return cls(sample.place, replace(found, note=note), tuple(formatted(found.segments)) if like_json else ())
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceView:
-    """A property that decides something; `anchor` is its place on the page."""
-
-    anchor: str
-    found: Found
-    tells: str
-    source: Citation | None
-    message: Shown
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """The release or an option: its state, its meaning, and the evidence that decides it."""
-
-    name: str
-    told: str
-    tone: str
-    means: str
-    by: tuple[EvidenceView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WriterView:
-    """A format's writer as the page shows it."""
-
-    tally: Tally
-    decided: tuple[Decided, ...]
-    evidence: tuple[EvidenceView, ...]
-    losses: tuple[tuple[str, Citation | None, str], ...]
-    command: str
-
-
 def _cited(where: str) -> Citation | None:
     return Citation(where) if where else None
 
 
-def _view(one: Tally) -> WriterView:
-    name = one.book.format
-    evidence = tuple(
-        EvidenceView(f"{name}-{number}", found, _tells(found.sign, one), _cited(found.sign.citation), Shown.of(found.sample))
+def _view(one: Tally) -> dict[str, Any]:
+    """A format's writer as the page shows it: the release and each option with the evidence that decides it."""
+    evidence: list[dict[str, Any]] = [
+        {
+            "anchor": f"{one.book.format}-{number}",
+            "sign": found.sign,
+            "count": found.count,
+            "tells": _tells(found.sign, one),
+            "source": _cited(found.sign.citation),
+            "message": Shown.of(found.sample),
+        }
         for number, found in enumerate(one.found.values(), 1)
-    )
-    narrow = tuple(e for e in evidence if e.found.sign.releases and set(e.found.sign.releases) != set(one.choices.releases))
+    ]
+    narrow = [e for e in evidence if e["sign"].releases and set(e["sign"].releases) != set(one.choices.releases)]
     named = "the messages name it" if one.versions else "which of the known releases write such messages"
     tone = "bad" if not one.releases else "good" if narrow or one.versions else "warn"
-    decided = [Decided("release", _release(one), tone, named, narrow)]
+    decided = [("release", _release(one), tone, named, narrow)]
     for option, told in one.options.items():
         rivals = {other for group in one.choices.exclusive if option in group for other in group if other != option}
-        by = tuple(
-            e
-            for e in evidence
-            if option in (*e.found.sign.given, *e.found.sign.without) or not rivals.isdisjoint(e.found.sign.given)
-        )
-        decided.append(Decided(option, told, _TONES[told], one.choices.options[option], by))
+        by = [e for e in evidence if option in (*e["sign"].given, *e["sign"].without) or not rivals.isdisjoint(e["sign"].given)]
+        decided.append((option, told, _TONES[told], one.choices.options[option], by))
+    losses = [(text, _cited(citation), profiles) for text, citation, profiles in _losses(one)]
+    return {"tally": one, "decided": decided, "evidence": evidence, "losses": losses, "command": command(one)}
+
+
+def _losses(one: Tally) -> list[tuple[str, str, str]]:
+    """What is lost on the wire, with its source and its profiles."""
     every = len(one.profiles())
-    losses = tuple(
-        (text, _cited(citation), "every one" if len(names) == every else ", ".join(names))
+    return [
+        (text, citation, "every one" if len(names) == every else ", ".join(names))
         for (text, citation), names in one.losses().items()
-    )
-    return WriterView(one, tuple(decided), evidence, losses, command(one))
+    ]
 
 
 def page(found: Inspector) -> str:

@@ -7,7 +7,6 @@ import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from conformance.judging.results import versions
 from conformance.load.figures import Step, quantile
 from conformance.load.sustained import LoadResult
 from conformance.reports.console import failure
+from conformance.reports.page import environment, kept
 from conformance.text import printable
 
 LEVELS: Final = {1: "changes", 2: "rows"}
@@ -279,7 +279,7 @@ def render(outcome: LoadResult) -> RenderableType:
     result = record(outcome)
     parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
     if outcome.failed:
-        parts.append(Text(printable_lines(outcome.failed), style="red"))
+        parts.append(Text(kept(outcome.failed), style="red"))
     if result["search"]:
         table = Table("rate", "offered", "verdict", header_style="bold", pad_edge=False)
         for one in result["search"]:
@@ -294,11 +294,6 @@ def render(outcome: LoadResult) -> RenderableType:
         Text(printable(f"{result['format']}: {result['headline']}"), style="bold" if outcome.exit_code == 0 else "bold red")
     )
     return Group(*parts)
-
-
-def printable_lines(text: str) -> str:
-    """The text with unprintable characters escaped, except line ends."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def markdown(outcome: LoadResult) -> str:
@@ -326,32 +321,6 @@ WIDTH, HEIGHT = 400, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 24
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a plot: name, colour class and SVG path."""
-
-    name: str
-    colour: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """A plot ready to draw: `ys` and `xs` are (place, text) of the axes' ticks, `bars` (x, y, width, height)."""
-
-    title: str
-    unit: str
-    lines: tuple[Line, ...]
-    ys: tuple[tuple[float, str], ...]
-    xs: tuple[tuple[float, str], ...]
-    bars: tuple[tuple[float, float, float, float], ...] = ()
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    bottom: int = HEIGHT - BOTTOM
-
-
 def ticks(largest: float, count: int = 4) -> list[float]:
     """Round numbers from 0 to at least `largest`, about `count` of them."""
     if not largest > 0:
@@ -371,8 +340,10 @@ def _tick(value: float) -> str:
 
 def plot(
     title: str, unit: str, lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]], end: float, bars: bool = False
-) -> Plot:
-    """Lines of (seconds, value) as a plot; a None breaks a line. With `bars` the first line's points are bars."""
+) -> dict[str, Any]:
+    """Lines of (seconds, value) as a plot; a None breaks a line. With `bars` the first line's points are bars.
+
+    `ys` and `xs` are (place, text) of the axes' ticks, `lines` (name, colour, SVG path), `bars` (x, y, width, height)."""
     values = [y for _, points in lines for _, y in points if y is not None]
     marks = ticks(max(values, default=0.0))
     across = ticks(end, 5)
@@ -396,13 +367,14 @@ def plot(
             if bars and place == 0:
                 left = x(max(0.0, at - value))
                 blocks.append((left, y(value), round(max(1.0, x(at) - left - 1), 1), round(y(0) - y(value), 1)))
-        drawn.append(Line(name, "abc"[place % 3], "" if bars and place == 0 else " ".join(path)))
-    ys = tuple((y(value), _tick(value)) for value in marks)
-    xs = tuple((x(value), f"{value:g} s") for value in across if value <= end * 1.001)
-    return Plot(title, unit, tuple(drawn), ys, xs, tuple(blocks))
+        drawn.append((name, "abc"[place % 3], "" if bars and place == 0 else " ".join(path)))
+    ys = [(y(value), _tick(value)) for value in marks]
+    xs = [(x(value), f"{value:g} s") for value in across if value <= end * 1.001]
+    box = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT}
+    return {"title": title, "unit": unit, "lines": drawn, "ys": ys, "xs": xs, "bars": blocks, **box}
 
 
-def plots(result: Mapping[str, Any]) -> list[Plot]:
+def plots(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rates, backlog, lag and batch durations over time; none where nothing was measured."""
     line, batches = result["timeline"], result["batches"]
     if not line:
@@ -425,16 +397,7 @@ def plots(result: Mapping[str, Any]) -> list[Plot]:
 
 def html(result: Mapping[str, Any]) -> str:
     """The page: one file, no scripts, nothing fetched."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template(TEMPLATE)
+    page = environment().get_template(TEMPLATE)
     return page.render(
         result=result, rows=rows(result), plots=plots(result), subject=subject(result), good=result["exit_code"] == 0
     )

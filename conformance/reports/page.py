@@ -6,20 +6,18 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from conformance.judging.judge import BAD, Finding, Verdict
-from conformance.judging.known import EntryResult
+from conformance.judging.judge import BAD, Verdict
 from conformance.judging.mistakes import MOST, Mistake, mistakes
-from conformance.judging.results import CallResult, Failure, FormatResult, RunResult
+from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts
 from conformance.reports.console import BRIEF, HEADS, example, readable, several, told, wire_of
-from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
-from conformance.reports.wire import Segment, WireText, formatted
+from conformance.reports.facts import SIGNS, Standing
+from conformance.reports.wire import formatted
 from conformance.rules.rules import Obligation, Rule
 from conformance.text import printable
 from generators.model import State
@@ -64,94 +62,6 @@ SIGN_TONES: Final = {"✓": "good", "✗": "bad", "!": "warn", "-": "soft"}
 _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": "not judged"}
 
 
-@dataclass(frozen=True, slots=True)
-class FailureView:
-    """A failure as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
-
-    anchor: str
-    rule: Rule
-    finding: Finding
-    cases: int
-    counts: bool
-    cause: str
-    spread: str
-    hint: str
-    place: str
-    expected: tuple[str, str, str]
-    actual: tuple[str, str, str]
-    wire: WireText
-    formatted: tuple[Segment, ...]
-    key: str
-    deployment: str
-    reduced: str
-    note: str
-    replay: str
-
-
-@dataclass(frozen=True, slots=True)
-class FormatView:
-    """A format as the page shows it."""
-
-    row: Row
-    rows: list[Row]
-    standings: list[RuleStanding]
-    decoder: str
-    levels: tuple[int, ...]
-    calls: tuple[CallResult, ...]
-    notes: tuple[str, ...]
-    idle: tuple[str, ...]
-    cells: str
-    grid: list[tuple[Rule, list[tuple[str, str, int]]]]
-
-    @property
-    def kept(self) -> int:
-        """Rules that are kept."""
-        return facts.counts(self.standings)[Standing.KEPT]
-
-    @property
-    def sign(self) -> str:
-        """The row's sign; ✗ if a rule was not exercised."""
-        return "✗" if self.idle else self.row.sign
-
-    @property
-    def tone(self) -> str:
-        """The sign's colour."""
-        return SIGN_TONES[self.sign]
-
-    @property
-    def word(self) -> str:
-        """The sign in words."""
-        return _WORDS[self.sign]
-
-    @property
-    def summary(self) -> str:
-        """The summary of the folded part."""
-        counts = facts.counts(self.standings)
-        standings = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
-        return f"{len(self.rows)} profile{'s' if len(self.rows) != 1 else ''}; rules: {standings}"
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Everything that the template shows."""
-
-    headline: str
-    tone: str
-    sums: list[str]
-    counts: list[tuple[Standing, int]]
-    verdicts: list[Verdict]
-    formats: list[FormatView]
-    mistakes: list[dict[str, Any]]
-    failures: list[tuple[str, Failure]]
-    rules: int
-    shown: list[FailureView]
-    rest: list[tuple[str, Failure]]
-    known: list[tuple[str, Failure]]
-    wrong: list[EntryResult]
-    anchors: frozenset[str]
-    again: str
-
-
 def colour(verdict: Verdict) -> str:
     """The colour of a count of cases with this verdict."""
     if verdict in BAD:
@@ -187,13 +97,6 @@ def is_web(link: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.netloc) and link.isprintable() and " " not in link
 
 
-def _key(key: bytes | None) -> str:
-    """A message's key in a line; "" if it is NULL or empty."""
-    if not key:
-        return ""
-    return readable(key, 300)
-
-
 def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
     """Failures with their anchors: the rule's id, and for its further causes a number behind it."""
     seen: Counter[str] = Counter()
@@ -205,45 +108,60 @@ def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
     return out
 
 
-def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> FailureView:
-    finding, case = failure.finding, failure.result.case
+def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> dict[str, Any]:
+    """A failure as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
+    finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
     shown = wire_of(failure, limit)
     json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
-    place = f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
     key = case.written[finding.message].message.key
-    note = failure.result.note
-    return FailureView(
-        anchor,
-        failure.rule,
-        finding,
-        failure.cases,
-        facts.binding(failure, result.strict),
-        facts.cause(failure),
-        facts.spread(failure) if failure.cases > 1 or failure.faults else "",
-        failure.cause.hint if failure.cause else "",
-        place,
-        expected,
-        actual,
-        shown,
-        tuple(formatted(shown.segments)) if json else (),
-        _key(key),
-        facts.unusual(case.deployment),
-        failure.reduced,
-        note if len(note) <= NOTE else f"{note[:NOTE]} ... ({len(note):,} characters)",
-        facts.replay(failure),
-    )
+    return {
+        "anchor": anchor,
+        "rule": failure.rule,
+        "finding": finding,
+        "counts": facts.binding(failure, result.strict),
+        "cause": facts.cause(failure),
+        "spread": facts.spread(failure) if failure.cases > 1 or failure.faults else "",
+        "hint": failure.cause.hint if failure.cause else "",
+        "place": f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else "",
+        "expected": expected,
+        "actual": actual,
+        "wire": shown,
+        "formatted": tuple(formatted(shown.segments)) if json else (),
+        "key": readable(key, 300) if key else "",
+        "deployment": facts.unusual(case.deployment),
+        "reduced": failure.reduced,
+        "note": note if len(note) <= NOTE else f"{note[:NOTE]} ... ({len(note):,} characters)",
+        "replay": facts.replay(failure),
+    }
 
 
-def _format(fmt: FormatResult, strict: bool) -> FormatView:
+def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
+    """A format as the page shows it; its sign is ✗ if a rule was not exercised."""
     row, rows = facts.matrix(fmt, strict)
     total = sum(fmt.cells.values())
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"
     if any_ := fmt.cells.get(State.ANY, 0):
         cells += f", {any_:,} of which nothing can be told"
     standings = facts.standings(fmt, strict)
-    grid, notes = _grid(fmt, [row.name for row in rows], strict), (*filter(None, [facts.nulled(fmt)]), *fmt.notes)
-    return FormatView(row, rows, standings, fmt.decoder, fmt.levels, fmt.calls, notes, fmt.unexercised, cells, grid)
+    counts = facts.counts(standings)
+    told = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
+    sign = "✗" if fmt.unexercised else row.sign
+    return {
+        "row": row,
+        "rows": rows,
+        "standings": standings,
+        "counts": counts,
+        "kept": counts[Standing.KEPT],
+        "of": fmt,
+        "notes": (*filter(None, [facts.nulled(fmt)]), *fmt.notes),
+        "cells": cells,
+        "grid": _grid(fmt, [row.name for row in rows], strict),
+        "sign": sign,
+        "tone": SIGN_TONES[sign],
+        "word": _WORDS[sign],
+        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {told}",
+    }
 
 
 def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
@@ -260,33 +178,31 @@ def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tupl
     return lines
 
 
-def view(result: RunResult) -> Page:
+def view(result: RunResult) -> dict[str, Any]:
     """The content of a run's page."""
     formats = [_format(fmt, result.strict) for fmt in result.formats]
-    total: Counter[Standing] = Counter()
-    for one in formats:
-        total.update(facts.counts(one.standings))
+    total: Counter[Standing] = sum((one["counts"] for one in formats), Counter())
     failures = sorted((f for f in result.failures if not f.known), key=lambda f: not facts.binding(f, result.strict))
     anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
-    present = {verdict for one in formats for verdict, count in one.row.verdicts.items() if count}
-    return Page(
-        headline=facts.headline(result),
-        tone={0: "good", 1: "bad"}.get(result.exit_code, "warn"),
-        sums=facts.sums(result),
-        counts=[(one, total[one]) for one in Standing if total[one]],
-        verdicts=[verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
-        formats=formats,
-        mistakes=[told for fmt in result.formats if (told := repairs(fmt, result))["mistakes"]],
-        failures=anchored[: len(failures)],
-        rules=len({one.rule.id for one in failures}),
-        shown=[_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
-        rest=anchored[SHOWN : len(failures)],
-        known=anchored[len(failures) :],
-        wrong=[one for one in result.entries if one.wrong],
-        anchors=frozenset(one.rule.id for one in result.failures),
-        again=facts.again(result.header),
-    )
+    present = {verdict for one in formats for verdict, count in one["row"].verdicts.items() if count}
+    return {
+        "headline": facts.headline(result),
+        "tone": {0: "good", 1: "bad"}.get(result.exit_code, "warn"),
+        "sums": facts.sums(result),
+        "counts": [(one, total[one]) for one in Standing if total[one]],
+        "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
+        "formats": formats,
+        "mistakes": [told for fmt in result.formats if (told := repairs(fmt, result))["mistakes"]],
+        "failures": anchored[: len(failures)],
+        "rules": len({one.rule.id for one in failures}),
+        "shown": [_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
+        "rest": anchored[SHOWN : len(failures)],
+        "known": anchored[len(failures) :],
+        "wrong": [one for one in result.entries if one.wrong],
+        "anchors": {one.rule.id for one in result.failures},
+        "again": facts.again(result.header),
+    }
 
 
 def repairs(fmt: FormatResult, result: RunResult) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The evidence of every format; similar formats share a module."""
+"""The evidence of every format: a table, and the facts that it asks for in a module of its name; similar formats share both."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Final
 
 from conformance.inspecting.books import canal, debezium, dts, envelopes, flat, simple, ticdc
 from conformance.inspecting.evidence import EvidenceBook
+from conformance.inspecting.table import books
 
 BOOKS: Final[tuple[EvidenceBook, ...]] = tuple(
-    book for module in (canal, dts, simple, debezium, envelopes, flat, ticdc) for book in module.BOOKS
+    book for module in (canal, dts, simple, debezium, envelopes, flat, ticdc) for book in books(module)
 )

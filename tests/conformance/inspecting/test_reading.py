@@ -14,6 +14,7 @@ import pytest
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.opening import ReadRecord, open_record
 from conformance.inspecting.reading import from_path
+from conformance.inspecting.table import condition
 from conformance.rules.sources import fact
 from generators.errors import UsageError
 from generators.wire_format import FORMATS, get
@@ -168,3 +169,34 @@ def test_signs_cite_facts_and_name_releases_and_options_that_there_are():
         assert not (sign.never and (sign.releases or sign.given or sign.without)), sign
         assert sign.never or sign.releases or sign.given or sign.without, sign
         assert not set(sign.given) & set(sign.without), sign
+
+
+@pytest.mark.parametrize(
+    ("told", "holds"),
+    [
+        ("type=INSERT|UPDATE; old=null", True),
+        ("type=INSERT; old?", False),
+        ("id=0", False),
+        ("not id=0; flag=false", True),
+        ("inner.a; inner.b?; not inner.b; not inner.c?", True),
+        ("missing|type?", True),
+        ("inner~^x|^yes$", True),
+        ("type~UPD", False),
+        ("json|avro in container()", True),
+        ("twice()=[2, 4]; 4 in twice(); not 3|5 in twice()", True),
+        (["id=1", "id=2"], True),
+        ((), False),
+    ],
+)
+def test_conditions_of_signs(told, holds):
+    seen = open_record(ReadRecord(b'{"type":"INSERT","id":1,"flag":false,"inner":{"a":"yes","b":""}}'))
+    facts = {"twice": lambda _: [2, 4]}
+    assert condition(told, lambda seen: seen.members, facts)(seen) is holds
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"), [("no_such_fact()", "no fact no_such_fact"), ("id ! 0", "no term of a condition: id ! 0")]
+)
+def test_conditions_that_are_none(told, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        condition(told, lambda seen: seen.members, {})
