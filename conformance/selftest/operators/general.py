@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import Typed
-from conformance.judging.output import OutputRow
+from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.selftest.operators.operator import Rows, Seen, with_image
 from generators.model import Cell, Kind
 
 Alter: TypeAlias = Callable[[Rows, Seen], Rows]
 One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
+CONDITIONS: Final = ("message", "null", "tag", "profile", "kind", "op", "column", "lacks", "again", *ENVELOPE)
+"""What a condition may be about."""
 _NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
 
 
