@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
-from typing import Final
+from typing import Final, TypeAlias
 
 from conformance.judging.causes import (
     REFUSALS,
@@ -43,23 +43,26 @@ _OWN: Final = ("option ", "trait ", "release ")
 """Subjects that may be a trait themselves."""
 
 
-def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
-    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty."""
+def blamed(judge: Judge, results: Sequence[CaseResult], known: Known | None = None) -> list[CaseResult]:
+    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty.
+
+    Who asks again about the same cases keeps in `known` what their rows hold.
+    """
     if not any(result.findings for result in results):
         return list(results)
-    seen = _Seen.of(results)
+    seen = _Seen.of(results, known)
+    binding = {rule.id: rule.obligation.binds for rule in judge.rules}
     traits = _Traits(judge.rules, results, seen)
     named = _Named(seen)
     for result in results:
         named.add(result)
     named.settle()
-    return [_result(judge, result, traits, named) if result.findings else result for result in results]
+    return [_result(judge, binding, result, traits, named) if result.findings else result for result in results]
 
 
-def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
+def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
     """The result with causes; a finding moves to another rule only if that one binds as much: blame never acquits."""
     findings = []
-    binding = {rule.id: rule.obligation.binds for rule in judge.rules}
     for finding in result.findings:
         rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
         if rule is not None and rule.obligation.binds >= binding[finding.rule]:
@@ -97,6 +100,36 @@ def _rows(case: Case) -> Iterator[tuple[int, Change]]:
                 yield number, change
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A row: its message, what it holds, its exact values, and what right cells of it show, by side and whether they are NULL."""
+
+    number: int
+    change: Change
+    tokens: set[str]
+    exact: set[tuple[str, str]]
+    right: Mapping[tuple[str, bool], set[str]]
+
+
+Known: TypeAlias = dict[int, tuple[_Held, ...]]
+"""The rows of cases, by the identity of the case."""
+
+
+def _held(case: Case) -> Iterator[_Held]:
+    for number, change in _rows(case):
+        exact = {_exact(cell) for _, _, cell in cells(change, case.level)}
+        yield _Held(number, change, tokens(case, case.written[number].changes, change), exact, _right(case, change))
+
+
+def _right(case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()) -> Mapping[tuple[str, bool], set[str]]:
+    """What the cells of a row show but for those that are wrong."""
+    right: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    for side, column, cell in cells(change, case.level):
+        if (side, column) not in wrong:
+            right[side, cell.state is State.NULL].update((*cell_tokens(cell), f"cells {side} {change.op}"))
+    return right
+
+
 @dataclass(slots=True)
 class _Seen:
     """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state;
@@ -108,7 +141,7 @@ class _Seen:
     came: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, results: Iterable[CaseResult]) -> _Seen:
+    def of(cls, results: Iterable[CaseResult], known: Known | None) -> _Seen:
         """What the rows that came out show."""
         seen = cls()
         for result in results:
@@ -116,25 +149,28 @@ class _Seen:
                 continue
             lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
-            wrong = {(f.message, f.row, f.side, f.column) for f in result.findings if f.aspect in CELL}
-            level = result.case.level
+            wrong: dict[tuple[int, int], set[tuple[str, str | None]]] = defaultdict(set)
+            for finding in result.findings:
+                if finding.aspect in CELL:
+                    wrong[finding.message, finding.row].add((finding.side, finding.column))
+            case, level = result.case, result.case.level
             touched = {(f.message, f.row) for f in result.findings}
             for number, written in enumerate(result.case.written):
                 right = {f"kind {c.kind}" for c in written.changes if c.kind is not Kind.ROW and (number, c.row) not in touched}
                 seen.right[level, "", False] |= right
-            for number, change in _rows(result.case):
-                if (number, change.row) in lost:
+            rows = _held(case) if known is None else known.get(id(case)) or known.setdefault(id(case), tuple(_held(case)))
+            for held in rows:
+                place = held.number, held.change.row
+                if place in lost:
                     continue
-                held = tokens(result.case, result.case.written[number].changes, change)
-                exact = {_exact(cell) for _, _, cell in cells(change, level)}
-                seen.came.update(held)
-                for profile in ("", result.case.profile):
-                    seen.cleared[level, profile] |= held
-                    seen.exact[level, profile] |= exact
-                for side, column, cell in cells(change, level):
-                    if (number, change.row) not in uncompared and (number, change.row, side, column) not in wrong:
-                        right = seen.right[level, side, cell.state is State.NULL]
-                        right.update((*cell_tokens(cell), f"cells {side} {change.op}"))
+                seen.came.update(held.tokens)
+                for profile in ("", case.profile):
+                    seen.cleared[level, profile] |= held.tokens
+                    seen.exact[level, profile] |= held.exact
+                if place not in uncompared:
+                    shown = _right(case, held.change, wrong[place]) if place in wrong else held.right
+                    for (side, null), told in shown.items():
+                        seen.right[level, side, null] |= told
         return seen
 
 

@@ -16,7 +16,6 @@ from conformance.cases.catalogue import Call, calls
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
 from conformance.engines.specs import LIAR, decoder_of
-from conformance.judging.blame import blamed
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.rules.order import order_of
@@ -31,6 +30,7 @@ from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
+from conformance.selftest.operators.general import Alter
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
@@ -216,15 +216,14 @@ def blame(tried: Bench) -> Iterator[Check]:
     for level in (1, 2):
         cover = tried.cover(level)
         cover = cover[:: len(cover) // BLAMED + 1]
-        right = [tried.judged(one, one.rows) for one in cover]
-        lies_told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
-        for operator in (*lies_told, *(one for one in OPERATORS.values() if level in one.levels)):
-            judge, number = tried.fresh(), number + 1
-            rows = [one.altered(operator) for one in cover]
-            tried_on = zip(cover, right, rows, strict=True)
-            before = [fine if some is None else judged(judge, one.case, some) for one, fine, some in tried_on]
-            pairs = zip(before, blamed(judge, before), strict=True)
-            weaker[operator.name] += sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+        told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
+        by_change: dict[Alter, int] = {}
+        for operator in (*told, *(one for one in OPERATORS.values() if level in one.levels)):
+            if operator.alter not in by_change:
+                pairs = zip(*tried.blamed(cover, (one.altered(operator) for one in cover)), strict=True)
+                by_change[operator.alter] = sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+            weaker[operator.name] += by_change[operator.alter]
+            number += 1
     text = f"{number} liars and operators, {weaker.total()} weaker verdicts"
     yield Check("blame", tried.fmt.name, "no weaker verdict", not +weaker, text + "".join(f"; {name}" for name in +weaker))
 
