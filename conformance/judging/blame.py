@@ -43,25 +43,34 @@ _OWN: Final = ("option ", "trait ", "release ")
 """Subjects that may be a trait themselves."""
 
 
-def blamed(judge: Judge, results: Sequence[CaseResult], known: Known | None = None) -> list[CaseResult]:
-    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty.
-
-    Who asks again about the same cases keeps in `known` what their rows hold.
-    """
+def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
+    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty."""
     if not any(result.findings for result in results):
         return list(results)
-    seen = _Seen.of(results, known)
-    binding = {rule.id: rule.obligation.binds for rule in judge.rules}
-    traits = _Traits(judge.rules, results, seen)
+    seen = _Seen.of(results)
     named = _Named(seen)
     for result in results:
         named.add(result)
     named.settle()
-    return [_result(judge, binding, result, traits, named) if result.findings else result for result in results]
+    return [
+        replace(result, findings=tuple(replace(finding, causes=named.causes(result, finding)) for finding in result.findings))
+        for result in _moved(judge, results, seen)
+    ]
 
 
-def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
-    """The result with causes; a finding moves to another rule only if that one binds as much: blame never acquits."""
+def ruled(judge: Judge, results: Sequence[CaseResult], known: Known) -> list[CaseResult]:
+    """The same without causes, for who asks again and again about the same cases: `known` keeps what their rows hold."""
+    return _moved(judge, results, _Seen.of(results, known)) if any(result.findings for result in results) else list(results)
+
+
+def _moved(judge: Judge, results: Sequence[CaseResult], seen: _Seen) -> list[CaseResult]:
+    traits = _Traits(judge.rules, results, seen)
+    binding = {rule.id: rule.obligation.binds for rule in judge.rules}
+    return [_result(judge, binding, result, traits) if result.findings else result for result in results]
+
+
+def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits) -> CaseResult:
+    """The result; a finding moves to another rule only if that one binds as much: blame never acquits."""
     findings = []
     for finding in result.findings:
         rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
@@ -70,7 +79,7 @@ def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits
             judge.broken[rule.id] += 1
             judge.compared[rule.id] += 1
             finding = replace(finding, rule=rule.id, instead=finding.rule)
-        findings.append(replace(finding, causes=named.causes(result, finding)))
+        findings.append(finding)
     verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings, result.nulled)
     return replace(result, verdict=verdict, findings=tuple(findings))
 
@@ -141,7 +150,7 @@ class _Seen:
     came: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, results: Iterable[CaseResult], known: Known | None) -> _Seen:
+    def of(cls, results: Iterable[CaseResult], known: Known | None = None) -> _Seen:
         """What the rows that came out show."""
         seen = cls()
         for result in results:

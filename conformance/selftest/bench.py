@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import covering
-from conformance.judging.blame import Known, blamed
+from conformance.judging.blame import Known, ruled
 from conformance.judging.judge import CaseResult, Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
@@ -91,16 +91,16 @@ class Bench:
         """A judge that has counted nothing and remembers nothing, but knows which rule owns what."""
         return replace(self.judge.empty(), remembers=False)
 
-    def blamed(
+    def ruled(
         self, cover: Sequence[Answered], altered: Iterable[Sequence[Rows] | None]
     ) -> tuple[list[CaseResult], list[CaseResult]]:
-        """The results of cases whose messages have these rows, None for the right ones: as judged, and with their causes."""
+        """The results of cases whose messages have these rows, None for the right ones: as judged, and after blame."""
         judge = self.fresh()
         results = [
             self.right[one.case.id] if rows is None else judged(judge, one.case, rows)
             for one, rows in zip(cover, altered, strict=True)
         ]
-        return results, blamed(judge, results, self.known)
+        return results, ruled(judge, results, self.known)
 
 
 def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:

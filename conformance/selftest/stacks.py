@@ -83,7 +83,7 @@ class _Stage:
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
         altered = ((one, _rows(one, operators)) for one in self.cover)
-        _, results = self.tried.blamed(self.cover, (rows if one.differs(rows) else None for one, rows in altered))
+        _, results = self.tried.ruled(self.cover, (rows if one.differs(rows) else None for one, rows in altered))
         rules = tuple(RuleResult(rule, 1, 0) for rule in self.tried.judge.rules)
         return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
 

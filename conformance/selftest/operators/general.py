@@ -9,10 +9,9 @@ from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.selftest.operators.operator import Rows, Seen, with_image
+from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images
 from generators.model import Cell, Kind
 
-Alter: TypeAlias = Callable[[Rows, Seen], Rows]
 One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
 CONDITIONS: Final = ("message", "null", "tag", "profile", "kind", "op", "column", "lacks", "again", *ENVELOPE)
@@ -156,20 +155,6 @@ def _double(name: str) -> Alter:
     return _each(one)
 
 
-def _image(change: Callable[[Mapping[str, Any], Mapping[str, Cell], Seen], Mapping[str, Any]]) -> Alter:
-    """Other images; the change is given an image, its owed cells and the message."""
-
-    def one(row: OutputRow, seen: Seen) -> Iterable[OutputRow]:
-        for side in _IMAGES:
-            image = getattr(row, side)
-            if image:
-                other = change(image, seen.cells(row, side), seen)
-                row = row if other == image else with_image(row, side, other)
-        return [row]
-
-    return _each(one)
-
-
 def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
     if isinstance(held, Typed):
         other = _respelled(held.value, change)
@@ -177,65 +162,65 @@ def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
     return change(held) if isinstance(held, str) else held
 
 
-def _texts(pattern: str, other: str) -> Alter:
-    """Another text for what matches in any text of an image."""
-    return _image(lambda image, _cells, _seen: {n: _respelled(h, lambda t: re.sub(pattern, other, t)) for n, h in image.items()})
-
-
-def _texts_null(pattern: str) -> Alter:
-    """NULL for a text that matches as a whole."""
-    return _image(
-        lambda image, _cells, _seen: {
-            n: _respelled(h, lambda t: None if re.fullmatch(pattern, t) else t) for n, h in image.items()
-        }
-    )
-
-
 def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
     cell = cells.get(name)
     return cell is not None and kind in (cell.type.logical, cell.type.name)
 
 
-def _cells(kind: str, pattern: str, other: str) -> Alter:
-    """Another text for what matches in cells of a type, by its logical type or its name."""
-    return _image(
+def _spelt(change: Callable[[str], Any], kind: str = "") -> Alter:
+    """Other texts in an image, or in its cells of a type."""
+    return on_images(
         lambda image, cells, _seen: {
-            n: _respelled(h, lambda t: re.sub(pattern, other, t, flags=re.DOTALL)) if _of_type(cells, n, kind) else h
-            for n, h in image.items()
+            n: _respelled(h, change) if not kind or _of_type(cells, n, kind) else h for n, h in image.items()
         }
     )
 
 
+def _texts(pattern: str, other: str) -> Alter:
+    """Another text for what matches in any text of an image."""
+    return _spelt(lambda text: re.sub(pattern, other, text))
+
+
+def _texts_null(pattern: str) -> Alter:
+    """NULL for a text that matches as a whole."""
+    return _spelt(lambda text: None if re.fullmatch(pattern, text) else text)
+
+
+def _cells(kind: str, pattern: str, other: str) -> Alter:
+    """Another text for what matches in cells of a type, by its logical type or its name."""
+    return _spelt(lambda text: re.sub(pattern, other, text, flags=re.DOTALL), kind)
+
+
 def _cells_null(kind: str) -> Alter:
-    return _image(lambda image, cells, _seen: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()})
+    return on_images(lambda image, cells, _seen: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()})
 
 
 def _cells_as_text(kind: str) -> Alter:
     """Typed cells of a type as texts."""
 
-    def change(image: Mapping[str, Any], cells: Mapping[str, Cell], _seen: Seen) -> Mapping[str, Any]:
+    def change(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
         texts = {n: Typed("string", str(h.value)) for n, h in image.items() if isinstance(h, Typed) and _of_type(cells, n, kind)}
         return {**image, **texts}
 
-    return _image(change)
+    return on_images(change)
 
 
 def _nulls_as(text: str) -> Alter:
-    return _image(lambda image, _cells, _seen: {n: text if h is None else h for n, h in image.items()})
+    return on_images(lambda image, _cells, _seen: {n: text if h is None else h for n, h in image.items()})
 
 
 def _all_null() -> Alter:
-    return _image(lambda image, _cells, _seen: dict.fromkeys(image))
+    return on_images(lambda image, _cells, _seen: dict.fromkeys(image))
 
 
 def _columns(pattern: str, other: str) -> Alter:
     """Other names of columns, at level one."""
-    return _image(lambda image, _cells, _seen: {re.sub(pattern, other, n): h for n, h in image.items()})
+    return on_images(lambda image, _cells, _seen: {re.sub(pattern, other, n): h for n, h in image.items()})
 
 
 def _columns_lost(pattern: str) -> Alter:
     """NULL in columns whose names match."""
-    return _image(lambda image, _cells, _seen: {n: None if re.search(pattern, n) else h for n, h in image.items()})
+    return on_images(lambda image, _cells, _seen: {n: None if re.search(pattern, n) else h for n, h in image.items()})
 
 
 WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
