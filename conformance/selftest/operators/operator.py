@@ -92,7 +92,7 @@ def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
     return on_images(alter)
 
 
-def with_image(row: OutputRow, side: str, image: Mapping[str, Any]) -> OutputRow:
+def with_image(row: OutputRow, side: str, image: Image | None) -> OutputRow:
     """The row with another image on that side."""
     return replace(row, before=image) if side == "before" else replace(row, after=image)
 
