@@ -216,8 +216,8 @@ FORMATS: tuple[str, ...] = (
     "debezium-avro",
     "ticdc-avro",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/selftest/lies and in
-spark_checks/decoders, and the file of rules of its name in conformance/rules."""
+"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, and the files of its name
+in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
 
 
 def module_name(name: str) -> str:

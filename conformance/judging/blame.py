@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
-from typing import Final
+from typing import Final, TypeAlias
 
 from conformance.judging import causes
 from conformance.judging.hints import FRACTION, hint
@@ -36,18 +36,30 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
     if not any(result.findings for result in results):
         return list(results)
     seen = _Seen.of(results)
-    traits = _Traits(judge.rules, results, seen)
     named = _Named(seen)
     for result in results:
         named.add(result)
     named.settle()
-    return [_result(judge, result, traits, named) if result.findings else result for result in results]
+    return [
+        replace(result, findings=tuple(replace(finding, causes=named.causes(result, finding)) for finding in result.findings))
+        for result in _moved(judge, results, seen)
+    ]
 
 
-def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
-    """The result with causes; a finding moves to another rule only if that one binds as much: blame never acquits."""
-    findings = []
+def ruled(judge: Judge, results: Sequence[CaseResult], known: Known) -> list[CaseResult]:
+    """The same without causes, for who asks again and again about the same cases: `known` keeps what their rows hold."""
+    return _moved(judge, results, _Seen.of(results, known)) if any(result.findings for result in results) else list(results)
+
+
+def _moved(judge: Judge, results: Sequence[CaseResult], seen: _Seen) -> list[CaseResult]:
+    traits = _Traits(judge.rules, results, seen)
     binding = {rule.id: rule.obligation.binds for rule in judge.rules}
+    return [_result(judge, binding, result, traits) if result.findings else result for result in results]
+
+
+def _result(judge: Judge, binding: Mapping[str, int], result: CaseResult, traits: _Traits) -> CaseResult:
+    """The result; a finding moves to another rule only if that one binds as much: blame never acquits."""
+    findings = []
     for finding in result.findings:
         rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
         if rule is not None and rule.obligation.binds >= binding[finding.rule]:
@@ -55,7 +67,7 @@ def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) ->
             judge.broken[rule.id] += 1
             judge.compared[rule.id] += 1
             finding = replace(finding, rule=rule.id, instead=finding.rule)
-        findings.append(replace(finding, causes=named.causes(result, finding)))
+        findings.append(finding)
     verdict = result.verdict if result.verdict in UNDECODED else judge.verdict(result.case, findings, result.nulled)
     return replace(result, verdict=verdict, findings=tuple(findings))
 
@@ -85,6 +97,36 @@ def _rows(case: Case) -> Iterator[tuple[int, Change]]:
                 yield number, change
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A row: its message, what it holds, its exact values, and what right cells of it show, by side and whether they are NULL."""
+
+    number: int
+    change: Change
+    tokens: set[str]
+    exact: set[tuple[str, str]]
+    right: Mapping[tuple[str, bool], set[str]]
+
+
+Known: TypeAlias = dict[int, tuple[_Held, ...]]
+"""The rows of cases, by the identity of the case."""
+
+
+def _held(case: Case) -> Iterator[_Held]:
+    for number, change in _rows(case):
+        exact = {_exact(cell) for _, _, cell in causes.cells(change, case.level)}
+        yield _Held(number, change, causes.tokens(case, case.written[number].changes, change), exact, _right(case, change))
+
+
+def _right(case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()) -> Mapping[tuple[str, bool], set[str]]:
+    """What the cells of a row show but for those that are wrong."""
+    right: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    for side, column, cell in causes.cells(change, case.level):
+        if (side, column) not in wrong:
+            right[side, cell.state is State.NULL].update((*causes.cell_tokens(cell), f"cells {side} {change.op}"))
+    return right
+
+
 @dataclass(slots=True)
 class _Seen:
     """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state;
@@ -96,7 +138,7 @@ class _Seen:
     came: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, results: Iterable[CaseResult]) -> _Seen:
+    def of(cls, results: Iterable[CaseResult], known: Known | None = None) -> _Seen:
         """What the rows that came out show."""
         seen = cls()
         for result in results:
@@ -104,25 +146,28 @@ class _Seen:
                 continue
             lost = {(f.message, f.row) for f in result.findings if causes.symptom(f, result.case) in causes.REFUSALS}
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
-            wrong = {(f.message, f.row, f.side, f.column) for f in result.findings if f.aspect in CELL}
-            level = result.case.level
+            wrong: dict[tuple[int, int], set[tuple[str, str | None]]] = defaultdict(set)
+            for finding in result.findings:
+                if finding.aspect in CELL:
+                    wrong[finding.message, finding.row].add((finding.side, finding.column))
+            case, level = result.case, result.case.level
             touched = {(f.message, f.row) for f in result.findings}
             for number, written in enumerate(result.case.written):
                 right = {f"kind {c.kind}" for c in written.changes if c.kind is not Kind.ROW and (number, c.row) not in touched}
                 seen.right[level, "", False] |= right
-            for number, change in _rows(result.case):
-                if (number, change.row) in lost:
+            rows = _held(case) if known is None else known.get(id(case)) or known.setdefault(id(case), tuple(_held(case)))
+            for held in rows:
+                place = held.number, held.change.row
+                if place in lost:
                     continue
-                held = causes.tokens(result.case, result.case.written[number].changes, change)
-                exact = {_exact(cell) for _, _, cell in causes.cells(change, level)}
-                seen.came.update(held)
-                for profile in ("", result.case.profile):
-                    seen.cleared[level, profile] |= held
-                    seen.exact[level, profile] |= exact
-                for side, column, cell in causes.cells(change, level):
-                    if (number, change.row) not in uncompared and (number, change.row, side, column) not in wrong:
-                        right = seen.right[level, side, cell.state is State.NULL]
-                        right.update((*causes.cell_tokens(cell), f"cells {side} {change.op}"))
+                seen.came.update(held.tokens)
+                for profile in ("", case.profile):
+                    seen.cleared[level, profile] |= held.tokens
+                    seen.exact[level, profile] |= held.exact
+                if place not in uncompared:
+                    shown = _right(case, held.change, wrong[place]) if place in wrong else held.right
+                    for (side, null), told in shown.items():
+                        seen.right[level, side, null] |= told
         return seen
 
 

@@ -32,17 +32,15 @@ left. White space in these texts, line ends too, is one space.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from conformance.rules.rule import FIELDS, Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
 from conformance.rules.sources import fact
+from conformance.rules.tables import TableFile, one_of, ours, placed
 from generators.errors import UnknownName, UsageError
 from generators.model import Kind, Logical, Op, State
 from generators.wire_format import FORMATS
@@ -116,24 +114,24 @@ def book(fmt: str) -> Book:
         return read(fmt, str(path), path.read_text("utf-8"))
     if fmt not in FORMATS:
         raise UnknownName("format", fmt, (*FORMATS, *_OUTSIDE))
-    return read(fmt, *_file(fmt))
+    return read(fmt, *ours(__package__, fmt))
 
 
 def read(fmt: str, where: str, text: str) -> Book:
     """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
-    file = _File(where, text, ("page", "family", "like", "without", "provenance", "order", "rules"))
-    with _at(file.place("family")):
+    file = TableFile(where, text, ("page", "family", "like", "without", "provenance", "order", "rules"))
+    with placed(file.place("family")):
         known = kinds(file.data.get("family", ""))
-    with _at(file.place("provenance")):
+    with placed(file.place("provenance")):
         provenance = Provenance(one_of(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
-    with _at(file.place("like")):
+    with placed(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     found = []
     shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
-    with _at(file.place("without")):
+    with placed(file.place("without")):
         for name in file.data.get("without", "").split():
             del shared[one_of(name, "rule", shared)]
-    for place, name, given in file.entries("rules"):
+    for place, name, given in _entries(file, "rules"):
         if name in shared:
             shared[name] = replace(shared[name], **given)
             continue
@@ -144,7 +142,7 @@ def read(fmt: str, where: str, text: str) -> Book:
             raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
         found.append(Rule(id=f"{fmt}/{name}", **told))
     own = {**file.data.get("order", {})}
-    with _at(f"{file.place('order')}: order"):
+    with placed(f"{file.place('order')}: order"):
         common = _orders().get(one_of(own.pop("family", ""), "family", ("", *_orders())), {})
     order = {**other.order, "provenance": provenance, **common, **own}
     return Book((*found, *shared.values()), order, file.place("order"), file.data.get("like", ""))
@@ -161,13 +159,13 @@ def kinds(family: str = "") -> Mapping[str, Given]:
 def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]]:
     file = _kinds_file()
     tables = ("kinds", *(f"family.{name}" for name in file.data["family"]))
-    general, *families = ({name: given for _, name, given in file.entries(table)} for table in tables)
+    general, *families = ({name: given for _, name, given in _entries(file, table)} for table in tables)
     return general, dict(zip(file.data["family"], families, strict=True))
 
 
 @cache
-def _kinds_file() -> _File:
-    return _File(*_file("kinds"), ("kinds", "family", "order"))
+def _kinds_file() -> TableFile:
+    return TableFile(*ours(__package__, "kinds"), ("kinds", "family", "order"))
 
 
 def _orders() -> Mapping[str, Mapping[str, Any]]:
@@ -179,7 +177,7 @@ def _orders() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def laws() -> Mapping[str, Given]:
     """What no selector owns, for every format: the laws of decoding and those of kept tables, by their name."""
-    return {name: given for _, name, given in _File(*_file("laws"), ("rules",)).entries("rules")}
+    return {name: given for _, name, given in _entries(TableFile(*ours(__package__, "laws"), ("rules",)), "rules")}
 
 
 def law(fmt: str, name: str) -> Rule:
@@ -189,67 +187,20 @@ def law(fmt: str, name: str) -> Rule:
     return Rule(id=f"{fmt}/{name}", **told)
 
 
-def _file(name: str) -> tuple[str, str]:
-    """A file of this package: what errors call it, and its text."""
-    return f"conformance/rules/{name}.toml", resources.files("conformance.rules").joinpath(f"{name}.toml").read_text("utf-8")
-
-
-class _File:
-    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for a part that is not legal."""
-
-    def __init__(self, where: str, text: str, parts: Iterable[str]) -> None:
-        self.where, self.lines = where, text.splitlines()
-        try:
-            self.data: Mapping[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            at = re.search(r"at line (\d+)", str(error))
-            problem = str(error).replace("Cannot overwrite a value", "a duplicate")
-            raise UsageError(f"{where}:{at[1] if at else len(self.lines)}: {problem}.") from None
-        for part in self.data:
-            with _at(self.place(part)):
-                one_of(part, "part", parts)
-
-    def place(self, part: str) -> str:
-        """Where a part of the file is; its first line for a part that it does not have."""
-        head = re.compile(rf"\[?{re.escape(part)}\b")
-        return f"{self.where}:{next((number for number, line in enumerate(self.lines, 1) if head.match(line)), 1)}"
-
-    def entries(self, table: str) -> Iterator[tuple[str, str, Given]]:
-        """The entries of a table: place, name and what they say."""
-        found: Mapping[str, Any] = self.data
-        for part in table.split("."):
-            found = found.get(part, {})
-        head = next((number for number, line in enumerate(self.lines) if line.startswith(f"[{table}]")), 0)
-        places: dict[str, str] = {}
-        for key, value in found.items():
-            lines = (number for number, line in enumerate(self.lines[head:], head + 1) if line.lstrip("\"' ").startswith(key))
-            place = f"{self.where}:{next(lines, head + 1)}"
-            fields = {"cites": value} if isinstance(value, str) else value
-            if isinstance(cites := fields.get("cites"), str):
-                fields = {**fields, "cites": re.sub(r"(?<!\S)#", f"{self.data.get('page', Path(self.where).stem)}#", cites)}
-            for name in key.split():
-                with _at(f"{place}: {name}"):
-                    if name in places:
-                        raise UsageError(f"a duplicate: it is in {places[name]}, too.")
-                    places[name] = place
-                    given = dict(pair for field, words in fields.items() for pair in parsed(field, words))
-                yield f"{place}: {name}", name, given
-
-
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Names the place in what is wrong there."""
-    try:
-        yield
-    except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
-
-
-def one_of(value: str, what: str, legal: Iterable[str]) -> str:
-    """The value, if it is legal. Raises UnknownName."""
-    if value not in (known := tuple(map(str, legal))):
-        raise UnknownName(what, value, filter(None, known))
-    return value
+def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
+    """The entries of a table: place, name and what they say; a key may have several names."""
+    places: dict[str, str] = {}
+    for place, key, value in file.entries(table):
+        fields = {"cites": value} if isinstance(value, str) else value
+        if isinstance(cites := fields.get("cites"), str):
+            fields = {**fields, "cites": re.sub(r"(?<!\S)#", f"{file.data.get('page', Path(file.where).stem)}#", cites)}
+        for name in key.split():
+            with placed(f"{place}: {name}"):
+                if name in places:
+                    raise UsageError(f"a duplicate: it is in {places[name]}, too.")
+                places[name] = place
+                given = dict(pair for field, words in fields.items() for pair in parsed(field, words))
+            yield f"{place}: {name}", name, given
 
 
 def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:

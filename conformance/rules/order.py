@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
-from conformance.rules.book import book, citations, one_of
+from conformance.rules.book import book, citations
 from conformance.rules.rule import Citation, Provenance
+from conformance.rules.tables import one_of
 from generators.errors import UsageError
 
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {

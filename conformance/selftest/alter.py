@@ -13,6 +13,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import Site
 from conformance.judging.output import OutputRow
 from conformance.rules.rules import Aspect
+from conformance.selftest.operators.operator import with_image
 
 _FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
 """Replacements for NULL in envelope fields that are no text."""
@@ -51,7 +52,7 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             return replace(row, fields={**row.fields, site.name: other})
     image: Mapping[str, Any] | None = row.before if site.side == "before" else row.after
     if site.aspect is Aspect.IMAGE:
-        return _with(row, site.side, {} if image is None else None)
+        return with_image(row, site.side, {} if image is None else None)
     assert image is not None
     changed = dict(image)
     match site.aspect:
@@ -70,11 +71,7 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             held = changed[site.name]
             # A zero date may be NULL at level two; a value of a foreign family is wrong for every type.
             changed[site.name] = Typed("altered", None) if held is None and level == 2 else _other(held)
-    return _with(row, site.side, changed)
-
-
-def _with(row: OutputRow, side: str, image: Mapping[str, Any] | None) -> OutputRow:
-    return replace(row, before=image) if side == "before" else replace(row, after=image)
+    return with_image(row, site.side, changed)
 
 
 def _other(value: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from operator import is_
 from typing import Any, Final
 
 from conformance.cases.catalogue import BUDGETS, drawn_cases, named_cases
 from conformance.cases.covering import covering
+from conformance.judging.blame import Known, ruled
 from conformance.judging.judge import CaseResult, Judge
+from conformance.judging.output import OutputRow
 from conformance.rules.rules import rules
 from conformance.selftest import perfect
 from conformance.selftest.operators.operator import Operator, Rows, Seen
@@ -44,17 +47,30 @@ class Answered:
 def _differ(right: Rows, other: Rows) -> bool:
     pairs = zip(right, other, strict=False)
     return right is not other and (
-        len(right) != len(other) or any(a is not b and (a != b or repr(a) != repr(b)) for a, b in pairs)
+        len(right) != len(other) or any(not _same(a, b) and (a != b or repr(a) != repr(b)) for a, b in pairs)
+    )
+
+
+def _same(one: OutputRow, other: OutputRow) -> bool:
+    """Whether a row has the very objects of another: most that an operator leaves alone have, and are compared by that."""
+    if one is other:
+        return True
+    rest = (one.row, one.kind, one.op, one.error) == (other.row, other.kind, other.op, other.error) and one.fields is other.fields
+    return rest and all(
+        a is b or (a is not None and b is not None and len(a) == len(b) and all(map(is_, (*a, *a.values()), (*b, *b.values()))))
+        for a, b in ((one.before, other.before), (one.after, other.after))
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The cases of a format. `judge` has judged their right rows: which rule compared what, and where."""
+    """The cases of a format. `judge` has judged their right rows, which gave `right`: which rule compared what, and where."""
 
     fmt: Format[Any]
     judge: Judge
     cases: dict[str, Answered]
+    right: dict[str, CaseResult]
+    known: Known = field(default_factory=dict)
 
     def owning(self, rule: str, level: int, scenario: str = "") -> Iterator[Answered]:
         """The cases of the level, or of a scenario, a glob; at first a sample of those in which the rule owns something."""
@@ -75,9 +91,16 @@ class Bench:
         """A judge that has counted nothing and remembers nothing, but knows which rule owns what."""
         return replace(self.judge.empty(), remembers=False)
 
-    def judged(self, one: Answered, rows: Iterable[Rows]) -> CaseResult:
-        """The verdict of a case whose messages have these rows."""
-        return judged(self.fresh(), one.case, rows)
+    def ruled(
+        self, cover: Sequence[Answered], altered: Iterable[Sequence[Rows] | None]
+    ) -> tuple[list[CaseResult], list[CaseResult]]:
+        """The results of cases whose messages have these rows, None for the right ones: as judged, and after blame."""
+        judge = self.fresh()
+        results = [
+            self.right[one.case.id] if rows is None else judged(judge, one.case, rows)
+            for one, rows in zip(cover, altered, strict=True)
+        ]
+        return results, ruled(judge, results, self.known)
 
 
 def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
@@ -95,9 +118,7 @@ def of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
     """These cases, answered rightly."""
     judge = Judge(rules(fmt.name), remembers=True)
     answers = {one.case.id: one for one in _answered(cases)}
-    for one in answers.values():
-        judged(judge, one.case, one.rows)
-    return Bench(fmt, judge, answers)
+    return Bench(fmt, judge, answers, {case: judged(judge, one.case, one.rows) for case, one in answers.items()})
 
 
 def _answered(cases: Iterable[Case]) -> Iterator[Answered]:

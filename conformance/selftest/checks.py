@@ -12,15 +12,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from conformance.cases.catalogue import Call, calls
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, lay_out
 from conformance.engines.specs import LIAR, decoder_of
-from conformance.judging.blame import blamed
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
-from conformance.judging.output import Place, read
 from conformance.rules.order import order_of
-from conformance.rules.rules import Obligation, Rule, rules
+from conformance.rules.rules import Obligation, Rule
 from conformance.running.prepared import Prepared
 from conformance.selftest import measuring, staging
 from conformance.selftest.alter import alter
@@ -31,6 +28,7 @@ from conformance.selftest.lies.lie import Lie, lies
 from conformance.selftest.measuring import Answer
 from conformance.selftest.memory import Memory
 from conformance.selftest.operators.catalogue import OPERATORS
+from conformance.selftest.operators.operator import Alter
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
@@ -42,7 +40,6 @@ from generators.wire_format import Format, get
 
 CONVICTED: Final = 2
 """Convicted cases of a liar, after which no more are judged."""
-_NOWHERE: Final[Place] = ("", -1, -1)
 BLAMED: Final = 25
 """Cases of a level, evenly spread, on which blame is tried: what it says of a case depends on the others."""
 LIE_CASES: Final = 20
@@ -89,9 +86,8 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
     """Runs all checks, by format."""
     checks: list[Check] = []
     for name in formats:
-        fmt = get(name)
         note(f"{name}: right answers")
-        tried = bench(fmt, seed)
+        tried = bench(get(name), seed)
         checks += [*reference(tried), *altered(tried)]
         note(f"{name}: liars")
         checks += [*told(tried, seed), *blame(tried)]
@@ -100,9 +96,9 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         note(f"{name}: liars in Spark")
         checks += in_spark(engine, tried, seed)
         note(f"{name}: lying writers")
-        checks += writers(engine, fmt, decoder_of(name, None))
+        checks += writers(engine, tried)
         note(f"{name}: keepers of tables")
-        group = traps(fmt, seed)
+        group = traps(tried.fmt, seed)
         checks += keepers(group)
         if name in IN_SPARK:
             note(f"{name}: keepers of tables in Spark")
@@ -216,15 +212,14 @@ def blame(tried: Bench) -> Iterator[Check]:
     for level in (1, 2):
         cover = tried.cover(level)
         cover = cover[:: len(cover) // BLAMED + 1]
-        right = [tried.judged(one, one.rows) for one in cover]
-        lies_told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
-        for operator in (*lies_told, *(one for one in OPERATORS.values() if level in one.levels)):
-            judge, number = tried.fresh(), number + 1
-            rows = [one.altered(operator) for one in cover]
-            tried_on = zip(cover, right, rows, strict=True)
-            before = [fine if some is None else judged(judge, one.case, some) for one, fine, some in tried_on]
-            pairs = zip(before, blamed(judge, before), strict=True)
-            weaker[operator.name] += sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+        told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
+        by_change: dict[Alter, int] = {}
+        for operator in (*told, *(one for one in OPERATORS.values() if level in one.levels)):
+            if operator.alter not in by_change:
+                pairs = zip(*tried.ruled(cover, (one.altered(operator) for one in cover)), strict=True)
+                by_change[operator.alter] = sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
+            weaker[operator.name] += by_change[operator.alter]
+            number += 1
     text = f"{number} liars and operators, {weaker.total()} weaker verdicts"
     yield Check("blame", tried.fmt.name, "no weaker verdict", not +weaker, text + "".join(f"; {name}" for name in +weaker))
 
@@ -272,7 +267,8 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
 
 
 def _opened(engine: ChildEngine, placed: Prepared) -> Prepared:
-    messages = [w.message for call in placed.calls for case in call.cases for w in case.written]
+    written = (w.message for call in placed.calls for case in call.cases for w in case.written)
+    messages = [message for message in written if id(message) in placed.places]
     _, source = lay_out(engine.directory, placed.handle, messages)
     engine.open(placed.handle, source)
     return placed
@@ -346,21 +342,16 @@ def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[C
         yield Check("stream", group.fmt.name, name, broken[rule] > 0, words)
 
 
-def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
+def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
     """Each lie of a writer breaks its rule, or changes only bytes."""
     unsent: set[int] = set()
+    fmt, found = tried.fmt, tried.fresh()
     lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = [case for _, some, _ in lied for case in some]
-    grouped = calls(fmt, cases, (1, 2), 0)
-    messages = [w.message for call in grouped for case in call.cases for w in case.written if id(w.message) not in unsent]
-    laid, source = lay_out(engine.directory, "writers", messages)
-    places = dict(zip(map(id, messages), laid, strict=True))
-    engine.open("writers", source)
-    found = Judge(rules(fmt.name))
-    results: dict[str, CaseResult] = {}
-    for call in grouped:
-        results |= _judge(engine, call, decoder, places, found)
-    engine.release("writers")
+    placed = _opened(engine, staging.staged(tried, cases, 0, decoder_of(fmt.name, None), unsent))
+    judged = (one for call in placed.calls for one in staging.judged(engine, placed, call, call.cases, found))
+    results = {result.case.id: result for result in judged}
+    engine.release(placed.handle)
     for lie, some, changed in lied:
         broken = Counter(f.rule for case in some for f in results[case.id].findings)
         if lie.convicts is None:
@@ -370,19 +361,6 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
             ok = broken[lie.convicts] > 0
             detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(some)} cases"
         yield Check("writer", fmt.name, f"{lie.name} ({lie.profile})", ok, detail)
-
-
-def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
-    sent = (places.get(id(w.message)) for case in call.cases for w in case.written)
-    ranges = to_ranges(place for place in sent if place)
-    outputs = read(
-        engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level
-    )
-    table = call.table.name if call.table else None
-    return {
-        case.id: judge.judge(case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)
-        for case in call.cases
-    }
 
 
 def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]:

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeAlias
 
-from conformance.judging.blame import blamed
-from conformance.judging.judge import CaseResult
 from conformance.judging.mistakes import Mistake, Place, mistakes, place
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Obligation
-from conformance.selftest.bench import Answered, Bench, judged
+from conformance.selftest.bench import Answered, Bench
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator, Rows
 
@@ -62,28 +60,32 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The cases of a level, and the results of a right decoder."""
+    """The cases of a level, and what operators break alone there."""
 
     tried: Bench
     level: int
     cover: Sequence[Answered]
-    right: Sequence[CaseResult]
+    broken: dict[str, Broken] = field(default_factory=dict)
 
-    def of_neighbours(self, operator: Operator) -> bool:
-        """Whether what it does to a message depends on the one before it."""
-        return any(
-            operator.alter(rows, seen) != operator.alter(rows, replace(seen, before=()))
-            for one in self.cover
-            for rows, seen in zip(one.rows, one.seen, strict=True)
-        )
+    def alone(self, name: str) -> Broken:
+        """What an operator alone breaks: nothing if what it does to a message depends on the one before it."""
+        if name not in self.broken:
+            operator = OPERATORS[name]
+            neighbours = any(
+                operator.alter(rows, seen) != operator.alter(rows, replace(seen, before=()))
+                for one in self.cover
+                for rows, seen in zip(one.rows, one.seen, strict=True)
+                if seen.before
+            )
+            self.broken[name] = frozenset() if neighbours else _broken(self.judged([operator]))
+        return self.broken[name]
 
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
-        judge = self.tried.fresh()
-        altered = [(one, fine, _rows(one, operators)) for one, fine in zip(self.cover, self.right, strict=True)]
-        results = [judged(judge, one.case, rows) if one.differs(rows) else fine for one, fine, rows in altered]
-        rules = tuple(RuleResult(rule, 1, 0) for rule in judge.rules)
-        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(blamed(judge, results)), rules, (), {}, 0, {})
+        altered = ((one, _rows(one, operators)) for one in self.cover)
+        _, results = self.tried.ruled(self.cover, (rows if one.differs(rows) else None for one, rows in altered))
+        rules = tuple(RuleResult(rule, 1, 0) for rule in self.tried.judge.rules)
+        return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
 
 
 def _broken(result: FormatResult) -> Broken:
@@ -102,29 +104,21 @@ def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
 def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
     """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
     chance = random.Random(f"stacks {tried.fmt.name} {seed}")
-    covers = {level: tried.cover(level) for level in (1, 2)}
-    stages = {level: _Stage(tried, level, some, [tried.judged(one, one.rows) for one in some]) for level, some in covers.items()}
-    alone: dict[tuple[int, str], Broken] = {}
+    stages = {level: _Stage(tried, level, tried.cover(level)) for level in (1, 2)}
     for index in range(number):
         level = 1 + index % 2
         size = SIZES[index % len(SIZES)]
-        tries = (_drawn(stages[level], convicted[level], size, alone, chance) for _ in range(TRIES))
+        tries = (_drawn(stages[level], convicted[level], size, chance) for _ in range(TRIES))
         yield from islice((told for told in tries if told), 1)
 
 
-def _drawn(
-    stage: _Stage, names: Sequence[str], size: int, alone: dict[tuple[int, str], Broken], chance: random.Random
-) -> Stack | None:
+def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random) -> Stack | None:
     """A stack of that size; None if an operator cannot read what another has left, or the verdict shows nothing of it."""
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(names), len(names)):
         if len(drawn) == size:
             break
-        if stage.of_neighbours(OPERATORS[name]):
-            continue
-        if (stage.level, name) not in alone:
-            alone[stage.level, name] = _broken(stage.judged([OPERATORS[name]]))
-        mine = alone[stage.level, name]
+        mine = stage.alone(name)
         if all(_apart(mine, other) for other in (frozenset(), *drawn.values())):
             drawn[name] = mine
     try:

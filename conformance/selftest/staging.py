@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import islice
@@ -28,6 +28,7 @@ CASES: Final = 12
 CALLS: Final = 4
 """Limit of decode calls for a liar, the next if those before do not convict it."""
 READABLE: Final = 24
+_NOWHERE: Final[Place] = ("", -1, -1)
 _LAWS: Final = ("/law/returns", "/law/places", "/law/batch-independence", "/law/environment-independence")
 
 
@@ -59,11 +60,12 @@ def rejected(case: Case) -> bool:
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
-def staged(bench: Bench, cases: Iterable[Case], seed: int, decoder: str) -> Prepared:
-    """The cases in calls, and where their messages lie."""
+def staged(bench: Bench, cases: Iterable[Case], seed: int, decoder: str, unsent: Collection[int] = ()) -> Prepared:
+    """The cases in calls, and where their messages lie, but for those that are not sent, by identity."""
     grouped = calls(bench.fmt, cases, (1, 2), seed)
-    written = [w for call in grouped for case in call.cases for w in case.written]
-    places = dict(zip((id(w.message) for w in written), lay([w.message for w in written]), strict=True))
+    written = (w.message for call in grouped for case in call.cases for w in case.written)
+    messages = [message for message in written if id(message) not in unsent]
+    places = dict(zip(map(id, messages), lay(messages), strict=True))
     kept, loaded = frozenset(rule.id for rule in bench.judge.rules), Loaded((1, 2), Capabilities())
     settings = Settings((bench.fmt.name,), BUDGETS["smoke"], seed)
     return Prepared(settings, bench.fmt, decoder, loaded, grouped, places, bench.fmt.name, [], 0, kept=kept)
@@ -104,11 +106,14 @@ def results(
 
 
 def judged(engine: Engine, one: Prepared, call: Call, cases: Sequence[Case], judge: Judge) -> list[CaseResult]:
-    """The results of some cases of a call."""
-    ranges = to_ranges(one.place(w.message) for case in cases for w in case.written)
+    """The results of some cases of a call; of a message that was not sent there are no rows."""
+    ranges = to_ranges(place for case in cases for w in case.written if (place := one.places.get(id(w.message))))
     future: Future[pa.Table] = engine.decode(Request(one.handle, ranges, one.decoder, call.level, call.deployment, call.table))
     outputs, table = read(future.result(), call.level), call.table.name if call.table else None
-    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases]
+    return [
+        judge.judge(case, [outputs.get(one.places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)
+        for case in cases
+    ]
 
 
 def _largest(one: Prepared, level: int) -> Call:

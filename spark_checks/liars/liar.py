@@ -6,22 +6,21 @@ which says how the reference decoder is spoilt; with `decoder` it is another for
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from generators.errors import UnknownName
+from conformance.rules.tables import TableFile, checked, one_of, ours, placed
 from generators.model import Column, Deployment, SourceType, Table
-from generators.wire_format import module_name
+from generators.wire_format import FORMATS, module_name
 
 Decode = Callable[..., DataFrame]
+Change = Callable[[DataFrame], DataFrame]
 
 IMAGES: Final = ("before", "after")
 
@@ -43,37 +42,36 @@ class Liar:
     scenario: str = ""
 
 
+def _same(frame: DataFrame) -> DataFrame:
+    return frame
+
+
 def quoted(name: str) -> str:
     """A column name in SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def on_bytes(decode: Decode, sql: str) -> Decode:
-    """The decoder on other bytes: `sql` gives the value from `value`; other columns stay."""
+def _spoilt(decode: Decode, records: Change = _same, rows: Change = _same, **options: str) -> Decode:
+    """The decoder of other records, with other rows in its output, that takes the deployment for another one."""
 
-    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
-        return decode(records.withColumn("value", F.expr(sql)), *args, deployment=deployment)
+    def lie(given: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        other = replace(deployment or Deployment(), **options) if options else deployment
+        return rows(decode(records(given), *args, deployment=other))
 
     return lie
 
 
-def on_input(decode: Decode, sql: str) -> Decode:
-    """The decoder on other bytes: `sql` gives the value as text, from the value as text `t`; other columns stay."""
-
-    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+def _on_text(decode: Decode, sql: str) -> Decode:
+    def other(records: DataFrame) -> DataFrame:
         with_text = records.withColumn("t", F.col("value").cast("string"))
-        return decode(with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t"), *args, deployment=deployment)
+        return with_text.withColumn("value", F.expr(sql).cast("binary")).drop("t")
 
-    return lie
+    return _spoilt(decode, other)
 
 
 def on_columns(decode: Decode, **sql: str) -> Decode:
     """The decoder with columns of its output replaced by SQL over its output."""
-
-    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
-        return decode(records, *args, deployment=deployment).withColumns({name: F.expr(text) for name, text in sql.items()})
-
-    return lie
+    return _spoilt(decode, rows=lambda rows: rows.withColumns({name: F.expr(text) for name, text in sql.items()}))
 
 
 def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Callable[[str, SourceType], str]) -> Decode:
@@ -89,25 +87,6 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
 
         decoded = decode_rows(records, table, deployment=deployment)
         return decoded.withColumns({side: F.expr(image(side)) for side in IMAGES})
-
-    return lie
-
-
-def deployed(decode: Decode, **options: str) -> Decode:
-    """The decoder that takes the deployment for another one."""
-
-    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
-        other = replace(deployment or Deployment(), **options)
-        return decode(records, *args, deployment=other)
-
-    return lie
-
-
-def on_rows(decode: Decode, change: Callable[[DataFrame], DataFrame]) -> Decode:
-    """The decoder with other rows in its output."""
-
-    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
-        return change(decode(records, *args, deployment=deployment))
 
     return lie
 
@@ -133,39 +112,44 @@ _ROWS: Final[Mapping[str, Callable[[DataFrame], DataFrame]]] = {
     "needed": _needed,
 }
 WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
-    "text": on_input,
-    "bytes": on_bytes,
+    "text": _on_text,
+    "bytes": lambda decode, sql: _spoilt(decode, lambda records: records.withColumn("value", F.expr(sql))),
     "columns": lambda decode, sql: on_columns(decode, **sql),
     "cells": _cells,
-    "deployment": lambda decode, options: deployed(decode, **options),
-    "where": lambda decode, sql: on_rows(decode, lambda rows: rows.where(sql)),
-    "rows": lambda decode, name: on_rows(decode, _ROWS[name]),
+    "deployment": lambda decode, options: _spoilt(decode, **options),
+    "where": lambda decode, sql: _spoilt(decode, rows=lambda rows: rows.where(sql)),
+    "rows": lambda decode, name: _spoilt(decode, rows=_ROWS[one_of(name, "change of rows", _ROWS)]),
 }
 """How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another deployment, other columns out (SQL by
 name), other cells at level two (`sql` over {cell}, {column} and {spark} of columns of these `types` or `logicals`) or rows."""
+FIELDS: Final = (
+    {"name": str, "level": int, "convicts": str, "why": str, "scenario": str, "decoder": str}
+    | dict.fromkeys(("text", "bytes", "where", "rows"), str)
+    | dict.fromkeys(("columns", "cells", "deployment"), dict)
+)
+"""What a line says."""
 
 
 @cache
-def _lines(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
+def _file(name: str) -> TableFile:
+    return TableFile(*ours(__package__, name), ("shared", "liars"))
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
-    """A format's liars, with the ids of the rules that must catch them. Raises UnknownName for a shared liar or a way"""
-    shared, own = {line["name"]: line for line in _lines("shared")["liars"]}, _lines(fmt)
-    lines = (*own.get("liars", ()), *(_known("shared liar", shared, name, fmt) for name in own.get("shared", "").split()))
-    return tuple(_liar(fmt, **{"level": 1, **line}) for line in lines)
+    """A format's liars, with the ids of the rules that must catch them. Raises UsageError with file and line."""
+    file = _file(fmt)
+    shared = {name: (place, line) for place, name, line in _file("shared").entries("liars")}
+    with placed(file.place("shared")):
+        named = [shared[one_of(name, "shared liar", shared)] for name in file.data.get("shared", "").split()]
+    return tuple(_liar(fmt, place, line) for place, line in (*((at, line) for at, _, line in file.entries("liars")), *named))
 
 
-def _known(what: str, table: Mapping[str, Any], name: str, of: str) -> Any:
-    if name not in table:
-        raise UnknownName(what, name, table, of)
-    return table[name]
-
-
-def _liar(fmt: str, name: str, level: int, convicts: str, why: str, scenario: str = "", decoder: str = "", **way: Any) -> Liar:
-    of = import_module(f"spark_checks.decoders.{module_name(decoder or fmt)}")
-    decode = of.decode if level == 1 else of.decode_rows
-    for how, told in way.items():
-        decode = _known("way", WAYS, how, f"the liar {name} of {fmt}")(decode, told)
-    return Liar(name, level, f"{fmt}/{convicts}", why, decode, scenario)
+def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
+    with placed(f"{place}: {line.get('name', 'a liar')}"):
+        checked(line, FIELDS, ("name", "convicts", "why"))
+        level, of = line.get("level", 1), module_name(one_of(line.get("decoder", fmt), "format", (*FORMATS, fmt)))
+        module = import_module(f"spark_checks.decoders.{of}")
+        decode = module.decode if level == 1 else module.decode_rows
+        for way in line.keys() & WAYS.keys():
+            decode = WAYS[way](decode, line[way])
+    return Liar(line["name"], level, f"{fmt}/{line['convicts']}", line["why"], decode, line.get("scenario", ""))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -12,11 +11,25 @@ from typing import Any, Final
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
+from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
+from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.general import WORDS, when
+from conformance.selftest.operators.general import CONDITIONS, WORDS, when
 from conformance.selftest.operators.operator import Operator
+from generators.errors import UsageError
 
 FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.toml")))
+FIELDS: Final = {
+    "name": str,
+    "level": int,
+    "by": str,
+    "why": str,
+    "scenario": str,
+    "breaks": str,
+    "does": str | list,
+    "when": dict,
+}
+"""What a line says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +49,33 @@ class Liar:
     breach: str = ""
 
 
-def operator_of(line: Mapping[str, Any]) -> Operator | None:
+def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
     """The operator of a line: `does` is a name of the catalogue, or a general operator with arguments; `when` restricts it."""
-    if "does" not in line:
-        return None
-    does = line["does"]
-    known = OPERATORS[does] if isinstance(does, str) else Operator("", (), WORDS[does[0]](*does[1:]))
-    return Operator(line["name"], known.apt, when(known.alter, line.get("when", {})), known.logicals)
+    for about in conditions:
+        one_of(about, "condition", CONDITIONS)
+    if isinstance(does, str):
+        known = OPERATORS[one_of(does, "operator", OPERATORS)]
+    else:
+        known = Operator("", (), called(does, "operator", WORDS))
+    return Operator(name, known.apt, when(known.alter, conditions), known.logicals)
 
 
 @cache
-def lines() -> tuple[Mapping[str, Any], ...]:
-    """Every line of the files."""
-    files = (tomllib.loads(file.read_text("utf-8")) for file in FILES)
-    return tuple({"level": file["level"], **line} for file in files for line in file["liars"])
+def lines() -> tuple[tuple[str, Liar], ...]:
+    """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with file and line."""
+    found = []
+    for path in FILES:
+        file = TableFile(*ours(__package__, path.stem), ("level", "liars"))
+        for place, name, line in file.entries("liars"):
+            with placed(f"{place}: {name}"):
+                checked(line, FIELDS, ("name", "by", "why"))
+                if ("does" in line) == ("breaks" in line):
+                    raise UsageError("a liar says either what it does or which law it breaks.")
+                breach = one_of(line.get("breaks", ""), "breach", ("", *BREACHES))
+                operator = _operator(name, line["does"], line.get("when", {})) if "does" in line else None
+            level, scenario = line.get("level", file.data["level"]), line.get("scenario", "")
+            found.append((line["by"], Liar(name, "", level, "", line["why"], operator, scenario, breach)))
+    return tuple(found)
 
 
 @cache
@@ -63,17 +89,5 @@ def liars(fmt: str) -> tuple[Liar, ...]:
         return own and not any(glob[0] == "!" and fnmatchcase(rule, glob[1:]) for glob in globs)
 
     return tuple(
-        Liar(
-            line["name"],
-            fmt,
-            line["level"],
-            rule,
-            line["why"],
-            operator_of(line),
-            line.get("scenario", ""),
-            line.get("breaks", ""),
-        )
-        for line in lines()
-        for rule in ids
-        if named(rule, line["by"].split())
+        replace(liar, format=fmt, convicts=rule) for globs, liar in lines() for rule in ids if named(rule, globs.split())
     )

@@ -1,4 +1,4 @@
-"""What the self test makes the writers say behind the judge's back: a table of lies per format, in the module of its name.
+"""What the self test makes the writers say behind the judge's back: a table of lies for each format, in the file of its name.
 
-Imports nothing of the harness but its own modules.
+`lie` reads the tables, `altering` has their words for changes of a message. Imports, beside, only the reader of rules.
 """

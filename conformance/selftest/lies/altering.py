@@ -10,10 +10,12 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from conformance.selftest.lies.lie import Alter
+from conformance.rules.tables import one_of
 from generators.families.avro import Encoder, Schema
 from generators.model import Message
 
+Alter: TypeAlias = Callable[[Message], Message]
+"""What becomes of an honest message: another one, or the same."""
 Edit: TypeAlias = Callable[[Any], Any]
 """A pure function of a document or a part of it, which gives the same object where there is nothing to change."""
 
@@ -53,11 +55,12 @@ def _integer(text: str) -> Any:
     return int(text) if len(text) < 19 and text != "-0" else orjson.Fragment(text)
 
 
-def at(change: Edit, *path: str | int) -> Edit:
-    """A change of the part at a path of names, numbers and EACH; no change where there is no such part."""
+def at(change: Edit, path: str = "") -> Edit:
+    """A change of the part at a path of names, numbers and EACH with dots between; no change where there is no such part."""
     if not path:
         return change
-    step, inner = path[0], at(change, *path[1:])
+    step, _, rest = path.partition(".")
+    inner = at(change, rest)
 
     def edit(part: Any) -> Any:
         match part:
@@ -66,7 +69,7 @@ def at(change: Edit, *path: str | int) -> Edit:
             case dict():
                 return _kept(part, {name: inner(value) if step in (name, EACH) else value for name, value in part.items()})
             case list():
-                return _kept(part, [inner(value) if step in (i, EACH) else value for i, value in enumerate(part)])
+                return _kept(part, [inner(value) if step in (str(i), EACH) else value for i, value in enumerate(part)])
         return part
 
     return edit
@@ -77,35 +80,33 @@ def _kept(old: Any, new: Any) -> Any:
     return old if all(a is b for a, b in pairs) else new
 
 
-def put(value: Any, *path: str | int) -> Edit:
-    """Another value for a member or an element that is there."""
-    return at(lambda _old: value, *path)
+def _without(part: Any, name: str) -> Any:
+    return {n: v for n, v in part.items() if n != name} if name in part else part
 
 
-def shift(by: int, *path: str | int) -> Edit:
-    """A number that is off by so much."""
-    return at(lambda number: number + by, *path)
+def _swapped(part: Any, one: str, other: str) -> Any:
+    return part | {one: part[other], other: part[one]} if {one, other} <= part.keys() else part
 
 
-def drop(name: str, *path: str | int) -> Edit:
-    """The object at the path without a member."""
-    return at(lambda part: {n: v for n, v in part.items() if n != name} if name in part else part, *path)
+def _backwards(part: Any) -> Any:
+    if isinstance(part, dict):
+        return dict(reversed(part.items()))
+    return part[::-1] if isinstance(part, list) else part
 
 
-def swap(one: str, other: str, *path: str | int) -> Edit:
-    """The object at the path with the values of two members exchanged."""
-    return at(lambda part: part | {one: part[other], other: part[one]} if {one, other} <= part.keys() else part, *path)
-
-
-def backwards(*path: str | int) -> Edit:
-    """The members or elements at the path, the last one first."""
-
-    def turned(part: Any) -> Any:
-        if isinstance(part, dict):
-            return dict(reversed(part.items()))
-        return part[::-1] if isinstance(part, list) else part
-
-    return at(turned, *path)
+EDITS: Final[Mapping[str, Callable[..., Edit]]] = {
+    "put": lambda value, path: at(lambda _old: value, path),
+    "null": lambda path: at(lambda _old: None, path),
+    "fill": lambda value, path: at(lambda old: value if old is None else old, path),
+    "shift": lambda by, path: at(lambda number: number + by, path),
+    "times": lambda factor, path: at(lambda number: number * factor, path),
+    "over": lambda divisor, path: at(lambda number: number // divisor, path),
+    "drop": lambda name, path="": at(lambda part: _without(part, name), path),
+    "swap": lambda one, other, path="": at(lambda part: _swapped(part, one, other), path),
+    "backwards": lambda path="": at(_backwards, path),
+}
+"""The edits of a part of a document, whose path comes last: another value, null, a value for null; a number that is off by so
+much, multiplied, or divided without a rest; an object without a member, or with two values exchanged; the last part first."""
 
 
 def respelled(spellings: Mapping[str, str]) -> Alter:
@@ -122,11 +123,29 @@ def respelled(spellings: Mapping[str, str]) -> Alter:
     return alter
 
 
-def placed(partition: int) -> Alter:
-    """The message in that partition."""
-    return lambda message: replace(message, partition=partition)
+_ALWAYS: Final = {c: f"\\u{ord(c):04X}" for c in map(chr, (*range(0x7F, 0xA0), 0x2028, 0x2029))}
+_FASTJSON_1: Final = {"\\u000b": "\\u000B", "\\u001f": "\\u001F"} | _ALWAYS
+SPELLINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "html-raw": {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"},
+    "fastjson 1": _FASTJSON_1,
+    "fastjson2": {old: new for new, old in _FASTJSON_1.items()},
+}
+"""HTML's characters without the escapes of Go's encoding/json; a text of fastjson2 2.0.31 as fastjson 1 spells it, with
+hexadecimal digits in upper case and characters that fastjson2 does not escape; and the other way round."""
 
 
-def without_headers(*names: str) -> Alter:
-    """The message without the headers of these names."""
-    return lambda message: replace(message, headers=tuple(h for h in message.headers if h[0] not in names))
+def _headed(head: str) -> Alter:
+    first = head.encode("latin-1")
+    return lambda message: replace(message, value=message.value and first + message.value[len(first) :])
+
+
+ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
+    "respelled": lambda name: respelled(SPELLINGS[one_of(name, "spelling", SPELLINGS)]),
+    "partition": lambda number: lambda message: replace(message, partition=number),
+    "headers-lost": lambda *names: lambda m: replace(m, headers=tuple(h for h in m.headers if h[0] not in names)),
+    "key-lost": lambda: lambda message: replace(message, key=None),
+    "value-lost": lambda: lambda message: replace(message, value=None),
+    "headed": _headed,
+}
+"""The changes of a message: other spellings of its JSON text, another partition, without some headers, key or value, with these
+characters in the place of its value's first bytes."""

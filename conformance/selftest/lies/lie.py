@@ -1,47 +1,135 @@
-"""What a lie is, what its messages are, and the registry that finds a format's lies by name."""
+"""What a lie is, what its messages are, and the tables of lies: a file NAME.toml for each format.
+
+    profile = "1.1.8"             # of lies that name none
+    like = "ticdc-simple"         # the file of a family, whose lies the format has, too
+
+    [profiles]
+    hash = "1.1.8+pk-hash"        # a short name
+
+    [lies]
+    "old left out" = { by = "old/empty-element", scenario = "old/all-unchanged", set.drops_empty_old = true }
+    "later ts" = { edits = [["shift", 3_600_000, "ts"]] }
+    "one partition" = { profile = "hash", alters = ["partition", 0] }
+    "later send time" = { edits = [["shift", 3_600_000, "sendTs"]] }    # one of the family, but for this
+
+A lie of which no rule tells (`by`) changes bytes and no verdict.
+"""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import Any, Final
 
+from conformance.rules.rules import rules
+from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
+from conformance.selftest.lies.altering import ALTERS, EDITS, Alter, in_avro, in_json
 from generators.drawing.cases import LAYOUT
+from generators.errors import UsageError
 from generators.model import History, Message, Written
-from generators.wire_format import Format, module_name
+from generators.wire_format import Format, get
 
-Alter: TypeAlias = Callable[[Message], Message]
-"""What becomes of an honest message: another one, or the same."""
+FIELDS: Final = {
+    "profile": str,
+    "by": str,
+    "scenario": str,
+    "set": dict,
+    "unset": str,
+    "edits": list,
+    "alters": list,
+}
+"""What an entry says. `set` has facts of the profile with other values, `unset` one that is not there any more; `edits` change
+the document and `alters` the message (conformance.selftest.lies.altering)."""
+_HOW: Final = ("set", "unset", "edits", "alters")
 
 
 @dataclass(frozen=True, slots=True)
 class Lie:
     """A writer's messages changed without telling it to the judge.
 
-    `profile` names the honest profile. The lie sets a fact of that profile to another value (`field`, `value`), or alters what
-    the honest profile writes (`alter`). `convicts` is the rule that must answer, in the tables without the format's name; None
-    says that the lie changes bytes and no verdict. `scenario` is a glob of the scenario names in which the lie shows.
+    `profile` names the honest profile; the writer has the profile `lying`, or its messages are altered. `convicts` is the rule
+    that must answer; None says that the lie changes bytes and no verdict. `scenario` is a glob of the scenario names in which
+    the lie shows.
     """
 
     name: str
     profile: str
     convicts: str | None
-    scenario: str = "*"
-    field: str = ""
-    value: Any = None
+    scenario: str
+    lying: Any = None
     alter: Alter | None = None
 
     def messages(self, fmt: Format[Any], history: History, truth: Sequence[Written]) -> list[Message | None]:
         """A message or None (not sent) for each honest one, and those that the lie sends beside them."""
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]
-        flipped = replace(fmt.profile(self.profile), **{self.field: self.value})
-        found = [written.message for written in fmt.write(history, flipped, LAYOUT)]
+        found = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
         return [*found, *[None] * (len(truth) - len(found))]
 
 
+@cache
 def lies(name: str) -> tuple[Lie, ...]:
-    """The lies of a format."""
-    found: tuple[Lie, ...] = importlib.import_module(f"conformance.selftest.lies.{module_name(name)}").LIES
-    return tuple(replace(lie, convicts=lie.convicts and f"{name}/{lie.convicts}") for lie in found)
+    """The lies of a format. Raises UsageError with file and line for what is wrong in its table."""
+    return tuple(_lie(get(name), place, lie, told) for lie, (place, told) in _told(name).items())
+
+
+def _told(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """What a file and that of its family say of each lie, and where."""
+    file = TableFile(*ours(__package__, name), ("profile", "profiles", "like", "lies"))
+    found = _told(file.data["like"]) if "like" in file.data else {}
+    for place, lie, given in file.entries("lies"):
+        _, shared = found.get(lie, ("", {"profile": file.data.get("profile", "")}))
+        with placed(f"{place}: {lie}"):
+            told = {**shared, **checked(given, FIELDS)}
+        found[lie] = place, told | {"profile": file.data.get("profiles", {}).get(told["profile"], told["profile"])}
+    return found
+
+
+def _lie(fmt: Format[Any], place: str, name: str, told: Mapping[str, Any]) -> Lie:
+    with placed(f"{place}: {name}"):
+        honest, convicts = fmt.profile(told["profile"]), told.get("by")
+        if convicts:
+            one_of(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
+        lie = Lie(name, told["profile"], convicts and f"{fmt.name}/{convicts}", told.get("scenario", "*"))
+        match [how for how in _HOW if how in told]:
+            case ["set"]:
+                return replace(lie, lying=_other(honest, told["set"]))
+            case ["unset"]:
+                return replace(lie, lying=replace(honest, **{one_of(told["unset"], "fact", _facts(honest)): None}))
+            case ["edits"]:
+                edits = [called(edit, "edit", EDITS) for edit in told["edits"]]
+                avro = fmt.container == "avro"
+                return replace(lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits))
+            case ["alters"]:
+                return replace(lie, alter=called(told["alters"], "change of a message", ALTERS))
+        raise UsageError(f"a lie says one of {', '.join(_HOW)}.")
+
+
+def _facts(held: Any) -> list[str]:
+    return [fact.name for fact in fields(held)]
+
+
+def _other(held: Any, given: Mapping[str, Any]) -> Any:
+    """The dataclass with other values. Raises UsageError for a fact that is not there, and for a value that it has already."""
+    values = {name: _value(name, getattr(held, one_of(name, "fact", _facts(held))), value) for name, value in given.items()}
+    if (other := replace(held, **values)) == held:
+        raise UsageError(f"{', '.join(given)}: the honest profile has no other value.")
+    return other
+
+
+def _value(name: str, held: Any, given: Any) -> Any:
+    """A value of the table as the profile has it. Raises UsageError for one of another type."""
+    match held, given:
+        case enum.Enum(), str():
+            return type(held)(one_of(given, name, type(held)))
+        case bytes(), str():
+            return given.encode()
+        case tuple(), list():
+            return tuple(tuple(each) if isinstance(each, list) else each for each in given)
+        case _, dict() if is_dataclass(held):
+            return _other(held, given)
+    if held is not None and type(given) is not type(held):
+        raise UsageError(f"{name} is {given!r}, not of type {type(held).__name__}.")
+    return given

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import Typed
-from conformance.judging.output import OutputRow
-from conformance.selftest.operators.operator import Rows, Seen, with_image
+from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images
 from generators.model import Cell, Kind
 
-Alter: TypeAlias = Callable[[Rows, Seen], Rows]
 One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
+CONDITIONS: Final = ("message", "null", "tag", "profile", "kind", "op", "column", "lacks", "again", *ENVELOPE)
+"""What a condition may be about."""
 _NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
 
 
@@ -81,26 +82,15 @@ def _held(row: OutputRow, name: str) -> Any:
     return getattr(row, name) if hasattr(row, name) else row.fields.get(name)
 
 
-def _lost() -> Alter:
-    return lambda _rows, _seen: []
-
-
-def _refused() -> Alter:
-    return _each(lambda row, _: [replace(row, kind=Kind.CORRUPT.value, error="refused", **_NOTHING)])
-
-
 def _as(kind: str) -> Alter:
     """A change of another kind; as a row, an INSERT without columns."""
     more = {"op": "INSERT", "before": None, "after": {}} if kind == Kind.ROW else _NOTHING
     return _each(lambda row, _: [replace(row, kind=kind, error="refused" if kind == Kind.CORRUPT else None, **more)])
 
 
-def _twice() -> Alter:
-    return _each(lambda row, _: [row, replace(row, row=(row.row or 0) + 1)])
-
-
-def _put(name: str, value: Any) -> Alter:
-    return _each(lambda row, _: [_with(row, name, value)])
+def _set(name: str, value: Callable[[OutputRow], Any]) -> Alter:
+    """Another value of a field or an image, by the row; the very same one is no change."""
+    return _each(lambda row, _: [row if (other := value(row)) is _held(row, name) else _with(row, name, other)])
 
 
 def _null(*names: str) -> Alter:
@@ -112,60 +102,28 @@ def _null(*names: str) -> Alter:
     return _each(one)
 
 
-def _fill(name: str, other: str) -> Alter:
-    """A field that is NULL or empty has another's value."""
-    return _each(lambda row, _: [row if _held(row, name) else _with(row, name, _held(row, other))])
+def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
+    return ".".join(_held(row, part) or "" for part in parts) if row.fields else _held(row, name)
 
 
-def _copy(name: str, other: str) -> Alter:
-    return _each(lambda row, _: [_with(row, name, _held(row, other))])
+def _moved(held: Any, by: int) -> Any:
+    return held if held is None else held + by
 
 
-def _join(name: str, *parts: str) -> Alter:
-    """A field has the fields' values, with dots between."""
-    return _each(lambda row, _: [_with(row, name, ".".join(_held(row, part) or "" for part in parts)) if row.fields else row])
+def _replaced(held: Any, pattern: str, other: str) -> Any:
+    """Another text for what matches in a text, in the elements of a list, or in the values of a map."""
+    match held:
+        case str():
+            return re.sub(pattern, other, held)
+        case list():
+            return [_replaced(one, pattern, other) for one in held]
+        case Mapping():
+            return {key: _replaced(one, pattern, other) for key, one in held.items()}
+    return held
 
 
-def _shift(name: str, by: int) -> Alter:
-    return _each(lambda row, _: [_with(row, name, _held(row, name) + by) if _held(row, name) is not None else row])
-
-
-def _sub(name: str, pattern: str, other: str) -> Alter:
-    """Another text for what matches in a field, in the elements of a list, or in the values of a map."""
-
-    def changed(held: Any) -> Any:
-        match held:
-            case str():
-                return re.sub(pattern, other, held)
-            case list():
-                return [changed(one) for one in held]
-            case Mapping():
-                return {key: changed(one) for key, one in held.items()}
-        return held
-
-    return _each(lambda row, _: [_with(row, name, changed(_held(row, name)))])
-
-
-def _double(name: str) -> Alter:
-    def one(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
-        text = _held(row, name)
-        return [_with(row, name, str(int(float(text)))) if isinstance(text, str) and text.isdigit() else row]
-
-    return _each(one)
-
-
-def _image(change: Callable[[Mapping[str, Any], Mapping[str, Cell], Seen], Mapping[str, Any]]) -> Alter:
-    """Other images; the change is given an image, its owed cells and the message."""
-
-    def one(row: OutputRow, seen: Seen) -> Iterable[OutputRow]:
-        for side in _IMAGES:
-            image = getattr(row, side)
-            if image:
-                other = change(image, seen.cells(row, side), seen)
-                row = row if other == image else with_image(row, side, other)
-        return [row]
-
-    return _each(one)
+def _double(held: Any) -> Any:
+    return str(int(float(held))) if isinstance(held, str) and held.isdigit() else held
 
 
 def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
@@ -175,88 +133,57 @@ def _respelled(held: Any, change: Callable[[str], Any]) -> Any:
     return change(held) if isinstance(held, str) else held
 
 
-def _texts(pattern: str, other: str) -> Alter:
-    """Another text for what matches in any text of an image."""
-    return _image(lambda image, _cells, _seen: {n: _respelled(h, lambda t: re.sub(pattern, other, t)) for n, h in image.items()})
-
-
-def _texts_null(pattern: str) -> Alter:
-    """NULL for a text that matches as a whole."""
-    return _image(
-        lambda image, _cells, _seen: {
-            n: _respelled(h, lambda t: None if re.fullmatch(pattern, t) else t) for n, h in image.items()
-        }
-    )
-
-
 def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
     cell = cells.get(name)
     return cell is not None and kind in (cell.type.logical, cell.type.name)
 
 
-def _cells(kind: str, pattern: str, other: str) -> Alter:
-    """Another text for what matches in cells of a type, by its logical type or its name."""
-    return _image(
+def _spelt(change: Callable[[str], Any], kind: str = "") -> Alter:
+    """Other texts in an image, or in its cells of a type."""
+    return on_images(
         lambda image, cells, _seen: {
-            n: _respelled(h, lambda t: re.sub(pattern, other, t, flags=re.DOTALL)) if _of_type(cells, n, kind) else h
-            for n, h in image.items()
+            n: _respelled(h, change) if not kind or _of_type(cells, n, kind) else h for n, h in image.items()
         }
     )
-
-
-def _cells_null(kind: str) -> Alter:
-    return _image(lambda image, cells, _seen: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()})
 
 
 def _cells_as_text(kind: str) -> Alter:
     """Typed cells of a type as texts."""
 
-    def change(image: Mapping[str, Any], cells: Mapping[str, Cell], _seen: Seen) -> Mapping[str, Any]:
+    def change(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
         texts = {n: Typed("string", str(h.value)) for n, h in image.items() if isinstance(h, Typed) and _of_type(cells, n, kind)}
         return {**image, **texts}
 
-    return _image(change)
-
-
-def _nulls_as(text: str) -> Alter:
-    return _image(lambda image, _cells, _seen: {n: text if h is None else h for n, h in image.items()})
-
-
-def _all_null() -> Alter:
-    return _image(lambda image, _cells, _seen: dict.fromkeys(image))
-
-
-def _columns(pattern: str, other: str) -> Alter:
-    """Other names of columns, at level one."""
-    return _image(lambda image, _cells, _seen: {re.sub(pattern, other, n): h for n, h in image.items()})
-
-
-def _columns_lost(pattern: str) -> Alter:
-    """NULL in columns whose names match."""
-    return _image(lambda image, _cells, _seen: {n: None if re.search(pattern, n) else h for n, h in image.items()})
+    return on_images(change)
 
 
 WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
-    "lost": _lost,
-    "refused": _refused,
+    "lost": lambda: lambda _rows, _seen: [],
+    "refused": lambda: _as(Kind.CORRUPT.value),
     "as": _as,
-    "twice": _twice,
-    "put": _put,
+    "twice": lambda: _each(lambda row, _: [row, replace(row, row=(row.row or 0) + 1)]),
+    "put": lambda name, value: _set(name, lambda _row: value),
     "null": _null,
-    "fill": _fill,
-    "copy": _copy,
-    "join": _join,
-    "shift": _shift,
-    "sub": _sub,
-    "through-a-double": _double,
-    "texts": _texts,
-    "texts-null": _texts_null,
-    "cells": _cells,
-    "cells-null": _cells_null,
+    "fill": lambda name, other: _set(name, lambda row: _held(row, name) or _held(row, other)),
+    "copy": lambda name, other: _set(name, lambda row: _held(row, other)),
+    "join": lambda name, *parts: _set(name, lambda row: _join(row, name, parts)),
+    "shift": lambda name, by: _set(name, lambda row: _moved(_held(row, name), by)),
+    "sub": lambda name, pattern, other: _set(name, lambda row: _replaced(_held(row, name), pattern, other)),
+    "through-a-double": lambda name: _set(name, lambda row: _double(_held(row, name))),
+    "texts": lambda pattern, other: _spelt(lambda text: re.sub(pattern, other, text)),
+    "texts-null": lambda pattern: _spelt(lambda text: None if re.fullmatch(pattern, text) else text),
+    "cells": lambda kind, pattern, other: _spelt(lambda text: re.sub(pattern, other, text, flags=re.DOTALL), kind),
+    "cells-null": lambda kind: on_images(
+        lambda image, cells, _: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()}
+    ),
     "cells-as-text": _cells_as_text,
-    "nulls-as": _nulls_as,
-    "all-null": _all_null,
-    "columns": _columns,
-    "columns-lost": _columns_lost,
+    "nulls-as": lambda text: on_images(lambda image, *_: {name: text if held is None else held for name, held in image.items()}),
+    "all-null": lambda: on_images(lambda image, *_: dict.fromkeys(image)),
+    "columns": lambda pattern, other: on_images(lambda image, *_: {re.sub(pattern, other, n): held for n, held in image.items()}),
+    "columns-lost": lambda pattern: on_images(
+        lambda image, *_: {n: None if re.search(pattern, n) else h for n, h in image.items()}
+    ),
 }
-"""The operators with arguments, by name."""
+"""The operators with arguments, by name: `fill` gives a field that is NULL or empty another's value, `join` the fields' values
+with dots between; `sub` replaces what matches in a field, `texts` in an image, `cells` in cells of a logical type or of a type's
+name, `columns` in names at level one."""

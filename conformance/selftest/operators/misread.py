@@ -22,8 +22,8 @@ from conformance.selftest.operators.cells import (
     number_change,
     text_change,
 )
-from conformance.selftest.operators.operator import CellChange, Operator, Rows, Seen, on_cells, on_rows, with_image
-from generators.model import Kind, Logical, Op, SourceType, ZeroDate
+from conformance.selftest.operators.operator import Alter, CellChange, Image, Operator, Rows, Seen, on_cells, on_images, on_rows
+from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
 _SECOND: Final = 1_000_000
@@ -123,21 +123,15 @@ _CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
 }
 
 
-def _zero_date_as_epoch(rows: Rows, seen: Seen) -> Rows:
-    out: list[OutputRow] = []
-    for row in rows:
-        for side in ("before", "after"):
-            image = getattr(row, side)
-            cells = seen.cells(row, side)
-            zeros = {name: Typed(cell.type.spark, 0) for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
-            days = {name: Typed("date", _EPOCH) for name in zeros if cells[name].type.logical is Logical.DATE}
-            if image is not None and zeros:
-                row = with_image(row, side, {**image, **zeros, **days})
-        out.append(row)
-    return out
+def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
+    zeros = {name: cell.type for name, cell in cells.items() if isinstance(cell.value, ZeroDate)}
+    first = {
+        name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0) for name, kind in zeros.items()
+    }
+    return {**image, **first} if first else image
 
 
-def _of_update(change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[Rows, Seen], Rows]:
+def _of_update(change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> Alter:
     """Another before image of an UPDATE, of both its images."""
 
     def one(row: OutputRow) -> OutputRow:
@@ -173,14 +167,8 @@ def _null_row_as_no_image(row: OutputRow) -> OutputRow:
     return replace(row, before=image(row.before), after=image(row.after)) if row.kind == _ROW else row
 
 
-def _images(change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[Rows, Seen], Rows]:
-    return on_rows(
-        lambda row: (
-            replace(row, before=row.before and change(row.before), after=row.after and change(row.after))
-            if row.kind == _ROW
-            else row
-        )
-    )
+def _images(change: Callable[[Image], Image]) -> Alter:
+    return on_images(lambda image, _cells, _seen: change(image))
 
 
 def _columns_before(rows: Rows, seen: Seen) -> Rows:
@@ -203,7 +191,7 @@ def _known_columns(rows: Rows, seen: Seen) -> Rows:
     return [replace(row, after={c: held for c, held in row.after.items() if c in known}) if row.after else row for row in rows]
 
 
-def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Callable[[Rows, Seen], Rows]:
+def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Alter:
     def one(row: OutputRow) -> OutputRow:
         types = row.fields.get("types")
         return replace(row, fields={**row.fields, "types": change(types, row)}) if types else row
@@ -243,8 +231,8 @@ def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(zip(sorted(image), image.values(), strict=True))
 
 
-_ROWS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]] = {
-    "zero-date-as-epoch": (("value/*",), _zero_date_as_epoch),
+_ROWS: Final[Mapping[str, tuple[tuple[str, ...], Alter]]] = {
+    "zero-date-as-epoch": (("value/*",), on_images(_zero_date_as_epoch)),
     "null-before-as-after": (
         ("value/null*", "value/old-null", "old/*", "cell/*"),
         _of_update(lambda old, new: {name: new.get(name) if value is None else value for name, value in old.items()}),

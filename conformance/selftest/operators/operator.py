@@ -12,6 +12,7 @@ from conformance.judging.output import OutputRow
 from generators.model import Case, Cell, Change, Logical, Message, SourceType
 
 Rows: TypeAlias = Sequence[OutputRow]
+Image: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Seen:
         return (change.image(side, self.case.level) if change else None) or {}
 
 
+Alter: TypeAlias = Callable[[Rows, Seen], Rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """A fault: `alter` makes a wrong decoder's rows of a right decoder's rows of one message; equal rows mean that the fault
@@ -49,7 +53,7 @@ class Operator:
 
     name: str
     apt: tuple[str, ...]
-    alter: Callable[[Rows, Seen], Rows]
+    alter: Alter
     logicals: tuple[Logical, ...] = ()
     levels: tuple[int, ...] = (1, 2)
 
@@ -58,27 +62,20 @@ class Operator:
         return any(fnmatchcase(rule, glob) for glob in self.apt)
 
 
+ImageChange: TypeAlias = Callable[[Image, Mapping[str, Cell], Seen], Image]
+"""Another image for one, by the cells that it owes and what could be known of the message."""
 CellChange: TypeAlias = Callable[[SourceType, Any], Any]
 """Another text (level one) or value (level two) for a value of a type; None for NULL, the same for no change."""
 
 
-def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Callable[[Rows, Seen], Rows]:
+def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Alter:
     """Changes every value of these types, in both images."""
 
-    def alter(rows: Rows, seen: Seen) -> Rows:
-        return [_row(row, seen) for row in rows]
+    def alter(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
+        changed = dict(_changed(image, cells))
+        return {**image, **changed} if changed else image
 
-    def _row(row: OutputRow, seen: Seen) -> OutputRow:
-        for side in ("before", "after"):
-            image: Mapping[str, Any] | None = getattr(row, side)
-            if not image:
-                continue
-            changed = dict(_changed(image, seen.cells(row, side)))
-            if changed:
-                row = with_image(row, side, {**image, **changed})
-        return row
-
-    def _changed(image: Mapping[str, Any], cells: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
+    def _changed(image: Image, cells: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
         for column, cell in cells.items():
             held = image.get(column)
             if held is not None and cell.type.logical in logicals:
@@ -92,14 +89,27 @@ def on_cells(change: CellChange, logicals: tuple[Logical, ...]) -> Callable[[Row
         other = change(type, held.value)
         return other if other is None or isinstance(other, Typed) else Typed(held.family, other)
 
-    return alter
+    return on_images(alter)
 
 
-def with_image(row: OutputRow, side: str, image: Mapping[str, Any]) -> OutputRow:
+def with_image(row: OutputRow, side: str, image: Image | None) -> OutputRow:
     """The row with another image on that side."""
     return replace(row, before=image) if side == "before" else replace(row, after=image)
 
 
-def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Callable[[Rows, Seen], Rows]:
+def on_images(change: ImageChange) -> Alter:
+    """Changes each image by itself; the very same one is no change."""
+
+    def one(row: OutputRow, seen: Seen) -> OutputRow:
+        for side in ("before", "after"):
+            image: Image | None = getattr(row, side)
+            if image is not None and (other := change(image, seen.cells(row, side), seen)) is not image:
+                row = with_image(row, side, other)
+        return row
+
+    return lambda rows, seen: [one(row, seen) for row in rows]
+
+
+def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     """Changes each row by itself; None drops it."""
     return lambda rows, _seen: [other for row in rows if (other := change(row)) is not None]

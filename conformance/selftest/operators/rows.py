@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from conformance.selftest.operators.operator import Operator, Rows, Seen, on_rows, with_image
-from generators.model import Kind, Op, State
+from conformance.selftest.operators.operator import Alter, Image, Operator, Rows, Seen, on_images, on_rows
+from generators.model import Cell, Kind, Op, State
+
+Cells: TypeAlias = Mapping[str, Cell]
 
 _ROW, _DDL, _CORRUPT = Kind.ROW.value, Kind.DDL.value, Kind.CORRUPT.value
 _INSERT, _UPDATE, _DELETE, _READ, _TRUNCATE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE, Op.READ, Op.TRUNCATE))
@@ -57,11 +59,11 @@ _ENVELOPE: Final = ("envelope/*", "ddl/*", "control/*", "names/*", "key/*", "boo
 _FAULT: Final = ("fault/*", "change/*", "law/row-shape")
 
 
-def _when(test: Callable[[OutputRow], bool], change: Callable[[OutputRow], OutputRow | None]) -> Callable[[Rows, Seen], Rows]:
+def _when(test: Callable[[OutputRow], bool], change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     return on_rows(lambda row: change(row) if test(row) else row)
 
 
-def _of(op: str, change: Callable[[OutputRow], OutputRow | None]) -> Callable[[Rows, Seen], Rows]:
+def _of(op: str, change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     return _when(lambda row: row.kind == _ROW and row.op == op, change)
 
 
@@ -78,7 +80,7 @@ def _as_kind(kind: Kind) -> Callable[[OutputRow], OutputRow]:
     return lambda row: replace(row, kind=kind.value, op=None, before=None, after=None, error=error)
 
 
-def _of_kind(kind: Kind, change: Callable[[OutputRow], OutputRow | None]) -> Callable[[Rows, Seen], Rows]:
+def _of_kind(kind: Kind, change: Callable[[OutputRow], OutputRow | None]) -> Alter:
     return _when(lambda row: row.kind == kind.value, change)
 
 
@@ -161,39 +163,21 @@ def _upserted(rows: Rows, _seen: Seen) -> Rows:
     return rows if len(last) == len(rows) else _renumbered(list(last.values()))
 
 
-def _per_image(change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[Rows, Seen], Rows]:
-    def alter(row: OutputRow) -> OutputRow:
-        for side in ("before", "after"):
-            image = getattr(row, side)
-            if image:
-                row = with_image(row, side, change(image))
-        return row
-
-    return on_rows(alter)
-
-
-def _renamed(change: Callable[[str], str]) -> Callable[[Rows, Seen], Rows]:
+def _renamed(change: Callable[[str], str]) -> Alter:
     """Other column names in the images of level one; at level two a lost column is NULL."""
 
-    def alter(rows: Rows, seen: Seen) -> Rows:
-        def image(held: Mapping[str, Any]) -> Mapping[str, Any]:
-            if seen.case.level == 1:
-                return {change(name): value for name, value in held.items()}
-            return {name: value if change(name) == name else None for name, value in held.items()}
+    def image(held: Image, _cells: Cells, seen: Seen) -> Image:
+        if seen.case.level == 1:
+            return {change(name): value for name, value in held.items()}
+        return {name: value if change(name) == name else None for name, value in held.items()}
 
-        return _per_image(image)(rows, seen)
-
-    return alter
+    return on_images(image)
 
 
-def _as_one(folded: Callable[[str], str]) -> Callable[[Rows, Seen], Rows]:
-    """Columns whose names fold to one name all hold the last one's value."""
-
-    def image(held: Mapping[str, Any]) -> Mapping[str, Any]:
-        last = {folded(name): value for name, value in held.items()}
-        return {name: last[folded(name)] for name in held}
-
-    return _per_image(image)
+def _as_one(held: Image, _cells: Cells, _seen: Seen) -> Image:
+    """Columns whose names differ in case alone all hold the last one's value."""
+    last = {name.lower(): value for name, value in held.items()}
+    return {name: last[name.lower()] for name in held}
 
 
 _ENVELOPE_NAMES: Final = frozenset(
@@ -201,45 +185,29 @@ _ENVELOPE_NAMES: Final = frozenset(
 )
 
 
-def _nulls(change: Callable[[Any], Any], drop: bool = False) -> Callable[[Rows, Seen], Rows]:
-    def alter(rows: Rows, seen: Seen) -> Rows:
-        def image(held: Mapping[str, Any]) -> Mapping[str, Any]:
-            if drop:
-                return {name: value for name, value in held.items() if value is not None}
-            return {name: change(seen) if value is None else value for name, value in held.items()}
+def _nulls(change: Callable[[Seen], Any]) -> Alter:
+    def image(held: Image, _cells: Cells, seen: Seen) -> Image:
+        return {name: change(seen) if value is None else value for name, value in held.items()}
 
-        return _per_image(image)(rows, seen)
+    return on_images(image)
 
-    return alter
+
+def _without_nulls(held: Image, _cells: Cells, _seen: Seen) -> Image:
+    return {name: value for name, value in held.items() if value is not None}
 
 
 def _typed_nulls(seen: Seen) -> Any:
     return "" if seen.case.level == 1 else Typed("string", "")
 
 
-def _null_for_zero(rows: Rows, seen: Seen) -> Rows:
-    """NULL becomes the type's zero."""
-    out: list[OutputRow] = []
-    for row in rows:
-        for side in ("before", "after"):
-            image, cells = getattr(row, side), seen.cells(row, side)
-            if image:
-                zero = "0" if seen.case.level == 1 else Typed("int", 0)
-                numbers = {c for c, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")}
-                row = with_image(row, side, {c: zero if v is None and c in numbers else v for c, v in image.items()})
-        out.append(row)
-    return out
+def _zero_for_null(held: Image, cells: Cells, seen: Seen) -> Image:
+    zero = "0" if seen.case.level == 1 else Typed("int", 0)
+    numbers = {name for name, cell in cells.items() if cell.type.logical in ("int", "decimal", "bit")}
+    return {name: zero if value is None and name in numbers else value for name, value in held.items()}
 
 
-def _absent_as_null(rows: Rows, seen: Seen) -> Rows:
-    out: list[OutputRow] = []
-    for row in rows:
-        for side in ("before", "after"):
-            image, cells = getattr(row, side), seen.cells(row, side)
-            if image is not None and seen.case.level == 1:
-                row = with_image(row, side, dict.fromkeys(cells, None) | dict(image))
-        out.append(row)
-    return out
+def _absent_as_null(held: Image, cells: Cells, seen: Seen) -> Image:
+    return dict.fromkeys(cells, None) | dict(held) if seen.case.level == 1 else held
 
 
 def _absent_from_other(rows: Rows, seen: Seen) -> Rows:
@@ -252,19 +220,15 @@ def _absent_from_other(rows: Rows, seen: Seen) -> Rows:
     ]
 
 
-def _shifted_columns(held: Mapping[str, Any]) -> Mapping[str, Any]:
+def _shifted_columns(held: Image, _cells: Cells, _seen: Seen) -> Image:
     values = list(held.values())
     return dict(zip(held, [*values[1:], *values[:1]], strict=True))
 
 
-def _carried(rows: Rows, seen: Seen) -> Rows:
+def _carried(held: Image, _cells: Cells, seen: Seen) -> Image:
     """NULL becomes the value that the message before had in that column."""
     earlier = next((row.after or row.before for row in reversed(seen.before) if row.after or row.before), None) or {}
-
-    def image(held: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {name: earlier.get(name) if value is None else value for name, value in held.items()}
-
-    return _per_image(image)(rows, seen)
+    return {name: earlier.get(name) if value is None else value for name, value in held.items()}
 
 
 def _same_as_before_dropped(rows: Rows, seen: Seen) -> Rows:
@@ -272,19 +236,12 @@ def _same_as_before_dropped(rows: Rows, seen: Seen) -> Rows:
     return [] if rows and repr(list(rows)) == repr(list(seen.before)) else rows
 
 
-def _placeholder(rows: Rows, seen: Seen) -> Rows:
+def _placeholder(held: Image, cells: Cells, seen: Seen) -> Image:
     """Debezium's placeholder as the value of a cell that nobody knows."""
     text = "__debezium_unavailable_value"
-    out: list[OutputRow] = []
-    for row in rows:
-        for side in ("before", "after"):
-            image, cells = getattr(row, side), seen.cells(row, side)
-            unknown = {c for c, cell in cells.items() if cell.state is State.ANY and cell.cls == "unavailable"}
-            if image and unknown & set(image):
-                value = text if seen.case.level == 1 else Typed("string", text)
-                row = with_image(row, side, {**image, **dict.fromkeys(unknown & set(image), value)})
-        out.append(row)
-    return out
+    unknown = {name for name, cell in cells.items() if name in held and cell.state is State.ANY and cell.cls == "unavailable"}
+    value = text if seen.case.level == 1 else Typed("string", text)
+    return {**held, **dict.fromkeys(unknown, value)} if unknown else held
 
 
 def _namesake(rows: Rows, seen: Seen) -> Rows:
@@ -292,7 +249,7 @@ def _namesake(rows: Rows, seen: Seen) -> Rows:
     return seen.before if seen.case.level == 2 and not rows and not seen.changes else rows
 
 
-def _field(name: str, change: Callable[[Any], Any], kind: str = "") -> Callable[[Rows, Seen], Rows]:
+def _field(name: str, change: Callable[[Any], Any], kind: str = "") -> Alter:
     def alter(row: OutputRow) -> OutputRow:
         if not row.fields.get(name) or (kind and row.kind != kind):
             return row
@@ -325,12 +282,12 @@ def _split_sql(rows: Rows, _seen: Seen) -> Rows:
     return _renumbered([replace(row, fields={**row.fields, "sql": part}) for part in parts])
 
 
-def _doubtful(change: Callable[[Rows], Rows]) -> Callable[[Rows, Seen], Rows]:
+def _doubtful(change: Callable[[Rows], Rows]) -> Alter:
     """Changes the answer to a message that is spoiled, but may be read."""
     return lambda rows, seen: change(rows) if any(one.anything for one in seen.changes) else rows
 
 
-_WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]] = {
+_WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Alter]]] = {
     "insert-as-read": (_OF_ROWS, _of(_INSERT, _as_op(_READ))),
     "insert-as-update": (_OF_ROWS, _of(_INSERT, _as_op(_UPDATE))),
     "read-as-insert": (_OF_ROWS, _of(_READ, _as_op(_INSERT))),
@@ -374,15 +331,15 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "equal-message-lost": ((*_CHANGE, *_FAULT), _same_as_before_dropped),
     "null-as-empty-text": (_NULLS, _nulls(_typed_nulls)),
     "null-as-word": (_NULLS, _nulls(lambda seen: "null" if seen.case.level == 1 else Typed("string", "null"))),
-    "null-as-zero": (_NULLS, _null_for_zero),
-    "null-left-out": (_NULLS, _nulls(lambda _: None, drop=True)),
-    "null-from-the-message-before": (_NULLS, _carried),
-    "absent-as-null": (_COLUMNS, _absent_as_null),
+    "null-as-zero": (_NULLS, on_images(_zero_for_null)),
+    "null-left-out": (_NULLS, on_images(_without_nulls)),
+    "null-from-the-message-before": (_NULLS, on_images(_carried)),
+    "absent-as-null": (_COLUMNS, on_images(_absent_as_null)),
     "absent-from-after": (_COLUMNS, _absent_from_other),
-    "values-of-the-next-column": (_OTHER_VALUES, _per_image(_shifted_columns)),
+    "values-of-the-next-column": (_OTHER_VALUES, on_images(_shifted_columns)),
     "columns-lower-case": (_COLUMNS, _renamed(str.lower)),
     "columns-upper-case": (_COLUMNS, _renamed(str.upper)),
-    "columns-alike-but-for-case": (_COLUMNS, _as_one(str.lower)),
+    "columns-alike-but-for-case": (_COLUMNS, on_images(_as_one)),
     "columns-cut-at-30": (_COLUMNS, _renamed(lambda name: name[:30])),
     "columns-split-at-dots": (_COLUMNS, _renamed(lambda name: name.rpartition(".")[2])),
     "columns-split-at-colons": (_COLUMNS, _renamed(lambda name: name.rpartition(":")[2])),
@@ -397,7 +354,7 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "columns-ascii-only": (_COLUMNS, _renamed(lambda name: re.sub("[^\x00-\x7f]", "_", name))),
     "columns-of-envelope-names-lost": (_COLUMNS, _renamed(lambda n: f"_{n}" if n in _ENVELOPE_NAMES else n)),
     "columns-html-escaped": (_COLUMNS, _renamed(lambda n: n.replace("&", "&amp;").replace("<", "&lt;"))),
-    "placeholder-as-a-value": (("toast/*", "value/*"), _placeholder),
+    "placeholder-as-a-value": (("toast/*", "value/*"), on_images(_placeholder)),
     "namesake-as-the-table": (_CHANGE, _namesake),
     "statement-lost": (_STATEMENT, _of_kind(Kind.DDL, _lost)),
     "statement-as-control": (_STATEMENT, _of_kind(Kind.DDL, _as_kind(Kind.CONTROL))),
@@ -436,7 +393,7 @@ _WHOLE: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]
     "op-null": (_CHANGE, _of_kind(Kind.ROW, lambda r: replace(r, op=None))),
 }
 
-_FIELDS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Rows, Seen], Rows]]]] = {
+_FIELDS: Final[Mapping[str, tuple[tuple[str, ...], Alter]]] = {
     "database-lower-case": (_ENVELOPE, _field("database", str.lower)),
     "database-null": (_ENVELOPE, _field("database", lambda _: None)),
     "database-cut-at-a-dot": (_ENVELOPE, _field("database", lambda t: t.partition(".")[0])),

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from conformance.judging.causes import cells
-from conformance.selftest.bench import of_cases
+from conformance.selftest.bench import judged, of_cases
 from conformance.selftest.operators.catalogue import OPERATORS
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Case, Logical, State
@@ -104,5 +104,5 @@ def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_o
         why = [words for glob, words in CANNOT.get(trait, {}).items() if fnmatch.fnmatchcase(name, glob)]
         tried = of_cases(fmt, mine)
         altered = [(one, one.altered(OPERATORS[operator])) for one in tried.cases.values()]
-        convicted = [one.case.id for one, rows in altered if rows is not None and tried.judged(one, rows).findings]
+        convicted = [one.case.id for one, rows in altered if rows is not None and judged(tried.fresh(), one.case, rows).findings]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from remembered import done
 from shown import shown
 
-from conformance.cases.catalogue import calls, named_cases
+from conformance.cases.catalogue import named_cases
 from conformance.commands.cli import cli
 from conformance.engines import child
-from conformance.engines.engine import ChildDied, DecodeRaised, lay
+from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.rules.rules import Aspect, Obligation, rules
-from conformance.selftest import checks, memory, staging
+from conformance.selftest import bench, checks, memory, staging
 from conformance.selftest.bench import of_cases
 from conformance.selftest.checks import Check
 from conformance.selftest.keeping import ARRIVED
@@ -133,7 +133,7 @@ def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")})
     (check,) = checks.blame(tried)
     assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
-    monkeypatch.setattr(checks, "blamed", lambda _judge, results: [replace(one, verdict=Verdict.PASS) for one in results])
+    monkeypatch.setattr(bench, "ruled", lambda _judge, results, _known: [replace(one, verdict=Verdict.PASS) for one in results])
     (check,) = checks.blame(tried)
     assert not check.ok and "; keys-null; " in f"{check.detail}; "
 
@@ -274,16 +274,14 @@ def lying(tried, monkeypatch, convicts, findings, changed=1):
     """The check of one lie of a writer, for which the decoder's output has these findings."""
     case = next(iter(tried.cases.values())).case
     lie = SimpleNamespace(name="lie", convicts=convicts, profile=PROFILE.name)
-    fmt = SimpleNamespace(name=NAME, switches=(lie,))
     found = tuple(Finding(case.id, rule, 0, 0, Aspect.FIELD, "table", "", "") for rule in findings)
     engine = Spark({}, ())
     monkeypatch.setattr(checks, "lies", lambda _name: (lie,), raising=False)
     monkeypatch.setattr(checks, "_lie", lambda _fmt, _lie, _unsent: ([case], changed))
-    monkeypatch.setattr(checks, "calls", lambda _fmt, cases, _levels, _seed: calls(FMT, cases, (1,), 0))
-    monkeypatch.setattr(checks, "lay_out", lambda _directory, _handle, messages: (lay(messages), None))
-    monkeypatch.setattr(checks, "_judge", lambda *_: {case.id: CaseResult(case, Verdict.FAIL, found)})
-    (check,) = checks.writers(engine, fmt, "honest")
-    assert engine.released == ["writers"]
+    monkeypatch.setattr(checks, "_opened", lambda _engine, placed: placed)
+    monkeypatch.setattr(staging, "judged", lambda *_: [CaseResult(case, Verdict.FAIL, found)])
+    (check,) = checks.writers(engine, tried)
+    assert engine.released == [NAME]
     return check
 
 

@@ -1,6 +1,6 @@
 """The tables of lies name what exists and change bytes, and every alteration does what it says and no more."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
 from itertools import product
@@ -9,21 +9,10 @@ from typing import Any
 import pytest
 
 from conformance.rules.rules import rules
-from conformance.selftest.lies.altering import (
-    EACH,
-    at,
-    backwards,
-    drop,
-    in_avro,
-    in_json,
-    placed,
-    put,
-    respelled,
-    shift,
-    swap,
-    without_headers,
-)
-from conformance.selftest.lies.lie import Alter, lies
+from conformance.rules.tables import called
+from conformance.selftest.lies import lie as table
+from conformance.selftest.lies.altering import ALTERS, EDITS, Alter, Edit, in_avro, in_json, respelled
+from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
 from generators.families.avro import Encoder
 from generators.model import Message
@@ -39,9 +28,7 @@ def test_lies_name_existing_profiles_and_rules(name: str) -> None:
     assert {lie.convicts for lie in found} - {rule.id for rule in rules(name)} == {None}
     assert any(lie.convicts for lie in found)
     for lie in found:
-        assert bool(lie.field) != bool(lie.alter), lie
-        profile = fmt.profile(lie.profile)
-        assert not lie.field or getattr(profile, lie.field) != lie.value, lie
+        assert lie.lying != fmt.profile(lie.profile), lie
 
 
 def single_options(name: str) -> Iterator[Profile]:
@@ -69,37 +56,46 @@ def message(value: bytes | None) -> Message:
     return Message("t", 1, b"k", value, (("a", b"1"), ("b", b"2")))
 
 
+def edit(*words: Any) -> Edit:
+    return called(words, "edit", EDITS)
+
+
 def altered(alter: Alter, value: bytes) -> bytes | None:
     return alter(message(value)).value
 
 
 @pytest.mark.parametrize(
-    ("edit", "before", "after"),
+    ("words", "before", "after"),
     [
-        (put("y", "a", 0), '{"a":["x","z"]}', '{"a":["y","z"]}'),
-        (put(None, "a", EACH, "b"), '{"a":[{"b":1},{"b":2,"c":3}]}', '{"a":[{"b":null},{"b":null,"c":3}]}'),
-        *((shift(-3, "a"), '{"a":1,"b":1}', '{"a":-2,"b":1}'), (shift(1, EACH), '{"a":1,"b":2}', '{"a":2,"b":3}')),
-        (drop("b", "a"), '{"a":{"b":1,"c":2},"b":3}', '{"a":{"c":2},"b":3}'),
-        (swap("a", "b"), '{"a":1,"b":2,"c":3}', '{"a":2,"b":1,"c":3}'),
-        *((backwards(), '{"a":1,"b":[1,2]}', '{"b":[1,2],"a":1}'), (backwards("b"), '{"a":1,"b":[1,2]}', '{"a":1,"b":[2,1]}')),
-        (at(lambda number: number * 1000, "a"), '{"a":2}', '{"a":2000}'),
+        (["put", "y", "a.0"], '{"a":["x","z"]}', '{"a":["y","z"]}'),
+        (["null", "a.*.b"], '{"a":[{"b":1},{"b":2,"c":3}]}', '{"a":[{"b":null},{"b":null,"c":3}]}'),
+        (["fill", [], "a"], '{"a":null,"b":null}', '{"a":[],"b":null}'),
+        (["fill", [], "a"], '{"a":1}', '{"a":1}'),
+        *((["shift", -3, "a"], '{"a":1,"b":1}', '{"a":-2,"b":1}'), (["shift", 1, "*"], '{"a":1,"b":2}', '{"a":2,"b":3}')),
+        (["drop", "b", "a"], '{"a":{"b":1,"c":2},"b":3}', '{"a":{"c":2},"b":3}'),
+        (["swap", "a", "b"], '{"a":1,"b":2,"c":3}', '{"a":2,"b":1,"c":3}'),
+        (["backwards"], '{"a":1,"b":[1,2]}', '{"b":[1,2],"a":1}'),
+        (["backwards", "b"], '{"a":1,"b":[1,2]}', '{"a":1,"b":[2,1]}'),
+        *((["times", 1000, "a"], '{"a":2}', '{"a":2000}'), (["over", 1000, "a"], '{"a":2999}', '{"a":2}')),
     ],
 )
-def test_edits_change_what_they_name(edit: Callable[[Any], Any], before: str, after: str) -> None:
-    assert altered(in_json(edit), before.encode()) == after.encode()
+def test_edits_change_what_they_name(words: list[Any], before: str, after: str) -> None:
+    assert altered(in_json(edit(*words)), before.encode()) == after.encode()
 
 
-@pytest.mark.parametrize("edit", [put(1, "x"), put(1, 7), shift(1, "x"), drop("x"), swap("a", "x"), backwards("x")])
-def test_an_edit_of_what_is_not_there_leaves_the_message_alone(edit: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize(
+    "words", [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
+)
+def test_an_edit_of_what_is_not_there_leaves_the_message_alone(words: list[Any]) -> None:
     for value in (b'{"a" : 1}', b'{"a" : [{}]}', None):
         honest = message(value)
-        assert in_json(edit)(honest) is honest
+        assert in_json(edit(*words))(honest) is honest
 
 
 def test_numbers_and_texts_outlive_an_edit() -> None:
     numbers = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"\\u6c49\\ud83d\\ude00"]'
     kept = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"汉😀"]'
-    assert altered(in_json(put(0, "x")), f'{{"x":1,"y":{numbers}}}'.encode()) == f'{{"x":0,"y":{kept}}}'.encode()
+    assert altered(in_json(edit("put", 0, "x")), f'{{"x":1,"y":{numbers}}}'.encode()) == f'{{"x":0,"y":{kept}}}'.encode()
 
 
 def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
@@ -111,11 +107,11 @@ def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
     schema = {"type": "record", "name": "Outer", "fields": fields}
     encoder = Encoder(schema)
     honest = encoder({"m": {"a": ("Inner", {"n": 1}), "b": "x"}, "o": None})
-    assert altered(in_avro(schema, shift(4, "m", "a", "n")), honest) == encoder(
+    assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == encoder(
         {"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None}
     )
-    assert altered(in_avro(schema, drop("a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
-    assert altered(in_avro(schema, put(7, "p")), honest) == honest
+    assert altered(in_avro(schema, edit("drop", "a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
+    assert altered(in_avro(schema, edit("put", 7, "p")), honest) == honest
 
 
 def test_spellings_are_replaced_whole() -> None:
@@ -124,6 +120,44 @@ def test_spellings_are_replaced_whole() -> None:
 
 
 def test_changes_of_the_record() -> None:
-    honest = message(b"v")
-    assert placed(0)(honest) == Message("t", 0, b"k", b"v", honest.headers)
-    assert without_headers("a", "c")(honest) == Message("t", 1, b"k", b"v", (("b", b"2"),))
+    honest = message(b"value")
+    told = {name: called([name, *words], "change", ALTERS)(honest) for name, *words in CHANGES}
+    assert told == {
+        "partition": Message("t", 0, b"k", b"value", honest.headers),
+        "headers-lost": Message("t", 1, b"k", b"value", (("b", b"2"),)),
+        "key-lost": Message("t", 1, None, b"value", honest.headers),
+        "value-lost": Message("t", 1, b"k", None, honest.headers),
+        "headed": Message("t", 1, b"k", b"\0\xfflue", honest.headers),
+    }
+
+
+CHANGES = (["partition", 0], ["headers-lost", "a", "c"], ["key-lost"], ["value-lost"], ["headed", "\0\xff"])
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{ profile = "1.1.9", set.gtid = "x" }', "unknown profile '1.1.9' of alibaba-canal-json. Did you mean '1.1.8'?"),
+        (
+            '{ by = "value/tims", set.gtid = "x" }',
+            "unknown rule 'alibaba-canal-json/value/tims'. Did you mean 'alibaba-canal-json/value/time",
+        ),
+        ('{ set.gtidd = "x" }', "unknown fact 'gtidd'. Did you mean 'gtid'?"),
+        ('{ set.escapes = "fastjson" }', "unknown escapes 'fastjson'. Did you mean 'fastjson2 2.0.4'?"),
+        ("{ set.pk_hash = 1 }", "pk_hash is 1, not of type bool."),
+        ("{ set.pk_hash = false }", "pk_hash: the honest profile has no other value."),
+        ('{ unset = "gtids" }', "unknown fact 'gtids'. Did you mean 'gtid'?"),
+        ('{ edits = [["shif", 1, "es"]] }', "unknown edit 'shif'. Did you mean 'shift'?"),
+        ('{ edits = [["shift", 1]] }', "edit 'shift': missing a required argument: 'path'."),
+        ('{ alters = ["respelled", "fastjson 2"] }', "unknown spelling 'fastjson 2'. Did you mean 'fastjson2'?"),
+        ('{ sets.gtid = "x" }', "unknown field 'sets'. Did you mean 'set'?"),
+        ("{ by = 1 }", "by is 1, not of type str."),
+        ('{ by = "value/time" }', "a lie says one of set, unset, edits, alters."),
+    ],
+)
+def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, told: str) -> None:
+    text = f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
+    monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
+    with pytest.raises(UsageError) as caught:
+        lies.__wrapped__("alibaba-canal-json")
+    assert str(caught.value).startswith(f"alibaba-canal-json.toml:5: wrong: {told}")
