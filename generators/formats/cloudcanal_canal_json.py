@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from generators.families.canal import DDL_TYPES
 from generators.families.cloudcanal.messages import (
     ASSUMED,
+    CANAL_ACTIONS,
     DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
@@ -90,10 +90,7 @@ PROFILES: Final = (
     profile("deleted-in-both", "partial-old", "milliseconds"),
 )
 
-DDL_ACTIONS: Final = {action: word for action, word in DDL_TYPES.items() if word != "QUERY" and action != "exchange partition"}
-"""`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
-
-_SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=False)
+_SHAPE: Final = EnvelopeShape(CANAL_ACTIONS, transaction_end=False)
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:

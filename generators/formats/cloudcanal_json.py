@@ -14,6 +14,7 @@ from typing import Final
 
 from generators.families.cloudcanal.messages import (
     ASSUMED,
+    CANAL_ACTIONS,
     DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
@@ -88,29 +89,8 @@ PROFILES: Final = (
     profile("deleted-in-both", "partial-old", "milliseconds"),
 )
 
-DDL_ACTIONS: Final = {
-    "create table": "CREATE",
-    "drop table": "DROP",
-    "truncate table": "TRUNCATE",
-    "rename table": "RENAME",
-    **dict.fromkeys(
-        (
-            "add column",
-            "drop column",
-            "modify column",
-            "set default",
-            "rename index",
-            "table comment",
-            "add partition",
-            "table charset",
-            "create index",
-            "drop index",
-            "add primary key",
-            "drop primary key",
-        ),
-        "ALTER",
-    ),
-}
+_WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
+DDL_ACTIONS: Final = {action: _WORDS.get(word, word) for action, word in CANAL_ACTIONS.items()}
 """`action` of each DDL action: only ALTER is documented. Statements without a table of their own are not sent (assumed)."""
 
 _SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=True)

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final, Protocol
 
-from generators.families.canal import SQL_TYPES, CanalCell, ValueFacts, wire
+from generators.families.canal import NULL_TYPES, OLD_NULL_TYPES, SQL_TYPES, CanalCell, ValueFacts, wire
 from generators.model import Cell, Column, Json, Logical, SourceType, State, Value
 from generators.sources import mysql
 
@@ -116,12 +116,12 @@ def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
 
 def _spatial(type: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:
     """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like a BLOB's (canal#spatial)."""
-    null = SQL_TYPES["binary"].null if facts.lob_null_codes else SQL_TYPES["binary"].null_before
+    null = (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)["binary"]
     if not isinstance(value, Json):
         return CanalCell(None, null, Cell(State.NULL, type))
     stored: bytes = value.value["srid"].to_bytes(4, "little") + bytes.fromhex(value.value["wkb"])
     text = stored.decode("latin-1")
-    return CanalCell(text, SQL_TYPES["binary"].value, Cell(State.VALUE, type, value, text, "spatial"))
+    return CanalCell(text, SQL_TYPES["binary"], Cell(State.VALUE, type, value, text, "spatial"))
 
 
 def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:

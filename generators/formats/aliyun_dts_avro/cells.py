@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from generators.families.canal import json_text
-from generators.families.mysql_texts import TextForms
+from generators.families.mysql_texts import TYPE_NUMBERS, TextForms
 from generators.families.mysql_texts import cell as text_cell
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import DATE_PARTS, Datum, cell_text
@@ -50,41 +50,6 @@ CODECS: Final[Mapping[str, str]] = {
 """Python's codec for MySQL's character sets. latin1 is Windows-1252 (MySQL 8.0 Reference Manual 12.10.2)."""
 
 _BMP_ONLY: Final = ("utf8mb3", "utf8", "ucs2")
-
-_MYSQL_NUMBERS: Final[Mapping[str, int]] = {
-    "tinyint": 1,
-    "smallint": 2,
-    "int": 3,
-    "float": 4,
-    "double": 5,
-    "timestamp": 7,
-    "bigint": 8,
-    "mediumint": 9,
-    "date": 10,
-    "time": 11,
-    "datetime": 12,
-    "year": 13,
-    "bit": 16,
-    "json": 245,
-    "decimal": 246,
-    "enum": 247,
-    "set": 248,
-    "tinytext": 249,
-    "tinyblob": 249,
-    "mediumtext": 250,
-    "mediumblob": 250,
-    "longtext": 251,
-    "longblob": 251,
-    "text": 252,
-    "blob": 252,
-    "varchar": 253,
-    "varbinary": 253,
-    "char": 254,
-    "binary": 254,
-    "geometry": 255,
-    "geometry-text": 255,
-}
-"""The numbers of MySQL's protocol."""
 
 _OIDS: Final[Mapping[str, int]] = {
     "boolean": 16,
@@ -136,7 +101,7 @@ def type_number(type: SourceType) -> int:
     """dataTypeNumber: MySQL's protocol number or PostgreSQL's OID."""
     if type.source == "postgresql":
         return _OIDS.get(type.name, ENUM_OID)
-    return _MYSQL_NUMBERS.get(type.name, 253)
+    return 255 if type.name.startswith("geometry") else TYPE_NUMBERS.get(type.name, 253)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import jdbc_type
-from generators.families.connect import Schema
+from generators.families.connect import Schema, fields
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
@@ -21,37 +21,20 @@ from generators.sources.boundaries import ID, START, change, named, neutral
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
 from generators.wire_format import Profile
 
-_TEXT: Final = Schema("string")
-_LONG: Final = Schema("int64")
 _SOURCE: Final = Schema(
     "struct",
     name="io.debezium.connector.mysql.Source",
-    fields=(
-        ("ts_ms", _LONG),
-        ("db", _TEXT),
-        ("table", Schema("string", True)),
-        ("connector", _TEXT),
-        ("gtid", Schema("string", True)),
-        ("file", _TEXT),
-        ("pos", _LONG),
-        ("server_id", _LONG),
-    ),
+    fields=fields("ts_ms:int64 db:string table:string? connector:string gtid:string? file:string pos:int64 server_id:int64"),
 )
 _COLUMN: Final = Schema(
-    "struct",
-    fields=(
-        ("jdbcType", Schema("int32")),
-        ("name", _TEXT),
-        ("position", Schema("int32")),
-        ("typeExpression", _TEXT),
-        ("typeName", _TEXT),
-    ),
+    "struct", fields=fields("jdbcType:int32 name:string position:int32 typeExpression:string typeName:string")
 )
-_TABLE: Final = Schema(
-    "struct",
-    fields=(("columns", Schema("array", items=_COLUMN)), ("primaryKeyColumnNames", Schema("array", items=_TEXT))),
-)
-_CHANGES: Final = Schema("struct", True, fields=(("type", _TEXT), ("table", _TABLE)))
+_LISTS: Final = {
+    "columns": Schema("array", items=_COLUMN),
+    "primaryKeyColumnNames": Schema("array", items=Schema("string")),
+}
+_TABLE: Final = Schema("struct", fields=fields("columns primaryKeyColumnNames", **_LISTS))
+_CHANGES: Final = Schema("struct", True, fields=fields("type:string table", table=_TABLE))
 
 
 @lru_cache(maxsize=1024)
@@ -59,22 +42,16 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
     """The envelope of a table's rows, its members in the order of the document's example."""
     name = f"cloudcanal.{table.database}.{table.name}"
     row = Schema("struct", True, f"{name}.Value", fields=columns)
-    fields = (("op", _TEXT), ("ts_ms", Schema("int64", True)), ("after", row), ("before", row), ("source", _SOURCE))
-    return Schema("struct", name=f"{name}.Envelope", fields=fields)
+    members = fields("op:string ts_ms:int64? after before source", after=row, before=row, source=_SOURCE)
+    return Schema("struct", name=f"{name}.Envelope", fields=members)
 
 
 @lru_cache(maxsize=2)
 def ddl_schema(with_op: bool) -> Schema:
     """The payload of a DDL message, its members in the order of the document's example."""
-    fields = (
-        *((("op", _TEXT),) if with_op else ()),
-        ("databaseName", _TEXT),
-        ("ddl", _TEXT),
-        ("ts_ms", _LONG),
-        ("source", _SOURCE),
-        ("tableChanges", _CHANGES),
-    )
-    return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=fields)
+    declared = f"{'op:string ' * with_op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
+    members = fields(declared, source=_SOURCE, tableChanges=_CHANGES)
+    return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=members)
 
 
 @lru_cache(maxsize=1024)
