@@ -34,7 +34,7 @@ _TYPES: Final = [one for one in avro.SCHEMA if one["name"] in ("Checksum", "Time
 
 def _fields(count: int) -> Encoder:
     """The first fields of a DML, as a union with the records that they name."""
-    listed = [{"name": one[0], "type": one[1]} for one in avro.DML_HEAD[:count]]
+    listed = [{"name": one["name"], "type": one["type"]} for one in avro.DML_HEAD[:count]]
     return Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": listed}])
 
 
