@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
-from generators.families.java_text import double_text, float_text
+from generators.families.java_text import document_text, double_text, float_text, java_decimal, unscaled
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -178,13 +178,7 @@ def decimal_text(value: Decimal, scale: int) -> str:
 
 def scaled_text(value: Decimal, scale: int) -> str:
     """DECIMAL with every digit of its scale."""
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    unscaled = int("".join(map(str, digits)) or "0")
-    unscaled = unscaled * 10 ** (exponent + scale) if exponent + scale >= 0 else unscaled // 10 ** -(exponent + scale)
-    whole, fraction = divmod(unscaled, 10**scale)
-    text = f"{'-' if sign and unscaled else ''}{whole}"
-    return f"{text}.{fraction:0{scale}d}" if scale else text
+    return java_decimal(unscaled(value, scale), scale, plain=True)
 
 
 def _text(type: SourceType, value: str) -> tuple[str, Value, str]:
@@ -230,30 +224,7 @@ def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
 def json_text(value: Any) -> str:
     """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys by length, then bytes
     (canal#json-columns)."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return double_text(value)
-        case Decimal():
-            return format(value, "f")
-        case str():
-            return f'"{"".join(map(_json_character, value))}"'
-        case Mapping():
-            keys = sorted(value, key=_key_order)
-            return f"{{{', '.join(f'{json_text(key)}: {json_text(value[key])}' for key in keys)}}}"
-        case list() | tuple():
-            return f"[{', '.join(map(json_text, value))}]"
-    raise TypeError(f"{value!r} is no JSON value")
-
-
-def _key_order(key: str) -> tuple[int, bytes]:
-    encoded = key.encode("utf-8", "surrogatepass")
-    return len(encoded), encoded
+    return document_text(value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"')
 
 
 _JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

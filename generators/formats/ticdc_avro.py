@@ -29,7 +29,7 @@ from generators.families import confluent
 from generators.families.avro import LONG
 from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.confluent import sized
-from generators.families.debezium.values import two_complement
+from generators.families.java_text import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
 from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer

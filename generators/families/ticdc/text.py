@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from generators.errors import Refused
 from generators.families.canal import OVER_SIGNED, SQL_TYPES
+from generators.families.java_text import document_text
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -166,24 +167,8 @@ Doubles = Literal["go", "mysql"]
 
 def json_text(value: Any, doubles: Doubles = "go") -> str:
     """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,` (ticdc#json-text)."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return _go_double(value) if doubles == "go" else _mysql_double(value)
-        case str():
-            return escape(value, html=False)
-        case list() | tuple():
-            return f"[{', '.join(json_text(item, doubles) for item in value)}]"
-        case dict():
-            keys = sorted(value, key=lambda key: str(key).encode())
-            return "{" + ", ".join(f"{escape(key, html=False)}: {json_text(value[key], doubles)}" for key in keys) + "}"
-        case _:
-            raise TypeError(f"no JSON value: {value!r}")
+    number = _go_double if doubles == "go" else _mysql_double
+    return document_text(value, number, partial(escape, html=False), lambda key: str(key).encode())
 
 
 def _go_double(value: float) -> str:
