@@ -52,16 +52,10 @@ CHOICES: Final = Choices(NAME, (messages.RELEASE,), OPTIONS, (("null-old", "with
 
 def profile(*options: str) -> CanalJsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
-    chosen = CHOICES.checked(messages.RELEASE, options)
-    return CanalJsonProfile(
-        messages.RELEASE,
-        chosen,
-        _SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
-        messages.ASSUMED,
-        numbered="numbered" in options,
-        partial_old="partial-old" in options,
-        milliseconds="milliseconds" in options,
-        ddl_topic="ddl-topic" in options,
+    plain = CanalJsonProfile(messages.RELEASE, assumed=messages.ASSUMED)
+    return replace(
+        CHOICES.made({messages.RELEASE: plain}, messages.RELEASE, *options),
+        deployment=_SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
         deleted_in="both" if "deleted-in-both" in options else "data",
         no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
     )

@@ -127,45 +127,33 @@ def places(value: bytes) -> Mapping[str, Span]:
     return _Walk(value).places
 
 
+def _placed(place: str, change: Callable[[bytes, int, int], bytes]) -> Callable[[bytes], bytes | None]:
+    """Changes a value, given where a place begins and ends in it."""
+
+    def apply(value: bytes) -> bytes | None:
+        span = places(value).get(place)
+        return None if span is None else change(value, *span)
+
+    return apply
+
+
 def _number(place: str, other: int) -> Callable[[bytes], bytes | None]:
     """Puts another number in a place."""
-
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        return None if span is None else value[: span[0]] + LONG(other) + value[span[1] :]
-
-    return replace
+    return _placed(place, lambda value, start, end: value[:start] + LONG(other) + value[end:])
 
 
 def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
     """Replaces the first byte of a text, whose length stands in a place."""
-
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        return None if span is None else value[: span[1]] + byte + value[span[1] + 1 :]
-
-    return replace
+    return _placed(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
 def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """Writes a number with bytes that add nothing to it."""
 
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        if span is None:
-            return None
-        head, last = value[: span[1] - 1], value[span[1] - 1]
-        return head + bytes([last | 0x80, *[0x80] * (zeros - 1), 0]) + value[span[1] :]
+    def change(value: bytes, _: int, end: int) -> bytes:
+        return value[: end - 1] + bytes([value[end - 1] | 0x80, *[0x80] * (zeros - 1), 0]) + value[end:]
 
-    return replace
-
-
-def _before(head: bytes) -> Callable[[bytes], bytes]:
-    return lambda value: head + value
-
-
-def _behind(tail: bytes) -> Callable[[bytes], bytes]:
-    return lambda value: value + tail
+    return _placed(place, change)
 
 
 FAULTS: Final = (
@@ -185,13 +173,13 @@ FAULTS: Final = (
         "published-union",
         "foreign-schema",
         "The index of Record in the published array of schemas, read as a union, precedes the record.",
-        _before(LONG(13)),
+        _avro.before(LONG(13)),
     ),
     Fault(
         "two-longs-behind",
         "trailing-content",
         "Two whole numbers follow the record, of which an edition has at most one.",
-        _behind(LONG(1_700_000_000) * 2),
+        _avro.behind(LONG(1_700_000_000) * 2),
     ),
     Fault("huge-string", "huge-length", "objectName has 1,900,000,000 bytes.", _number("object-name", 1_900_000_000)),
     Fault("huge-bytes", "huge-length", "A Character has 2,147,483,647 bytes.", _number("Character-bytes", (1 << 31) - 1)),
