@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import fastavro
 
-from generators.garbage.faults import MUST, NULL, Fault
+from generators.garbage.faults import NULL, Fault
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
 """An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name, value), or None."""
@@ -67,43 +67,39 @@ def _cut(keep: Callable[[int], int]) -> Callable[[bytes], bytes | None]:
     return lambda value: value[: keep(len(value))] if len(value) > 1 else None
 
 
-def _before(head: bytes) -> Callable[[bytes], bytes]:
+def before(head: bytes) -> Callable[[bytes], bytes]:
+    """Puts bytes before a value."""
     return lambda value: head + value
 
 
-def _behind(tail: bytes) -> Callable[[bytes], bytes]:
+def behind(tail: bytes) -> Callable[[bytes], bytes]:
+    """Puts bytes behind a value."""
     return lambda value: value + tail
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
-    Fault("truncated-last", "truncated", MUST, "The last byte is missing.", _cut(lambda size: size - 1)),
-    Fault("trailing-content", "trailing-content", MUST, "The byte FF, no whole number, follows the record.", _behind(b"\xff")),
-    Fault("trailing-text", "trailing-content", MUST, "A text follows the record.", _behind(b"\nand more")),
-    Fault("second-document", "second-document", MUST, "The record stands in the value twice.", lambda value: value + value),
-    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    Fault("truncated", "truncated", "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
+    Fault("truncated-last", "truncated", "The last byte is missing.", _cut(lambda size: size - 1)),
+    Fault("trailing-content", "trailing-content", "The byte FF, no whole number, follows the record.", behind(b"\xff")),
+    Fault("trailing-text", "trailing-content", "A text follows the record.", behind(b"\nand more")),
+    Fault("second-document", "second-document", "The record stands in the value twice.", lambda value: value + value),
+    Fault("empty", "empty", "The value has no bytes.", lambda _value: b"", packed=True),
     NULL,
     Fault(
         "registry-header",
         "foreign-framing",
-        MUST,
         "A schema registry's header, a zero and four bytes of a schema id, precedes the record.",
-        _before(b"\x00\x00\x00\x00\x07"),
+        before(b"\x00\x00\x00\x00\x07"),
     ),
     Fault(
         "single-object-header",
         "foreign-framing",
-        MUST,
         "The header of Avro's single-object encoding, C3 01 and a fingerprint, precedes the record.",
-        _before(b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72"),
+        before(b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72"),
     ),
     Fault(
-        "file-header",
-        "foreign-framing",
-        MUST,
-        "The magic of an Avro object container file precedes the record.",
-        _before(b"Obj\x01"),
+        "file-header", "foreign-framing", "The magic of an Avro object container file precedes the record.", before(b"Obj\x01")
     ),
-    Fault("json-text", "wrong-container", MUST, "A JSON object stands in the record's place.", lambda _value: b'{"version":1}'),
+    Fault("json-text", "wrong-container", "A JSON object stands in the record's place.", lambda _value: b'{"version":1}'),
 )
 """Envelope faults of any raw Avro record; where it has unions, lengths and enumerations only its format knows, and adds those."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
-from generators.families.java_text import double_text, float_text
+from generators.families.java_text import document_text, double_text, float_text, java_decimal, unscaled
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -23,14 +23,8 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "drop table": "ERASE",
     "truncate table": "TRUNCATE",
     "rename table": "RENAME",
-    "add column": "ALTER",
-    "drop column": "ALTER",
-    "modify column": "ALTER",
-    "set default": "ALTER",
-    "rename index": "ALTER",
-    "table comment": "ALTER",
-    "add partition": "ALTER",
-    "table charset": "ALTER",
+    **dict.fromkeys(("add column", "drop column", "modify column", "set default", "rename index"), "ALTER"),
+    **dict.fromkeys(("table comment", "add partition", "table charset"), "ALTER"),
     "create index": "CINDEX",
     "drop index": "DINDEX",
     "add primary key": "CINDEX",
@@ -46,81 +40,58 @@ class ValueFacts(Protocol):
     @property
     def lob_null_codes(self) -> bool:
         """See CanalProfile."""
-        ...
 
     @property
     def boolean_code(self) -> int:
         """See CanalProfile."""
-        ...
 
     @property
     def time_sign_lost(self) -> bool:
         """See CanalProfile."""
-        ...
 
     @property
     def hundred_hours_lost(self) -> bool:
         """See CanalProfile."""
-        ...
 
     @property
     def old_time(self) -> bool:
         """See CanalProfile."""
-        ...
 
     @property
     def time_zone(self) -> str:
         """See CanalProfile."""
-        ...
 
 
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """`java.sql.Types` codes of a type: of a value, and of NULL up to 1.1.6 and from 1.1.7."""
-
-    value: int
-    null_before: int
-    null: int
-
-
-def _same(code: int) -> Codes:
-    return Codes(code, code, code)
-
-
-SQL_TYPES: Final[Mapping[str, Codes]] = {
-    "tinyint": _same(-6),
-    "smallint": _same(5),
-    "mediumint": _same(4),
-    "int": _same(4),
-    "bigint": _same(-5),
-    "decimal": _same(3),
-    "float": _same(7),
-    "double": _same(8),
-    "bit": _same(-7),
-    "char": _same(1),
-    "varchar": _same(12),
-    "binary": Codes(2004, -2, 2004),
-    "varbinary": Codes(2004, -3, 2004),
-    "tinyblob": Codes(2004, -3, 2004),
-    "blob": Codes(2004, -4, 2004),
-    "mediumblob": Codes(2004, -4, 2004),
-    "longblob": Codes(2004, -4, 2004),
-    "tinytext": Codes(2005, -3, 2005),
-    "text": Codes(2005, -4, 2005),
-    "mediumtext": Codes(2005, -4, 2005),
-    "longtext": Codes(2005, -4, 2005),
-    "date": _same(91),
-    "datetime": _same(93),
-    "timestamp": _same(93),
-    "time": _same(92),
-    "year": _same(12),
-    "enum": _same(4),
-    "set": Codes(-7, -2, 2004),
-    "json": Codes(12, 1111, 1111),
+SQL_TYPES: Final = {
+    "tinyint": -6,
+    "smallint": 5,
+    **dict.fromkeys(("mediumint", "int", "enum"), 4),
+    "bigint": -5,
+    "decimal": 3,
+    "float": 7,
+    "double": 8,
+    **dict.fromkeys(("bit", "set"), -7),
+    "char": 1,
+    **dict.fromkeys(("varchar", "year", "json"), 12),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), 2004),
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
+    "date": 91,
+    **dict.fromkeys(("datetime", "timestamp"), 93),
+    "time": 92,
 }
-"""Codes by type (canal#sql-type)."""
+"""Codes of `java.sql.Types` by type (canal#sql-type)."""
+NULL_TYPES: Final = SQL_TYPES | {"set": 2004, "json": 1111}
+"""The codes of NULL from 1.1.7 on."""
+OLD_NULL_TYPES: Final = {
+    **NULL_TYPES,
+    **dict.fromkeys(("binary", "set"), -2),
+    **dict.fromkeys(("varbinary", "tinyblob", "tinytext"), -3),
+    **dict.fromkeys(("blob", "mediumblob", "longblob", "text", "mediumtext", "longtext"), -4),
+}
+"""The codes of NULL up to 1.1.6."""
+OVER_SIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
+"""The codes of unsigned integers above the signed maximum."""
 
-_OVER_SIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
 _BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) | {"json"}
 _AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
 
@@ -144,12 +115,9 @@ def sql_type(type: SourceType, value: Value, facts: ValueFacts) -> int:
     over = type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1
     if type.name == "tinyint" and type.length == 1 and not over:
         return -6 if value is None else facts.boolean_code
-    codes = SQL_TYPES[type.name]
     if value is None:
-        return codes.null if facts.lob_null_codes else codes.null_before
-    if over:
-        return _OVER_SIGNED[type.name]
-    return codes.value
+        return (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)[type.name]
+    return (OVER_SIGNED if over else SQL_TYPES)[type.name]
 
 
 def wire(type: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
@@ -210,13 +178,7 @@ def decimal_text(value: Decimal, scale: int) -> str:
 
 def scaled_text(value: Decimal, scale: int) -> str:
     """DECIMAL with every digit of its scale."""
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    unscaled = int("".join(map(str, digits)) or "0")
-    unscaled = unscaled * 10 ** (exponent + scale) if exponent + scale >= 0 else unscaled // 10 ** -(exponent + scale)
-    whole, fraction = divmod(unscaled, 10**scale)
-    text = f"{'-' if sign and unscaled else ''}{whole}"
-    return f"{text}.{fraction:0{scale}d}" if scale else text
+    return java_decimal(unscaled(value, scale), scale, plain=True)
 
 
 def _text(type: SourceType, value: str) -> tuple[str, Value, str]:
@@ -262,30 +224,7 @@ def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
 def json_text(value: Any) -> str:
     """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys by length, then bytes
     (canal#json-columns)."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return double_text(value)
-        case Decimal():
-            return format(value, "f")
-        case str():
-            return f'"{"".join(map(_json_character, value))}"'
-        case Mapping():
-            keys = sorted(value, key=_key_order)
-            return f"{{{', '.join(f'{json_text(key)}: {json_text(value[key])}' for key in keys)}}}"
-        case list() | tuple():
-            return f"[{', '.join(map(json_text, value))}]"
-    raise TypeError(f"{value!r} is no JSON value")
-
-
-def _key_order(key: str) -> tuple[int, bytes]:
-    encoded = key.encode("utf-8", "surrogatepass")
-    return len(encoded), encoded
+    return document_text(value, double_text, lambda text: f'"{"".join(map(_json_character, text))}"')
 
 
 _JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

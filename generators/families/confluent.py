@@ -22,7 +22,7 @@ import fastavro
 from generators.errors import HarnessError
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.avro import LONG, Encoder
-from generators.garbage.faults import MUST, CellFault, Fault, Way, matrix
+from generators.garbage.faults import CellFault, Fault, Way, matrix
 from generators.garbage.wellformed import NULL, Left, State, avro_left, physical
 from generators.model import Case, Column, Logical, Message, Op, Row, Scenario, SchemaChange, Table, Value
 from generators.sources.boundaries import START, change, id_column, insert, neutral
@@ -337,15 +337,15 @@ UNKNOWN: Final = b"\x7f\xff\xff\xfe"
 
 FAULTS: Final[tuple[Fault, ...]] = (
     *(fault for fault in AVRO_FAULTS if fault.tag != "foreign-framing"),
-    Fault("magic-one", "wrong-magic", MUST, "The magic byte is 1.", _headed(b"\x01")),
-    Fault("magic-minus-one", "wrong-magic", MUST, "The magic byte is FF.", _headed(b"\xff")),
-    Fault("unknown-id", "unknown-schema", MUST, "The registry has no schema of the id.", lambda v: v[:1] + UNKNOWN + v[HEAD:]),
-    Fault("negative-id", "unknown-schema", MUST, "The id is -1.", lambda v: v[:1] + b"\xff" * 4 + v[HEAD:]),
-    Fault("id-cut", "truncated", MUST, "The value ends within the schema's id.", lambda v: v[:3]),
-    Fault("head-alone", "truncated", MUST, "Nothing follows the schema's id.", lambda v: v[:HEAD]),
-    Fault("head-missing", "foreign-framing", MUST, "The datum stands without its framing.", lambda v: v[HEAD:]),
-    Fault("head-twice", "foreign-framing", MUST, "The framing stands there twice.", lambda v: v[:HEAD] + v),
-    Fault("json-alone", "wrong-container", MUST, "JSON with the schema's id stands in the datum's place.", _as_text),
+    Fault("magic-one", "wrong-magic", "The magic byte is 1.", _headed(b"\x01")),
+    Fault("magic-minus-one", "wrong-magic", "The magic byte is FF.", _headed(b"\xff")),
+    Fault("unknown-id", "unknown-schema", "The registry has no schema of the id.", lambda v: v[:1] + UNKNOWN + v[HEAD:]),
+    Fault("negative-id", "unknown-schema", "The id is -1.", lambda v: v[:1] + b"\xff" * 4 + v[HEAD:]),
+    Fault("id-cut", "truncated", "The value ends within the schema's id.", lambda v: v[:3]),
+    Fault("head-alone", "truncated", "Nothing follows the schema's id.", lambda v: v[:HEAD]),
+    Fault("head-missing", "foreign-framing", "The datum stands without its framing.", lambda v: v[HEAD:]),
+    Fault("head-twice", "foreign-framing", "The framing stands there twice.", lambda v: v[:HEAD] + v),
+    Fault("json-alone", "wrong-container", "JSON with the schema's id stands in the datum's place.", _as_text),
 )
 """Ways to spoil a value of Confluent's framing."""
 

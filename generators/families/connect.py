@@ -36,6 +36,15 @@ class Schema:
     items: Schema | None = None
 
 
+def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
+    """A struct's fields in order, as `name:type`, with `?` behind the type of one that may be null; `schemas` are those of the
+    fields that stand without a type."""
+    found = []
+    for name, _, kind in (word.partition(":") for word in declared.split()):
+        found.append((name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name]))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Raw:
     """JSON text that goes out as it stands."""

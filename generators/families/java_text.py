@@ -9,12 +9,14 @@ fastjson2 2.0.4 and fastjson2 2.0.31, the libraries of Canal 1.1.4 and 1.1.5, of
 from __future__ import annotations
 
 import enum
+import json
 import math
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 _FRACTION_BITS: Final = 52
 _BIAS: Final = 1023
@@ -245,3 +247,70 @@ def _spread(text: str) -> int:
     for high, low in zip(units[::2], units[1::2], strict=True):
         found = (found * 31 + (high << 8 | low)) & 0xFFFFFFFF
     return found ^ found >> 16
+
+
+def unscaled(value: Decimal, scale: int) -> int:
+    """The integer that stands for the value at that scale; further digits are cut off."""
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    number = int("".join(map(str, digits)) or "0")
+    shift = exponent + scale
+    number = number * int(10**shift) if shift >= 0 else number // int(10**-shift)
+    return -number if sign else number
+
+
+def two_complement(number: int) -> bytes:
+    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one byte."""
+    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
+
+
+def java_decimal(number: int, scale: int, *, plain: bool) -> str:
+    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is past the sixth decimal place."""
+    digits = str(abs(number))
+    sign = "-" if number < 0 else ""
+    adjusted = len(digits) - 1 - scale
+    if not plain and (scale < 0 or adjusted < -6):
+        rest = f".{digits[1:]}" if len(digits) > 1 else ""
+        return f"{sign}{digits[0]}{rest}E{adjusted:+d}"
+    if scale <= 0:
+        return f"{sign}{digits}{'0' * -scale}" if number else "0"
+    padded = digits.rjust(scale + 1, "0")
+    return f"{sign}{padded[:-scale]}.{padded[-scale:]}"
+
+
+def key_order(key: str) -> tuple[int, bytes]:
+    """The order in which MySQL stores the keys of a JSON document: by length, then bytes."""
+    encoded = key.encode("utf-8", "surrogatepass")
+    return len(encoded), encoded
+
+
+def document_text(
+    value: Any,
+    number: Callable[[float], str],
+    spell: Callable[[str], str],
+    order: Callable[[str], Any] = key_order,
+    *,
+    comma: str = ", ",
+    colon: str = ": ",
+) -> str:
+    """A JSON document with its doubles as `number` prints them, its texts as `spell` does, and its keys in that order. Raises
+    TypeError for what is no JSON value."""
+
+    def printed(one: Any) -> str:
+        match one:
+            case None | bool() | int():
+                return json.dumps(one)
+            case float():
+                return number(one)
+            case Decimal():
+                return format(one, "f")
+            case str():
+                return spell(one)
+            case Mapping():
+                members = (f"{spell(key)}{colon}{printed(one[key])}" for key in sorted(one, key=order))
+                return f"{{{comma.join(members)}}}"
+            case list() | tuple():
+                return f"[{comma.join(map(printed, one))}]"
+        raise TypeError(f"{one!r} is no JSON value")
+
+    return printed(value)

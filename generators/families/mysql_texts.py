@@ -23,6 +23,33 @@ PREFIXED_HEX: Final = "0x"
 """How binaries are spelled (`Deployment.binary` where a reader has to be told): ISO-8859-1 as Canal does it, hexadecimal digits,
 base64, or `0x` and hexadecimal digits."""
 
+TYPE_NUMBERS: Final = {
+    "tinyint": 1,
+    "smallint": 2,
+    "int": 3,
+    "float": 4,
+    "double": 5,
+    "timestamp": 7,
+    "bigint": 8,
+    "mediumint": 9,
+    "date": 10,
+    "time": 11,
+    "datetime": 12,
+    "year": 13,
+    "bit": 16,
+    "json": 245,
+    "decimal": 246,
+    "enum": 247,
+    "set": 248,
+    **dict.fromkeys(("tinytext", "tinyblob"), 249),
+    **dict.fromkeys(("mediumtext", "mediumblob"), 250),
+    **dict.fromkeys(("longtext", "longblob"), 251),
+    **dict.fromkeys(("text", "blob"), 252),
+    **dict.fromkeys(("varchar", "varbinary"), 253),
+    **dict.fromkeys(("char", "binary"), 254),
+}
+"""The numbers of MySQL's types in its protocol."""
+
 BIT_DOUBT: Final = "the text is a decimal number and a row of binary digits"
 LABEL_DOUBT: Final = "the text is a label and also an index or a mask, or the empty label and the empty value"
 EPOCH_DOUBT: Final = "zero milliseconds are the zero value or 1970-01-01 00:00:00"

@@ -137,7 +137,7 @@ def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
 def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
     # The page of DRS has 94 for datetime, which is no code of JDBC.
     own = {"datetime": 94} if profile.release == HUAWEI else {}
-    codes = {c.name: own.get(c.type.name, SQL_TYPES[c.type.name].value) for c in table.columns}
+    codes = {c.name: own.get(c.type.name, SQL_TYPES[c.type.name]) for c in table.columns}
     return codes if profile.codes else None
 
 

@@ -12,23 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from generators.families.canal import DDL_TYPES
-from generators.families.cloudcanal.messages import (
-    ASSUMED,
-    DDL_TOPIC,
-    RELEASE,
-    CloudCanalProfile,
-    Draft,
-    EnvelopeShape,
-    jdbc_map,
-    listed,
-    object_text,
-    quoted,
-    rows_text,
-    table_changes,
-    type_map,
-)
-from generators.families.cloudcanal.messages import write as write_drafts
+from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
@@ -41,7 +25,7 @@ NAME: Final = "cloudcanal-canal-json"
 
 
 @dataclass(frozen=True, slots=True)
-class CanalJsonProfile(CloudCanalProfile):
+class CanalJsonProfile(messages.CloudCanalProfile):
     """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (cloudcanal#canal-old-open)."""
 
     labels: ClassVar[bool] = False
@@ -59,25 +43,19 @@ OPTIONS: Final[Mapping[str, str]] = {
     "deleted-in-both": "A deleted row stands in `old` and in `data`: the example's lists, read for DELETE too.",
     "partial-old": "`old` of an UPDATE has the changed columns alone, as in Canal.",
     "milliseconds": "`es` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": DDL_TOPIC,
+    "ddl-topic": messages.DDL_TOPIC,
 }
 """What each option means, in the order of a profile's name."""
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("null-old", "without-old"),))
+CHOICES: Final = Choices(NAME, (messages.RELEASE,), OPTIONS, (("null-old", "without-old"),))
 
 
 def profile(*options: str) -> CanalJsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
-    chosen = CHOICES.checked(RELEASE, options)
-    return CanalJsonProfile(
-        RELEASE,
-        chosen,
-        _SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
-        ASSUMED,
-        numbered="numbered" in options,
-        partial_old="partial-old" in options,
-        milliseconds="milliseconds" in options,
-        ddl_topic="ddl-topic" in options,
+    plain = CanalJsonProfile(messages.RELEASE, assumed=messages.ASSUMED)
+    return replace(
+        CHOICES.made({messages.RELEASE: plain}, messages.RELEASE, *options),
+        deployment=_SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
         deleted_in="both" if "deleted-in-both" in options else "data",
         no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
     )
@@ -90,36 +68,33 @@ PROFILES: Final = (
     profile("deleted-in-both", "partial-old", "milliseconds"),
 )
 
-DDL_ACTIONS: Final = {action: word for action, word in DDL_TYPES.items() if word != "QUERY" and action != "exchange partition"}
-"""`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
-
-_SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=False)
+_SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=False)
 
 
 def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:
     """The messages of a history in order: row changes, one message a statement, and DDL of tables."""
-    return write_drafts(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
+    return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 
-def _finish(draft: Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
-    old = rows_text(draft.old) if draft.old or draft.is_ddl else profile.no_old
+def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
+    old = messages.rows_text(draft.old) if draft.old or draft.is_ddl else profile.no_old
     members = [
-        ("data", rows_text(draft.rows)),
-        ("database", quoted(draft.database)),
+        ("data", messages.rows_text(draft.rows)),
+        ("database", messages.quoted(draft.database)),
         ("es", str(draft.exec_ms)),
         ("id", str(draft.number)),
         ("isDdl", "true" if draft.is_ddl else "false"),
-        ("mysqlType", type_map(draft.columns, profile)),
+        ("mysqlType", messages.type_map(draft.columns, profile)),
         *([("old", old)] if old else []),
-        ("pkNames", listed(draft.keys)),
-        ("sql", quoted(draft.sql)),
-        ("sqlType", jdbc_map(draft.columns)),
-        ("table", quoted(draft.table)),
-        *([("tableChanges", table_changes(draft, profile))] if draft.described is not None else []),
+        ("pkNames", messages.listed(draft.keys)),
+        ("sql", messages.quoted(draft.sql)),
+        ("sqlType", messages.jdbc_map(draft.columns)),
+        ("table", messages.quoted(draft.table)),
+        *([("tableChanges", messages.table_changes(draft, profile))] if draft.described is not None else []),
         ("ts", str(draft.send_ms)),
-        ("type", quoted(draft.action)),
+        ("type", messages.quoted(draft.action)),
     ]
-    return object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
+    return messages.object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
 
 
 KINDS: Final = (

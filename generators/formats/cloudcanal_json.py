@@ -12,23 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.families.cloudcanal.messages import (
-    ASSUMED,
-    DDL_TOPIC,
-    RELEASE,
-    CloudCanalProfile,
-    Draft,
-    EnvelopeShape,
-    jdbc_map,
-    listed,
-    object_text,
-    quoted,
-    rows_text,
-    table_changes,
-    text_faults,
-    type_map,
-)
-from generators.families.cloudcanal.messages import write as write_drafts
+from generators.families.cloudcanal import messages
 from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import BASE64, HEX, supports
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
@@ -41,7 +25,7 @@ NAME: Final = "cloudcanal-json"
 
 
 @dataclass(frozen=True, slots=True)
-class JsonProfile(CloudCanalProfile):
+class JsonProfile(messages.CloudCanalProfile):
     """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples leave empty
     (cloudcanal#keys-empty)."""
 
@@ -60,16 +44,16 @@ OPTIONS: Final[Mapping[str, str]] = {
     "deleted-in-both": "A deleted row stands in `before` and in `data`: the example's lists, read for DELETE too.",
     "partial-old": "`before` of an UPDATE has the changed columns alone, as Canal's `old` has.",
     "milliseconds": "`execTs` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": DDL_TOPIC,
+    "ddl-topic": messages.DDL_TOPIC,
 }
 """What each option means, in the order of a profile's name."""
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("deleted-in-before", "deleted-in-both"),))
+CHOICES: Final = Choices(NAME, (messages.RELEASE,), OPTIONS, (("deleted-in-before", "deleted-in-both"),))
 
 
 def profile(*options: str) -> JsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    made = CHOICES.made({RELEASE: JsonProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
+    made = CHOICES.made({messages.RELEASE: JsonProfile(messages.RELEASE, assumed=messages.ASSUMED)}, messages.RELEASE, *options)
     described = "described" in options
     return replace(
         made,
@@ -88,62 +72,41 @@ PROFILES: Final = (
     profile("deleted-in-both", "partial-old", "milliseconds"),
 )
 
-DDL_ACTIONS: Final = {
-    "create table": "CREATE",
-    "drop table": "DROP",
-    "truncate table": "TRUNCATE",
-    "rename table": "RENAME",
-    **dict.fromkeys(
-        (
-            "add column",
-            "drop column",
-            "modify column",
-            "set default",
-            "rename index",
-            "table comment",
-            "add partition",
-            "table charset",
-            "create index",
-            "drop index",
-            "add primary key",
-            "drop primary key",
-        ),
-        "ALTER",
-    ),
-}
+_WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
+DDL_ACTIONS: Final = {action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()}
 """`action` of each DDL action: only ALTER is documented. Statements without a table of their own are not sent (assumed)."""
 
-_SHAPE: Final = EnvelopeShape(DDL_ACTIONS, transaction_end=True)
+_SHAPE: Final = messages.EnvelopeShape(DDL_ACTIONS, transaction_end=True)
 
 
 def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:
     """The messages of a history in order: row changes, DDL of tables, and a TRANSACTIONEND for every COMMIT mark."""
-    return write_drafts(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
+    return messages.write(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
 
 
-def _finish(draft: Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
+def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
     keys = draft.keys if profile.keyed else ()
     changes = [replace(change, schema=draft.schema, keys=keys) for change in draft.changes]
     members = [
-        ("action", quoted(draft.action)),
-        ("before", rows_text(draft.old)),
+        ("action", messages.quoted(draft.action)),
+        ("before", messages.rows_text(draft.old)),
         ("bid", str(draft.number)),
-        ("data", rows_text(draft.rows)),
-        ("db", quoted(draft.database)),
-        ("dbValType", type_map(draft.columns, profile)),
+        ("data", messages.rows_text(draft.rows)),
+        ("db", messages.quoted(draft.database)),
+        ("dbValType", messages.type_map(draft.columns, profile)),
         ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
-        ("entryType", quoted(draft.entry)),
+        ("entryType", messages.quoted(draft.entry)),
         ("execTs", str(draft.exec_ms)),
-        ("jdbcType", jdbc_map(draft.columns)),
-        ("pks", listed(keys)),
-        ("schema", quoted(draft.schema)),
+        ("jdbcType", messages.jdbc_map(draft.columns)),
+        ("pks", messages.listed(keys)),
+        ("schema", messages.quoted(draft.schema)),
         ("sendTs", str(draft.send_ms)),
-        ("sql", quoted(draft.sql)),
-        ("table", quoted(draft.table)),
+        ("sql", messages.quoted(draft.sql)),
+        ("table", messages.quoted(draft.table)),
     ]
     if draft.described is not None:
-        members.append(("tableChanges", table_changes(draft, profile)))
-    return object_text(members), changes
+        members.append(("tableChanges", messages.table_changes(draft, profile)))
+    return messages.object_text(members), changes
 
 
 KINDS: Final = (
@@ -172,6 +135,6 @@ FORMAT: Final = Format(
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
     supports=supports,
-    cell_faults=text_faults,
+    cell_faults=messages.text_faults,
     fits=LABELS,
 )

@@ -10,12 +10,13 @@ vendor says that it has both versions, but not its DATA_STORE or connector, its 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from generators.families.cdl import messages as _cdl
-from generators.families.cdl.messages import CdlProfile, Event
+from generators.families.cdl.messages import CdlProfile, Event, Member
 from generators.families.cdl.scenarios import cell_faults, scenarios
-from generators.families.connect import Schema, envelope
+from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
 from generators.wire_format import Format, KindRow
 
@@ -36,20 +37,12 @@ _SNAPSHOT: Final = Schema(
 _SOURCE: Final = Schema(
     "struct",
     name="io.debezium.connector.postgresql.Source",
-    fields=(
-        ("version", Schema("string")),
-        ("connector", Schema("string")),
-        ("name", Schema("string")),
-        ("ts_ms", Schema("int64")),
-        ("snapshot", _SNAPSHOT),
-        ("db", Schema("string")),
-        ("schema", Schema("string")),
-        ("table", Schema("string")),
-        ("txId", Schema("int64", True)),
-        ("lsn", Schema("int64", True)),
+    fields=fields(
+        "version:string connector:string name:string ts_ms:int64 snapshot db:string schema:string table:string "
+        "txId:int64? lsn:int64?",
+        snapshot=_SNAPSHOT,
     ),
 )
-_HEARTBEAT: Final = (("HEARTBEAT_IDENTIFIER", Schema("string", True)),)
 
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
@@ -58,23 +51,7 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
 
 
 def _value(event: Event) -> str:
-    table, fields, text = event.table, event.fields(), Schema("string")
-    schema = Schema(
-        "struct",
-        name=f"{table.schema}.{table.name}",
-        fields=(
-            ("before", Schema("struct", True, "before", fields=event.before_fields())),
-            ("after", Schema("struct", True, "data", fields=fields)),
-            ("source", _SOURCE),
-            ("op", text),
-            ("ts_ms", Schema("int64")),
-            ("message_version", text),
-            ("message_type", text),
-            ("LOB_COLUMNS", Schema("string", True)),
-            ("unique", Schema("struct", True, "unique", fields=event.key_fields())),
-            *(_HEARTBEAT if event.facts.heartbeat else ()),
-        ),
-    )
+    table, struct = event.table, partial(Schema, "struct", True)
     source = {
         "version": "1.4.0.Final",
         "connector": event.facts.store,
@@ -87,19 +64,20 @@ def _value(event: Event) -> str:
         "txId": event.transaction,
         "lsn": event.lsn,
     }
-    payload = {
-        "before": event.before,
-        "after": event.after,
-        "source": source,
-        "op": _OPS[event.op],
-        "ts_ms": event.sent_ms,
-        "message_version": event.facts.release,
-        "message_type": "0",
-        "LOB_COLUMNS": event.large,
-        "unique": event.key,
-        "HEARTBEAT_IDENTIFIER": event.heartbeat,
-    }
-    return envelope(schema, payload)
+    members: list[Member] = [
+        ("before", struct("before", fields=event.before_fields()), event.before),
+        ("after", struct("data", fields=event.fields()), event.after),
+        ("source", _SOURCE, source),
+        ("op", Schema("string"), _OPS[event.op]),
+        ("ts_ms", Schema("int64"), event.sent_ms),
+        ("message_version", Schema("string"), event.facts.release),
+        ("message_type", Schema("string"), "0"),
+        ("LOB_COLUMNS", Schema("string", True), event.large),
+        ("unique", struct("unique", fields=event.key_fields()), event.key),
+    ]
+    if event.facts.heartbeat:
+        members.append(("HEARTBEAT_IDENTIFIER", Schema("string", True), event.heartbeat))
+    return _cdl.document(event, members)
 
 
 KINDS: Final = (

@@ -11,12 +11,13 @@ vendor says that it has both versions, but not its DATA_STORE or connector, its 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from generators.families.cdl import messages as _cdl
-from generators.families.cdl.messages import CONNECT, CdlProfile, Event
+from generators.families.cdl.messages import CONNECT, CdlProfile, Event, Member
 from generators.families.cdl.scenarios import cell_faults, scenarios
-from generators.families.connect import Schema, envelope
+from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
 from generators.wire_format import Format, KindRow
 
@@ -29,7 +30,7 @@ BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
 CHOICES: Final = _cdl.choices(BASE, _NAME, "txid-first")
 PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first"), ("opengauss",)), BASE, CHOICES)
 
-_PROPERTY: Final = Schema("struct", fields=(("name", Schema("string")), ("value", Schema("int64"))))
+_PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
 _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
 
 
@@ -40,45 +41,25 @@ def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written
 
 
 def _value(event: Event) -> str:
-    table, fields = event.table, event.fields()
-    text, schema_name = Schema("string"), f"{table.schema}.{table.name}"
-    schema = Schema(
-        "struct",
-        name=schema_name,
-        fields=(
-            ("DATA_STORE", text),
-            ("SEG_OWNER", text),
-            ("TABLE_NAME", text),
-            ("TIMESTAMP", Schema("int64", name=f"{CONNECT}.Timestamp", version=1)),
-            ("OPERATION", text),
-            ("LOB_COLUMNS", Schema("string", True)),
-            ("transaction", _TRANSACTION),
-            ("unique", Schema("struct", True, "unique", fields=event.key_fields())),
-            ("data", Schema("struct", True, "data", fields=fields)),
-            ("before", Schema("struct", True, "before", fields=event.before_fields())),
-            ("message_version", text),
-            ("message_type", text),
-            ("HEARTBEAT_IDENTIFIER", Schema("string", True)),
-        ),
-    )
+    table, text, struct = event.table, Schema("string"), partial(Schema, "struct", True)
     numbers = {"lsn": event.lsn, "txId": event.transaction}
     properties = [{"name": name, "value": numbers[name]} for name in event.facts.properties]
-    payload = {
-        "DATA_STORE": event.facts.store.upper(),
-        "SEG_OWNER": table.schema,
-        "TABLE_NAME": table.name,
-        "TIMESTAMP": event.at.ms,
-        "OPERATION": _OPS[event.op],
-        "LOB_COLUMNS": event.large,
-        "transaction": {"properties": properties},
-        "unique": event.key,
-        "data": event.after,
-        "before": event.before,
-        "message_version": event.facts.release,
-        "message_type": "0",
-        "HEARTBEAT_IDENTIFIER": event.heartbeat,
-    }
-    return envelope(schema, payload)
+    members: list[Member] = [
+        ("DATA_STORE", text, event.facts.store.upper()),
+        ("SEG_OWNER", text, table.schema),
+        ("TABLE_NAME", text, table.name),
+        ("TIMESTAMP", Schema("int64", name=f"{CONNECT}.Timestamp", version=1), event.at.ms),
+        ("OPERATION", text, _OPS[event.op]),
+        ("LOB_COLUMNS", Schema("string", True), event.large),
+        ("transaction", _TRANSACTION, {"properties": properties}),
+        ("unique", struct("unique", fields=event.key_fields()), event.key),
+        ("data", struct("data", fields=event.fields()), event.after),
+        ("before", struct("before", fields=event.before_fields()), event.before),
+        ("message_version", text, event.facts.release),
+        ("message_type", text, "0"),
+        ("HEARTBEAT_IDENTIFIER", Schema("string", True), event.heartbeat),
+    ]
+    return _cdl.document(event, members)
 
 
 KINDS: Final = (

@@ -27,8 +27,9 @@ from typing import Any, Final
 
 from generators.families import confluent
 from generators.families.avro import LONG
+from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.confluent import sized
-from generators.families.debezium.values import two_complement
+from generators.families.java_text import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
 from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer
@@ -56,7 +57,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, every_type, insert, named, neutral
+from generators.sources.boundaries import ID, every_type
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 NAME: Final = "ticdc-avro"
@@ -296,10 +297,10 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: keys, defaults, declared columns, a table that changes between its rows, what a DELETE leaves."""
+    cases = Cases(database, (ID,))
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield confluent.evolved(profile.source, database)
-    name = "values/default"
     given: Mapping[str, tuple[SourceType, str, Value]] = {
         "a": (mysql.text("varchar", 64), "'d'", "d"),
         "b": (mysql.text("varchar", 64), "'null'", "null"),
@@ -311,19 +312,16 @@ def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
         "o": (mysql.integer("int"), "7", 7),
     }
     own = (Column(n, type, n != "o", default=Default(text, value)) for n, (type, text, value) in given.items())
-    table = Table(database, neutral(name), (ID, *own), ("id",))
     row: Row = {**dict.fromkeys(given), "id": 1, "o": 1}
     full: Row = {**row, **{n: value for n, (*_, value) in given.items() if n != "o"}, "t": mysql.wall("2024-01-02 03:04:05")}
-    yield named(name, insert(table, row), change(table, Op.UPDATE, (row, full)), tags=("default",))
+    yield cases.of(ID, *own).case("values/default", inserted(row), updated(row, full), tags=("default",))
     yield declared("values/declared", database, profile.release, "virtual")
-    name = "delete/key-alone"
     columns = (Column("b", mysql.text("varchar", 16), False), Column("a", mysql.decimal(10, 2), False), Column("c", ID.type))
-    table = Table(database, neutral(name), columns, ("a", "b"))
     row = {"a": Decimal("-1.28"), "b": "k", "c": 5}
-    yield named(name, insert(table, row), change(table, Op.DELETE, (row, None)), tags=("key-alone",))
-    name = "names/extension"
-    table = Table(database, neutral(name), (ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)), ("id",))
-    yield named(name, insert(table, {"id": 1, "_tidb_op_": "u", "1汉": 2}))
+    yield cases.of(*columns, key=("a", "b")).case("delete/key-alone", inserted(row), deleted(row), tags=("key-alone",))
+    yield cases.of(ID, Column("_tidb_op_", mysql.text("varchar", 8)), Column("1汉", ID.type)).case(
+        "names/extension", inserted({"id": 1, "_tidb_op_": "u", "1汉": 2})
+    )
 
 
 _NUMBERS: Final = "Avro's type of the column holds numbers alone"

@@ -23,6 +23,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final
 
+from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.connect import Raw, Schema
 from generators.families.debezium import mysql as debezium_mysql
 from generators.families.debezium.unfit import cell_faults
@@ -52,7 +53,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, change, insert, named, neutral, one_column
+from generators.sources.boundaries import ID, change, named, neutral, one_column
 from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
 
 NAME: Final = "ticdc-debezium-json"
@@ -301,6 +302,7 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
+    cases = Cases(database, (ID,))
     if profile.statements:
         yield from statements(database, profile, _ACTIONS)
     if profile.extension:
@@ -308,26 +310,24 @@ def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario
     yield from key_updates(database)
     yield from selected(database, profile)
     string_, whole = mysql.text("varchar", 64), mysql.integer("int")
-    name = "values/default-for-null"
     columns = (ID, Column("a", string_, default=Default("'d'", "d")), Column("n", whole, default=Default("5", 5)))
     row: Row = {"id": 1, "a": None, "n": None}
-    table = Table(database, neutral(name), columns, ("id",))
-    yield named(name, insert(table, row), change(table, Op.UPDATE, (row, {**row, "a": "x"})), tags=("default-for-null",))
+    yield cases.of(*columns).case("values/default-for-null", inserted(row), updated(row, {"a": "x"}), tags=("default-for-null",))
     yield declared("values/declared", database, profile.release)
-    name = "values/zero-not-null"
     types = {n: mysql.TYPES[n] for n in ("date", "datetime-6", "timestamp-3")}
-    table = Table(database, neutral(name), (ID, *(Column(neutral(n), type, False) for n, type in types.items())), ("id",))
     zeros: Row = {"id": 1, **{neutral(n): ZeroDate() for n in types}}
-    yield named(name, insert(table, zeros), tags=("zero-not-null",))
+    yield cases.of(ID, *(Column(neutral(n), type, False) for n, type in types.items())).case(
+        "values/zero-not-null", inserted(zeros), tags=("zero-not-null",)
+    )
     name = "values/two-digit-year"
     table = one_column(database, name, mysql.temporal("datetime"))
     rows = ((None, {"id": i, "c": mysql.wall(f"00{year}-02-03 04:05:06")}) for i, year in enumerate((18, 99)))
     yield named(name, change(table, Op.INSERT, *rows), tags=("two-digit-year",))
-    name = "key/named-schema-and-payload"
     columns = (Column("schema", whole, False), Column("payload", string_, False), Column("a", string_))
-    odd = Table(database, neutral(name), columns, ("schema", "payload"))
     row = {"schema": 1, "payload": "{}", "a": "x"}
-    yield named(name, insert(odd, row), change(odd, Op.DELETE, (row, None)), tags=("key-look-alike",))
+    yield cases.of(*columns, key=("schema", "payload")).case(
+        "key/named-schema-and-payload", inserted(row), deleted(row), tags=("key-look-alike",)
+    )
 
 
 def losses(profile: TicdcDebeziumProfile) -> tuple[Loss, ...]:

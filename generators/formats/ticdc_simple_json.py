@@ -25,21 +25,10 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from generators.families.ticdc import text
+from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import CHOICES, PROFILES, SimpleProfile, profile
-from generators.families.ticdc_simple.records import (
-    BootstrapRecord,
-    Checksum,
-    ColumnSchema,
-    DdlRecord,
-    DmlRecord,
-    IndexSchema,
-    Record,
-    RowImage,
-    TableSchema,
-    WatermarkRecord,
-)
 from generators.families.ticdc_simple.scenarios import scenarios
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
@@ -76,7 +65,7 @@ class Printer:
     bootstrap_position: ClassVar[str | None] = "0"
     empty_images: ClassVar[bool] = False
 
-    def value(self, record: Record, chance: random.Random) -> bytes:
+    def value(self, record: records.Record, chance: random.Random) -> bytes:
         """The message as UTF-8; its keys are sorted, and nothing is left to chance."""
         return self.message(record).encode()
 
@@ -84,23 +73,23 @@ class Printer:
         """What a perfect decoder recovers of a stored value."""
         return self.cell(type, value)[1]
 
-    def message(self, record: Record) -> str:
+    def message(self, record: records.Record) -> str:
         """The JSON document of a message, without white space."""
         match record:
-            case DmlRecord():
+            case records.DmlRecord():
                 return self._row(record)
-            case DdlRecord():
+            case records.DdlRecord():
                 schemas = (("tableSchema", record.table_schema), ("preTableSchema", record.pre_table_schema))
                 tail = "".join(f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema)
                 head = f'{{"version":1,"type":"{record.type}","sql":{self._text(record.sql)},'
                 return f'{head}"commitTs":{record.commit_ts},"buildTs":{record.build_ts}{tail}}}'
-            case BootstrapRecord():
+            case records.BootstrapRecord():
                 head = f'{{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":{record.build_ts},'
                 return f'{head}"tableSchema":{self.schema(record.table_schema)}}}'
-            case WatermarkRecord():
+            case records.WatermarkRecord():
                 return f'{{"version":1,"type":"WATERMARK","commitTs":{record.commit_ts},"buildTs":{record.build_ts}}}'
 
-    def schema(self, schema: TableSchema) -> str:
+    def schema(self, schema: records.TableSchema) -> str:
         """A tableSchema."""
         columns = ",".join(map(self._column, schema.columns))
         indexes = ",".join(map(self._index, schema.indexes))
@@ -109,7 +98,7 @@ class Printer:
             f'"version":{schema.version},"columns":[{columns}],"indexes":[{indexes}]}}'
         )
 
-    def _column(self, column: ColumnSchema) -> str:
+    def _column(self, column: records.ColumnSchema) -> str:
         kind = column.data_type
         found = [f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"']
         found += [f'"{name}":{number}' for name, number in (("length", kind.length), ("decimal", kind.decimal)) if number]
@@ -122,12 +111,12 @@ class Printer:
             f'"default":{default}}}'
         )
 
-    def _index(self, index: IndexSchema) -> str:
+    def _index(self, index: records.IndexSchema) -> str:
         flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
         shown = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
         return f'{{"name":{self._text(index.name)},{shown},"columns":[{",".join(map(self._text, index.columns))}]}}'
 
-    def _row(self, record: DmlRecord) -> str:
+    def _row(self, record: records.DmlRecord) -> str:
         found = [
             f'"version":1,"database":{self._text(record.source.database)},"table":{self._text(record.source.name)}',
             f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
@@ -144,7 +133,7 @@ class Printer:
                 found.append(f'"{name}":{self._image(image)}')
         return "{" + ",".join(found) + "}"
 
-    def _image(self, image: RowImage) -> str:
+    def _image(self, image: records.RowImage) -> str:
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
         return "{" + ",".join(f"{self._text(name)}:{self.cell(*image[name])[0]}" for name in names) + "}"
 
@@ -175,7 +164,7 @@ class Printer:
                 return text.value_text(type, value, json_doubles=self.profile.json_doubles)
 
 
-def _checksum(found: Checksum) -> str:
+def _checksum(found: records.Checksum) -> str:
     return f'{{"version":{found.version},"corrupted":false,"current":{found.current},"previous":{found.previous}}}'
 
 

@@ -54,9 +54,9 @@ class Fault:
 
     name: str
     tag: str
-    obligation: str
     statement: str
     apply: Callable[[bytes], bytes | None]
+    obligation: str = MUST
     packed: bool = False
     accept: tuple[Kind, ...] = ()
     nothing: bool = False
@@ -120,7 +120,6 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
 NULL: Final = Fault(
     "null",
     "null",
-    MUST,
     "The record's value is NULL, which some readers take for a tombstone.",
     lambda _value: None,
     packed=True,
@@ -129,12 +128,7 @@ NULL: Final = Fault(
 )
 """A record without a value, in a format that writes none: CORRUPT, or TOMBSTONE (no row at level two)."""
 NO_MESSAGE: Final = Fault(
-    "no-message",
-    "no-message",
-    MUST,
-    "The object has no member.",
-    lambda value: b"{}" + _split(value)[1],
-    accept=(Kind.CONTROL,),
+    "no-message", "no-message", "The object has no member.", lambda value: b"{}" + _split(value)[1], accept=(Kind.CONTROL,)
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as an unknown message."""
 
@@ -180,7 +174,7 @@ def _reshaped(held: dict[str, Any], name: str) -> None:
 
 
 _NO_SUCH: Final = tuple(
-    Fault(name, "no-such-message", MUST, statement, apply, accept=(Kind.CONTROL,))
+    Fault(name, "no-such-message", statement, apply, accept=(Kind.CONTROL,))
     for name, statement, apply in (
         ("no-type", "The member that says what the message is is missing.", _into(_KINDS, lambda held, name: held.pop(name))),
         (
@@ -198,43 +192,40 @@ _NO_SUCH: Final = tuple(
 """JSON documents that look like the format and that the product does not write: CORRUPT, or CONTROL as an unknown message."""
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
-    Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
-    Fault("wrong-container", "wrapped", UNSPECIFIED, "The object is wrapped in an array.", _wrapped),
-    Fault("scalar", "wrong-container", MUST, "A number stands in the object's place.", _scalar),
-    Fault("trailing-content", "trailing-content", MUST, "A letter follows the object.", _trailing(b"x")),
-    Fault("trailing-brace", "trailing-content", MUST, "A second closing brace follows the object.", _trailing(b"}")),
-    Fault("second-document", "second-document", MUST, "The document stands in the value twice.", lambda value: value + value),
+    Fault("truncated", "truncated", "The value is cut in the middle.", _truncated, packed=True),
+    Fault("truncated-last", "truncated", "The closing brace is missing.", _truncated_last),
+    Fault("wrong-container", "wrapped", "The object is wrapped in an array.", _wrapped, UNSPECIFIED),
+    Fault("scalar", "wrong-container", "A number stands in the object's place.", _scalar),
+    Fault("trailing-content", "trailing-content", "A letter follows the object.", _trailing(b"x")),
+    Fault("trailing-brace", "trailing-content", "A second closing brace follows the object.", _trailing(b"}")),
+    Fault("second-document", "second-document", "The document stands in the value twice.", lambda value: value + value),
     Fault(
         "closing-tail",
         "trailing-content",
-        MUST,
         "Brackets follow the object that close what a decoder may have wrapped it in.",
         _trailing(b",{}]}"),
     ),
     Fault(
         "trailing-member",
         "trailing-content",
-        MUST,
         "A member follows the object, as if the object stood in another one.",
         _trailing(b',"x":1'),
     ),
     Fault(
         "joined",
         "second-document",
-        MUST,
         "The document stands in the value twice, joined as members of what a decoder may have wrapped it in.",
         lambda value: value + b'],"m":[' + value,
     ),
-    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    Fault("empty", "empty", "The value has no bytes.", lambda _value: b"", packed=True),
     NULL,
     NO_MESSAGE,
     *_NO_SUCH,
-    Fault("duplicate-key", "duplicate-key", UNSPECIFIED, "The first member's name occurs again, with null.", _duplicate_key),
-    Fault("bom", "bom", UNSPECIFIED, "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value),
-    Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string holds the byte FF.", _into_string(b"\xff")),
-    Fault("lone-surrogate", "lone-surrogate", UNSPECIFIED, "A string holds an escaped lone surrogate.", _into_string(b"\\ud800")),
-    Fault("raw-control", "raw-control", UNSPECIFIED, "A string holds a raw control character.", _into_string(b"\x01")),
+    Fault("duplicate-key", "duplicate-key", "The first member's name occurs again, with null.", _duplicate_key, UNSPECIFIED),
+    Fault("bom", "bom", "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value, UNSPECIFIED),
+    Fault("invalid-utf-8", "invalid-utf-8", "A string holds the byte FF.", _into_string(b"\xff"), UNSPECIFIED),
+    Fault("lone-surrogate", "lone-surrogate", "A string holds an escaped lone surrogate.", _into_string(b"\\ud800"), UNSPECIFIED),
+    Fault("raw-control", "raw-control", "A string holds a raw control character.", _into_string(b"\x01"), UNSPECIFIED),
 )
 """Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
 raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ."""
@@ -242,9 +233,9 @@ raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parser
 NESTED_CELL: Final = Fault(
     "nested-cell",
     "nested-cell",
-    UNSPECIFIED,
     "A cell is an object, in a format whose cells are texts.",
     _into_rows(lambda row: {**row, min(row): {"k": "1"}} if isinstance(row, dict) else [{"k": "1"}, *row[1:]]),
+    UNSPECIFIED,
 )
 """Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: a decoder gives its JSON, or refuses it."""
 

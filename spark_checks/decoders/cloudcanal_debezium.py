@@ -18,7 +18,7 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
@@ -29,23 +29,9 @@ from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.decoders.families.mysql import typed
 
 _STRING: Final = StringType()
-_LONG: Final = LongType()
 
-_SOURCE: Final = StructType(
-    [
-        StructField("ts_ms", _LONG),
-        StructField("db", _STRING),
-        StructField("table", _STRING),
-        StructField("file", _STRING),
-        StructField("pos", _LONG),
-    ]
-)
-MEMBERS: Final = (
-    StructField("source", _SOURCE),
-    StructField("ts_ms", _LONG),
-    StructField("databaseName", _STRING),
-    StructField("ddl", _STRING),
-)
+_SOURCE: Final = _framing.struct("ts_ms:long db:string table:string file:string pos:long")
+MEMBERS: Final = tuple(_framing.struct("source ts_ms:long databaseName:string ddl:string", source=_SOURCE))
 """The members of both kinds of payload, beside the images and `op`."""
 
 

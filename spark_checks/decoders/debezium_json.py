@@ -16,44 +16,23 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType
 
 from spark_checks.decoders.baselines import ENVELOPE
+from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 
-_STRING: Final = StringType()
-_LONG: Final = LongType()
-
-MEMBERS: Final = (
-    StructField(
-        "source",
-        StructType(
-            [
-                StructField("ts_ms", _LONG),
-                StructField("db", _STRING),
-                StructField("schema", _STRING),
-                StructField("table", _STRING),
-                StructField("file", _STRING),
-                StructField("pos", _LONG),
-                StructField("row", _LONG),
-                StructField("lsn", _LONG),
-            ]
-        ),
-    ),
-    StructField("ts_ms", _LONG),
-    StructField("message", StructType([StructField("prefix", _STRING)])),
-    StructField("status", _STRING),
-    StructField("id", _STRING),
-    StructField("databaseName", _STRING),
-    StructField("schemaName", _STRING),
-    StructField("ddl", _STRING),
-    StructField("tableChanges", ArrayType(StructType([StructField("id", _STRING)]))),
-    StructField("__op", _STRING),
-    StructField("__deleted", _STRING),
-    StructField("__db", _STRING),
-    StructField("__table", _STRING),
-    StructField("__lsn", _LONG),
-    StructField("__source_ts_ms", _LONG),
+_BLOCKS: Final = {
+    "source": _framing.struct("ts_ms:long db:string schema:string table:string file:string pos:long row:long lsn:long"),
+    "message": _framing.struct("prefix:string"),
+    "tableChanges": ArrayType(_framing.struct("id:string")),
+}
+MEMBERS: Final = tuple(
+    _framing.struct(
+        "source ts_ms:long message status:string id:string databaseName:string schemaName:string ddl:string tableChanges "
+        "__op:string __deleted:string __db:string __table:string __lsn:long __source_ts_ms:long",
+        **_BLOCKS,
+    )
 )
 """The members of every kind of payload (the page debezium of the sources), beside the images and `op`."""
 

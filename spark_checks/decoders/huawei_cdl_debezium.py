@@ -15,21 +15,14 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import StructField
 
 from spark_checks.decoders.baselines import ENVELOPE
 from spark_checks.decoders.families import cdl as _cdl
+from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 
-_SOURCE: Final = StructType(
-    [
-        StructField("ts_ms", LongType()),
-        StructField("db", StringType()),
-        StructField("schema", StringType()),
-        StructField("table", StringType()),
-        StructField("lsn", LongType()),
-    ]
-)
+_SOURCE: Final = _framing.struct("ts_ms:long db:string schema:string table:string lsn:long")
 MEMBERS: Final = (StructField("source", _SOURCE), _cdl.UNIQUE)
 """The payload's members that are read, beside the images and `op`."""
 

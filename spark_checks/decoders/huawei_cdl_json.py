@@ -15,18 +15,19 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType
 
 from spark_checks.decoders.baselines import Baseline
 from spark_checks.decoders.families import cdl as _cdl
+from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 
-_PROPERTY: Final = StructType([StructField("name", StringType()), StructField("value", LongType())])
+_PROPERTIES: Final = ArrayType(_framing.struct("name:string value:long"))
 MEMBERS: Final = (
-    StructField("SEG_OWNER", StringType()),
-    StructField("TABLE_NAME", StringType()),
-    StructField("TIMESTAMP", LongType()),
-    StructField("transaction", StructType([StructField("properties", ArrayType(_PROPERTY))])),
+    *_framing.struct(
+        "SEG_OWNER:string TABLE_NAME:string TIMESTAMP:long transaction",
+        transaction=_framing.struct("properties", properties=_PROPERTIES),
+    ),
     _cdl.UNIQUE,
 )
 """The payload's members that are read, beside the images and `OPERATION`."""

@@ -17,7 +17,7 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, StringType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
@@ -28,22 +28,10 @@ from spark_checks.decoders.families.mysql import index, mask, typed
 from spark_checks.decoders.families.sql import given, lower
 
 _TEXTS: Final = ArrayType(StringType())
-_COLUMN: Final = StructType(
-    [StructField("name", StringType()), StructField("isKey", StringType()), StructField("originalType", StringType())]
-)
-_ENVELOPE: Final = StructType(
-    [
-        StructField("messageType", StringType()),
-        StructField("position", StringType()),
-        StructField("timestamp", StringType()),
-        StructField("schemaName", StringType()),
-        StructField("tableName", StringType()),
-        StructField("columns", ArrayType(_COLUMN)),
-        StructField("oldColumns", _TEXTS),
-        StructField("newColumns", _TEXTS),
-        StructField("sql", StringType()),
-        StructField("pkNames", _TEXTS),
-    ]
+_ENVELOPE: Final = _framing.struct(
+    "messageType:string position:string timestamp:string schemaName:string tableName:string columns "
+    "oldColumns:strings newColumns:strings sql:string pkNames:strings",
+    columns=ArrayType(_framing.struct("name:string isKey:string originalType:string")),
 )
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK")
 _WORD: Final = "^[A-Z][A-Z_]*$"

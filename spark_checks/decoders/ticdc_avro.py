@@ -26,14 +26,8 @@ from spark_checks.decoders.families.connect.decimals import base64_bytes
 from spark_checks.decoders.families.sql import let, literal, name
 
 _STRING: Final = StringType()
-_FIELD: Final = StructType(
-    [
-        StructField("field", _STRING),
-        StructField("type", _STRING),
-        StructField("parameters", StructType([StructField("tidb_type", _STRING)])),
-    ]
-)
-_SCHEMA: Final = StructType([StructField("record", _STRING), StructField("fields", ArrayType(_FIELD))])
+_FIELD: Final = framing.struct("field:string type:string parameters", parameters=framing.struct("tidb_type:string"))
+_SCHEMA: Final = framing.struct("record:string fields", fields=ArrayType(_FIELD))
 _OPS: Final = {"c": "INSERT", "u": "UPDATE"}
 
 

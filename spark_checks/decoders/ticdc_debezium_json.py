@@ -17,16 +17,13 @@ from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from spark_checks.decoders.baselines import ENVELOPE
+from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.connect import rows as _connect
 
-_SOURCE: Final = (("ts_ms", LongType()), ("db", StringType()), ("table", StringType()), ("commit_ts", LongType()))
-MEMBERS: Final = (
-    StructField("source", StructType([StructField(name, kind) for name, kind in _SOURCE])),
-    StructField("ddl", StringType()),
-)
+_SOURCE: Final = _framing.struct("ts_ms:long db:string table:string commit_ts:long")
+MEMBERS: Final = tuple(_framing.struct("source ddl:string", source=_SOURCE))
 """The members of every kind of payload, beside the images and `op`."""
 
 

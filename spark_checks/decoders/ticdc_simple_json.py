@@ -16,7 +16,7 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, DataType, DecimalType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
@@ -30,39 +30,24 @@ from spark_checks.decoders.families.sql import given, name
 
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())
-_COLUMN: Final = StructType(
-    [StructField("name", StringType()), StructField("dataType", StructType([StructField("mysqlType", StringType())]))]
-)
-_INDEX: Final = StructType([StructField("primary", BooleanType()), StructField("columns", ArrayType(StringType()))])
-_TABLE_SCHEMA: Final = StructType(
-    [
-        StructField("schema", StringType()),
-        StructField("table", StringType()),
-        StructField("version", _TSO),
-        StructField("columns", ArrayType(_COLUMN)),
-        StructField("indexes", ArrayType(_INDEX)),
-        StructField("corrupt", StringType()),
-    ]
+_LISTS: Final = {
+    "columns": ArrayType(_framing.struct("name:string dataType", dataType=_framing.struct("mysqlType:string"))),
+    "indexes": ArrayType(_framing.struct("primary:boolean columns:strings")),
+}
+_TABLE_SCHEMA: Final = _framing.struct(
+    "schema:string table:string version columns indexes corrupt:string", version=_TSO, **_LISTS
 )
 
 
 def _envelope(image: DataType) -> StructType:
     """Table schemas are texts: if they were parsed, every row change, which has none, would pay for them."""
-    return StructType(
-        [
-            StructField("type", StringType()),
-            StructField("database", StringType()),
-            StructField("table", StringType()),
-            StructField("sql", StringType()),
-            StructField("commitTs", _TSO),
-            StructField("schemaVersion", _TSO),
-            StructField("claimCheckLocation", StringType()),
-            StructField("handleKeyOnly", BooleanType()),
-            StructField("data", image),
-            StructField("old", image),
-            StructField("tableSchema", StringType()),
-            StructField("preTableSchema", StringType()),
-        ]
+    return _framing.struct(
+        "type:string database:string table:string sql:string commitTs schemaVersion claimCheckLocation:string "
+        "handleKeyOnly:boolean data old tableSchema:string preTableSchema:string",
+        commitTs=_TSO,
+        schemaVersion=_TSO,
+        data=image,
+        old=image,
     )
 
 

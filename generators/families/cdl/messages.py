@@ -10,13 +10,13 @@ import datetime as dt
 import json
 import random
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from generators.families.connect import Schema, payload_text
+from generators.families.connect import Schema, envelope, payload_text
 from generators.model import (
     Cell,
     Change,
@@ -124,23 +124,25 @@ class CdlCell:
     cell: Cell
 
 
+_PLAIN: Final = {
+    "smallint": "int16",
+    "integer": "int32",
+    "bigint": "int64",
+    "real": "float",
+    "double precision": "double",
+    "boolean": "boolean",
+    "bytea": "bytes",
+}
+"""Connect's types, by PostgreSQL's, of values without a logical type; the others are strings."""
+
+
 @lru_cache(maxsize=4096)
 def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
     """The Connect schema of a column."""
     own = f"{facts.package}.cdc.data"
     match type.logical:
-        case Logical.INT:
-            return Schema({"smallint": "int16", "integer": "int32"}.get(type.name, "int64"), nullable)
-        case Logical.FLOAT:
-            return Schema("float", nullable)
-        case Logical.DOUBLE:
-            return Schema("double", nullable)
-        case Logical.BIT:
-            return Schema("boolean", nullable)
         case Logical.DECIMAL:
             return Schema("string", nullable, f"{own}.Decimal")
-        case Logical.BINARY:
-            return Schema("bytes", nullable)
         case Logical.DATE:
             return Schema("int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1)
         case Logical.TIME if facts.text_timestamps:
@@ -154,7 +156,7 @@ def schema_of(type: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
         case Logical.DATETIME | Logical.TIMESTAMP:
             return Schema("int64", nullable, f"{CONNECT}.Timestamp", 1)
         case _:
-            return Schema("string", nullable)
+            return Schema(_PLAIN.get(type.name, "string"), nullable)
 
 
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
@@ -179,18 +181,14 @@ def wire(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
 def _encode(type: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
     """What the payload holds, and the value that its reader has."""
     match type.logical, value:
-        case Logical.INT, int():
-            return value, value
-        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+        case (
+            (Logical.INT, int()) | ((Logical.FLOAT | Logical.DOUBLE), float()) | (Logical.TEXT, str()) | (Logical.BINARY, bytes())
+        ):
             return value, value
         case Logical.BIT, int():
             return bool(value), value
         case Logical.DECIMAL, Decimal():
             return format(value, "f"), value
-        case Logical.TEXT, str():
-            return value, value
-        case Logical.BINARY, bytes():
-            return value, value
         case Logical.DATE, dt.date():
             return (value - dt.date(1970, 1, 1)).days, value
         case Logical.TIME, int():
@@ -260,6 +258,17 @@ class Event:
     def large(self) -> str | None:
         """LOB_COLUMNS: the names of large-object columns, comma-separated (assumed), null without any."""
         return ",".join(c.name for c in self.table.columns if c.type.logical is Logical.BINARY) or None
+
+
+Member: TypeAlias = tuple[str, Schema, Any]
+"""A member of a message: name, schema and value."""
+
+
+def document(event: Event, members: Sequence[Member]) -> str:
+    """The value with its schema, which has the name of the event's table."""
+    fields = tuple((name, schema) for name, schema, _ in members)
+    schema = Schema("struct", name=f"{event.table.schema}.{event.table.name}", fields=fields)
+    return envelope(schema, {name: value for name, _, value in members})
 
 
 def _optional(table: Table, column: Column) -> bool:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, read, updated
 from generators.families.cdl.messages import CdlProfile
 from generators.garbage.faults import CellFault
-from generators.model import Column, History, Instant, Op, Row, RowChange, RowImages, Scenario, Table, Value
+from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
 from generators.sources import mysql, postgresql
-from generators.sources.boundaries import BOUNDARY, neutral
+from generators.sources.boundaries import change, insert, named
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
@@ -22,46 +23,31 @@ _ROW: Final[Row] = {"id": 1, "a": "x", "n": (1 << 53) + 1}
 
 def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
     """Every case that only CDL has, with level-one tables in `database`."""
-    yield _case("document/insert", _sample(database, 34), {"document"})
-    yield _case("snapshot/read", _event(database, "snapshot/read", Op.READ, None, _ROW), {"snapshot"})
-    last = _event(database, "snapshot/last", Op.READ, None, _ROW)
-    yield _case("snapshot/last", replace(last, rows=(*last.rows, RowImages(None, {**_ROW, "id": 2}))), {"snapshot"})
-    yield _case("heartbeat/row", _heartbeat(database), {"heartbeat-row"})
-    keyless = _event(database, "keys/none", Op.INSERT, None, _ROW, key=())
-    yield _case("keys/none", keyless, {"keys:none"})
-    composite = _event(database, "keys/composite", Op.INSERT, None, _ROW, key=("n", "id"))
-    yield _case("keys/composite", composite, set())
-    for name, op, before, after in (
-        ("identity/update", Op.UPDATE, _ROW, {**_ROW, "a": "y"}),
-        ("identity/update-key", Op.UPDATE, _ROW, {**_ROW, "id": 2}),
-        ("identity/delete", Op.DELETE, _ROW, None),
+    cases = Cases(database, _PLAIN, schema="public")
+    example = Table(database, "ct_pg2hudi", _SAMPLE, ("id",), schema="public")
+    row: Row = {"count1": 13, "id": 34, "time1": None, "decimalNum": None}
+    yield named("document/insert", insert(example, row, _AT), tags={"document"})
+    yield cases.case("snapshot/read", replace(read(_ROW), at=_AT), tags={"snapshot"})
+    yield cases.case("snapshot/last", replace(read(_ROW, {**_ROW, "id": 2}), at=_AT), tags={"snapshot"})
+    yield named("heartbeat/row", _heartbeat(database), tags={"heartbeat-row"})
+    yield cases.of(key=()).case("keys/none", insert(OWN, _ROW, _AT), tags={"keys:none"})
+    yield cases.of(key=("n", "id")).case("keys/composite", insert(OWN, _ROW, _AT))
+    for name, event in (
+        ("identity/update", updated(_ROW, {"a": "y"})),
+        ("identity/update-key", updated(_ROW, {"id": 2})),
+        ("identity/delete", deleted(_ROW)),
     ):
-        yield _case(name, _event(database, name, op, before, after), {"identity"})
-    sequence = Instant(_AT.ms, (1 << 18) - 1)
-    exact = replace(_event(database, "position/beyond-double", Op.INSERT, None, _ROW), at=sequence)
-    yield _case("position/beyond-double", exact, {"position"})
+        yield cases.case(name, replace(event, at=_AT), tags={"identity"})
+    yield cases.case("position/beyond-double", insert(OWN, _ROW, Instant(_AT.ms, (1 << 18) - 1)), tags={"position"})
 
 
-def _case(name: str, event: RowChange, tags: set[str]) -> Scenario:
-    return Scenario(name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | tags)
-
-
-def _event(database: str, name: str, op: Op, before: Row | None, after: Row | None, key: tuple[str, ...] = ("id",)) -> RowChange:
-    table = Table(database, neutral(name), _PLAIN, key, schema="public")
-    return RowChange(_AT, table, op, (RowImages(before, after),))
-
-
-def _sample(database: str, number: int) -> RowChange:
-    """The row of the vendor's examples (huawei#examples)."""
-    columns = (
-        Column("count1", postgresql.TYPES["bigint"]),
-        _ID,
-        Column("time1", postgresql.TYPES["timestamp-6"]),
-        Column("decimalNum", postgresql.TYPES["numeric"]),
-    )
-    row: dict[str, Value] = {"count1": number - 21, "id": number, "time1": None, "decimalNum": None}
-    table = Table(database, "ct_pg2hudi", columns, ("id",), schema="public")
-    return RowChange(_AT, table, Op.INSERT, (RowImages(None, row),))
+_SAMPLE: Final = (
+    Column("count1", postgresql.TYPES["bigint"]),
+    _ID,
+    Column("time1", postgresql.TYPES["timestamp-6"]),
+    Column("decimalNum", postgresql.TYPES["numeric"]),
+)
+"""The columns of the vendor's examples (huawei#examples)."""
 
 
 def _heartbeat(database: str) -> RowChange:
@@ -71,9 +57,8 @@ def _heartbeat(database: str) -> RowChange:
         Column("cdl_last_heartbeat", postgresql.TYPES["timestamp-6"]),
     )
     table = Table(database, "cdc_heartbeat", columns, ("cdl_job_id",), schema="cdc_cdl")
-    was: dict[str, Value] = {"cdl_job_id": 7, "cdl_last_heartbeat": mysql.wall("2024-02-04 11:59:55.013")}
-    now = {**was, "cdl_last_heartbeat": mysql.wall("2024-02-04 12:00:05.013")}
-    return RowChange(_AT, table, Op.UPDATE, (RowImages(was, now),))
+    was: Row = {"cdl_job_id": 7, "cdl_last_heartbeat": mysql.wall("2024-02-04 11:59:55.013")}
+    return change(table, Op.UPDATE, (was, {**was, "cdl_last_heartbeat": mysql.wall("2024-02-04 12:00:05.013")}), at=_AT)
 
 
 _FAULTS: Final = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar, Final, TypeAlias
 
-from generators.families.canal import SQL_TYPES
+from generators.families.canal import DDL_TYPES, SQL_TYPES
 from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
 from generators.families.mysql_texts import BASE64, HEX, TextForms, image
 from generators.garbage.faults import CELL_FAULTS, CellFault
@@ -48,6 +48,9 @@ ASSUMED: Final = (
     "value texts (all but that values are strings), binary form, time zone, NULL, record key, partition, DDL actions other than "
     "ALTER, messages without an example"
 )
+
+CANAL_ACTIONS: Final = {a: word for a, word in DDL_TYPES.items() if word != "QUERY" and a != "exchange partition"}
+"""`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
 
 Texts: TypeAlias = Mapping[str, str | None]
 
@@ -257,7 +260,7 @@ def _texts(image: Image) -> Texts:
 @lru_cache(maxsize=1024)
 def jdbc_type(type: SourceType) -> int:
     """The `java.sql.Types` number of a column; one a type, as Canal's of a value that fits the signed type."""
-    return SQL_TYPES[type.name].value
+    return SQL_TYPES[type.name]
 
 
 def quoted(text: str | None) -> str:

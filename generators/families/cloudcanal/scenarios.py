@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.families.canal import DDL_TYPES
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.cloudcanal.messages import CloudCanalProfile
 from generators.families.mysql_texts import supports
 from generators.model import (
@@ -17,12 +18,11 @@ from generators.model import (
     Scenario,
     SchemaChange,
     SourceType,
-    Table,
     TransactionMark,
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
 
 _STRING: Final = mysql.text("varchar", 22)
@@ -34,27 +34,21 @@ _THREE: Final[Row] = {"id": 3, "a": None, "b": "m"}
 
 def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
     """Every case of cloudcanal-json that the profile can write, with level-one tables in `database`."""
-    yield from _common(profile, database)
-    yield from _transactions(database)
-    name = "envelope/other-schema"
-    yield named(name, insert(replace(_table(database, name), schema="s2"), _ONE))
+    yield from canal_scenarios(profile, database)
+    cases = Cases(database, _ABC)
+    yield from _transactions(cases)
+    yield Cases(database, _ABC, schema="s2").case("envelope/other-schema", inserted(_ONE))
 
 
-def canal_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
+def canal_scenarios(_profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
     """Every case of cloudcanal-canal-json that the profile can write, with level-one tables in `database`."""
-    yield from _common(profile, database)
-
-
-def _common(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    yield from _ddl(database)
-    yield from _batches(database)
-    yield from _envelope(profile, database)
-    yield from _values(database)
+    cases = Cases(database, _ABC)
+    yield from _ddl(cases)
+    yield from _batches(cases)
+    yield from _envelope(cases)
+    for label, type, value in _OWN_VALUES:
+        yield cases.value(f"values/{label}", type, value)
     yield from _rows()
-
-
-def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
-    return Table(database, neutral(name), columns or _ABC, key)
 
 
 _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
@@ -64,76 +58,70 @@ _AFTER: Final[Mapping[str, tuple[Column, ...]]] = {
 }
 
 
-def _ddl(database: str) -> Iterator[Scenario]:
+def _ddl(cases: Cases) -> Iterator[Scenario]:
     for action, kind in DDL_TYPES.items():
         if kind == "QUERY" or action == "exchange partition":
             continue
-        event, key = ddl_event(action, database), () if action == "drop primary key" else ("id",)
-        table = _table(database, ddl_name(action), *_AFTER.get(action, _ABC), key=key)
+        event, key = ddl_event(action, cases.database), () if action == "drop primary key" else ("id",)
+        table = cases.of(*_AFTER.get(action, _ABC), key=key).table(ddl_name(action))
         before = replace(table, columns=_ABC, name=event.old_name or table.name)
         event = replace(event, before=before, after=None if action == "drop table" else table)
         yield of_statement(event, *(() if kind == "ALTER" else ("ddl:unlisted",)))
     name = "ddl/document"
     columns = tuple(Column(c, _STRING, nullable=c != "col_pk") for c in ("col1", "col2", "col_pk"))
-    table = _table(database, name, *columns, key=("col_pk",))
+    table = cases.of(*columns, key=("col_pk",)).table(name)
     sql = f"alter table {table.name} add col2 varchar(22) null"
     before = replace(table, columns=(columns[0], columns[2]))
-    event = SchemaChange(START, "add column", sql, database, table.name, before, table)
+    event = SchemaChange(START, "add column", sql, cases.database, table.name, before, table)
     yield named(name, event, tags={"ddl:add column", "ddl:document"})
     name = "ddl/comment-and-lines"
-    table = _table(database, name)
+    table = cases.table(name)
     sql = f"/* from a tool */ ALTER TABLE `{table.name}`\r\n\tCOMMENT = '\"x\"'"
-    yield named(name, SchemaChange(START, "table comment", sql, database, table.name, table, table), tags={"ddl:table comment"})
-    name = "ddl/without-table-changes"
+    yield named(
+        name, SchemaChange(START, "table comment", sql, cases.database, table.name, table, table), tags={"ddl:table comment"}
+    )
     sql = "ALTER TABLE t1 ADD added int"
-    yield named(name, SchemaChange(START, "add column", sql, database, "t1"), tags={"ddl:add column"})
+    yield named(
+        "ddl/without-table-changes", SchemaChange(START, "add column", sql, cases.database, "t1"), tags={"ddl:add column"}
+    )
     name = "ddl/between-rows"
-    table = _table(database, name)
+    table = cases.table(name)
     wider = replace(table, columns=_AFTER["add column"])
     statement = SchemaChange(
-        Instant(START.ms, 2), "add column", f"ALTER TABLE {table.name} ADD added int", database, table.name, table, wider
+        Instant(START.ms, 2), "add column", f"ALTER TABLE {table.name} ADD added int", cases.database, table.name, table, wider
     )
     later = insert(wider, {**_TWO, "added": 5}, Instant(START.ms, 3))
     yield named(name, insert(table, _ONE), statement, later, tags={"ddl:add column"})
 
 
-def _transactions(database: str) -> Iterator[Scenario]:
+def _transactions(cases: Cases) -> Iterator[Scenario]:
     commit = TransactionMark(Instant(START.ms, 3), "COMMIT", "9", 2)
     yield named("control/transaction-end", commit, tags={"control:transaction-end"})
-    name = "control/whole-transaction"
-    table = _table(database, name)
     begin = TransactionMark(START, "BEGIN", "9")
-    yield named(name, begin, insert(table, _ONE), insert(table, _TWO), commit, tags={"control:transaction-end"})
+    yield cases.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit, tags={"control:transaction-end"})
 
 
-def _batches(database: str) -> Iterator[Scenario]:
+def _batches(cases: Cases) -> Iterator[Scenario]:
     changed = (_ONE, {**_ONE, "a": "y"}), (_TWO, {**_TWO, "b": "z"}), (_THREE, {**_THREE, "id": 4})
-    for name, op, rows, key in (
-        ("batch/insert", Op.INSERT, ((None, _ONE), (None, _TWO), (None, _THREE)), ("id",)),
-        ("batch/delete", Op.DELETE, ((_ONE, None), (_TWO, None), (_THREE, None)), ("id",)),
-        ("batch/update", Op.UPDATE, changed, ("id",)),
-        ("batch/update-one-unchanged", Op.UPDATE, ((_ONE, _ONE), changed[1]), ("id",)),
-        ("batch/update-swapped", Op.UPDATE, ((_ONE, {**_TWO, "id": 1}), (_TWO, {**_ONE, "id": 2})), ("id",)),
-        ("batch/update-equal-rows", Op.UPDATE, ((_ONE, _TWO), (_ONE, _TWO)), ()),
+    swapped = (_ONE, {**_TWO, "id": 1}), (_TWO, {**_ONE, "id": 2})
+    for name, event in (
+        ("batch/insert", inserted(_ONE, _TWO, _THREE)),
+        ("batch/delete", deleted(_ONE, _TWO, _THREE)),
+        ("batch/update", change(OWN, Op.UPDATE, *changed)),
+        ("batch/update-one-unchanged", change(OWN, Op.UPDATE, (_ONE, _ONE), changed[1])),
+        ("batch/update-swapped", change(OWN, Op.UPDATE, *swapped)),
     ):
-        found: tuple[tuple[Row | None, Row | None], ...] = rows
-        yield named(name, change(_table(database, name, key=key), op, *found), tags={"batch"})
+        yield cases.case(name, event, tags={"batch"})
+    equal = change(OWN, Op.UPDATE, (_ONE, _TWO), (_ONE, _TWO))
+    yield cases.of(key=()).case("batch/update-equal-rows", equal, tags={"batch"})
 
 
-def _envelope(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
-    name = "envelope/commit-time-seconds"
-    yield named(name, insert(_table(database, name), _ONE, Instant(START.ms + 987, 1)))
-    name = "envelope/composite-key"
-    keyed = _table(database, name, key=("b", "id"))
+def _envelope(cases: Cases) -> Iterator[Scenario]:
+    yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
     row: Row = {**_TWO, "b": "k"}
-    yield named(
-        name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "b": "l"})), change(keyed, Op.DELETE, (row, None))
-    )
-    name = "envelope/no-key"
-    yield named(name, insert(_table(database, name, key=()), _ONE))
-    name = "envelope/three-messages"
-    table = _table(database, name)
-    yield named(name, *(insert(table, {**_ONE, "id": i}, Instant(START.ms + i, i)) for i in (1, 2, 3)))
+    yield cases.of(key=("b", "id")).case("envelope/composite-key", inserted(row), updated(row, {"b": "l"}), deleted(row))
+    yield cases.of(key=()).case("envelope/no-key", inserted(_ONE))
+    yield cases.case("envelope/three-messages", *(insert(OWN, {**_ONE, "id": i}, Instant(START.ms + i, i)) for i in (1, 2, 3)))
 
 
 _BINARY: Final = mysql.binary("varbinary", 16)
@@ -150,12 +138,6 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
     ("text-like-an-envelope", _STRING, '{"action":"INSERT"}'),
 )
-
-
-def _values(database: str) -> Iterator[Scenario]:
-    for label, type, value in _OWN_VALUES:
-        name = f"values/{label}"
-        yield named(name, insert(one_column(database, name, type), {"id": 1, "c": value}))
 
 
 def _rows() -> Iterator[Scenario]:

@@ -12,7 +12,6 @@ import json
 import math
 import re
 import struct
-from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -21,7 +20,7 @@ from typing import Any, Final
 from generators.families.connect import Schema, quoted
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
-from generators.families.java_text import double_text, float_text
+from generators.families.java_text import document_text, double_text, float_text
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
 
@@ -319,35 +318,9 @@ def label(text: str, escapes: bool) -> str:
 
 def streamed_json(value: Any) -> str:
     """A JSON document as the binlog client prints it: no spaces, keys as MySQL stores them, doubles as Java prints them."""
-    return _json(value, ",", ":", double_text)
+    return document_text(value, double_text, quoted, comma=",", colon=":")
 
 
 def stored_json(value: Any) -> str:
     """A JSON document as MySQL prints it, which snapshots read: a space after `,` and `:`."""
-    return _json(value, ", ", ": ", lambda number: json.dumps(number).replace("e+", "e").replace("e-0", "e-"))
-
-
-def _json(value: Any, comma: str, colon: str, number: Any) -> str:
-    match value:
-        case None | bool() | int():
-            return json.dumps(value)
-        case float():
-            return str(number(value))
-        case Decimal():
-            return format(value, "f")
-        case str():
-            return quoted(value)
-        case Mapping():
-            keys = sorted(
-                value, key=lambda key: (len(key.encode("utf-8", "surrogatepass")), key.encode("utf-8", "surrogatepass"))
-            )
-            members = (f"{quoted(key)}{colon}{_json(value[key], comma, colon, number)}" for key in keys)
-            return f"{{{comma.join(members)}}}"
-        case list() | tuple():
-            return f"[{comma.join(_json(one, comma, colon, number) for one in value)}]"
-    raise TypeError(f"{value!r} is no JSON value")
-
-
-def _key_order(key: str) -> tuple[int, bytes]:
-    encoded = key.encode("utf-8", "surrogatepass")
-    return len(encoded), encoded
+    return document_text(value, lambda number: json.dumps(number).replace("e+", "e").replace("e-0", "e-"), quoted)

@@ -20,7 +20,7 @@ from typing import Any, Final
 from generators.families.connect import Schema, payload_text
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
-from generators.families.java_text import double_text, hash_order
+from generators.families.java_text import double_text, hash_order, java_decimal, two_complement, unscaled
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 from generators.sources.mysql import DAY, MICROS, to_float32
@@ -150,7 +150,7 @@ def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
     shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
     if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql_values.unconstrained(type):
-        shown = values.java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
+        shown = java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
     return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
 
 
@@ -201,19 +201,14 @@ _SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
 def unavailable(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if type.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(type, modes)):
+        empty: Any = []
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of texts of bytes always"
-        return wired(
-            schema(type, modes, nullable), type, "unavailable", Meaning(None if nullable else [], None, lost, lost=True), modes
-        )
-    if _unwritten(type, modes):
-        return wired(
-            schema(type, modes, nullable),
-            type,
-            "unavailable",
-            Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True),
-            modes,
-        )
-    return _hidden(type, modes, nullable)
+    elif _unwritten(type, modes):
+        empty, lost = b"", _UNWRITTEN
+    else:
+        return _hidden(type, modes, nullable)
+    meaning = Meaning(None if nullable else empty, None, lost, lost=True)
+    return wired(schema(type, modes, nullable), type, "unavailable", meaning, modes)
 
 
 _NAME: Final = "a streamed column of the type name is always null, up to 1.9 one of ltree"
@@ -373,10 +368,10 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     stored = max(-exponent, 0)
     if not modes.precise:
         return values.decimal_value(value, precision, stored, modes)
-    number = values.unscaled(value, stored)
+    number = unscaled(value, stored)
     while stored and number % 10 == 0:
         number, stored = number // 10, stored - 1
-    return Meaning({"scale": stored, "value": values.two_complement(number)}, value)
+    return Meaning({"scale": stored, "value": two_complement(number)}, value)
 
 
 _ROUNDED: Final = "money.fraction.digits rounds money, half up"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from generators.families.debezium.values import Wire, two_complement
+from generators.families.debezium.values import Wire
+from generators.families.java_text import two_complement
 from generators.garbage.faults import CellFault
 from generators.model import Value
 from generators.sources import mysql

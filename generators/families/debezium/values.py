@@ -19,7 +19,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final, TypeAlias
 
 from generators.families.connect import Raw, Schema, payload_text
-from generators.families.java_text import double_text
+from generators.families.java_text import double_text, java_decimal, two_complement, unscaled
 from generators.model import Cell, Deployment, Logical, SourceType, State, Value
 from generators.sources.mysql import to_float32
 
@@ -177,21 +177,6 @@ def geometry_schema(optional: bool) -> Schema:
 # Decimals
 
 
-def unscaled(value: Decimal, scale: int) -> int:
-    """The integer that stands for the value at that scale; further digits are cut off."""
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    number = int("".join(map(str, digits)) or "0")
-    shift = exponent + scale
-    number = number * int(10**shift) if shift >= 0 else number // int(10**-shift)
-    return -number if sign else number
-
-
-def two_complement(number: int) -> bytes:
-    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one byte."""
-    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
-
-
 def decimal_schema(precision: int | None, scale: int, modes: Modes, optional: bool, *, mode: str = "") -> Schema:
     """A decimal of fixed scale; `precision` None leaves the parameter out. `mode` overrides `modes.decimal`."""
     match mode or modes.decimal:
@@ -231,20 +216,6 @@ def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
     return Raw(java_decimal(number, scale, plain=False)) if modes.decimal == "numeric" else two_complement(number)
 
 
-def java_decimal(number: int, scale: int, *, plain: bool) -> str:
-    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is past the sixth decimal place."""
-    digits = str(abs(number))
-    sign = "-" if number < 0 else ""
-    adjusted = len(digits) - 1 - scale
-    if not plain and (scale < 0 or adjusted < -6):
-        rest = f".{digits[1:]}" if len(digits) > 1 else ""
-        return f"{sign}{digits[0]}{rest}E{adjusted:+d}"
-    if scale <= 0:
-        return f"{sign}{digits}{'0' * -scale}" if number else "0"
-    padded = digits.rjust(scale + 1, "0")
-    return f"{sign}{padded[:-scale]}.{padded[-scale:]}"
-
-
 _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 
 
@@ -269,14 +240,29 @@ def double_of(value: Decimal, precision: int, scale: int, text: Callable[[float]
 # Dates and times
 
 
+_CONNECT: Final = "org.apache.kafka.connect.data"
+_OWN: Final = "io.debezium.time"
+_SCHEMAS: Final = {
+    "connect": {
+        "Date": ("int32", f"{_CONNECT}.Date"),
+        "Timestamp": ("int64", f"{_CONNECT}.Timestamp"),
+        "Time": ("int32", f"{_CONNECT}.Time"),
+    },
+    "isostring": {kind: ("string", f"{_OWN}.Iso{kind}") for kind in ("Date", "Timestamp", "Time")},
+    "microseconds": {"Timestamp": ("int64", f"{_OWN}.MicroTimestamp")},
+    "nanoseconds": {kind: ("int64", f"{_OWN}.Nano{kind}") for kind in ("Timestamp", "Time")},
+}
+"""Types and names by time.precision.mode, where they are not those of the adaptive modes."""
+
+
+def _temporal_schema(kind: str, modes: Modes, optional: bool, type: str, name: str) -> Schema:
+    type, name = _SCHEMAS.get(modes.temporal, {}).get(kind, (type, f"{_OWN}.{name}"))
+    return semantic(type, name, optional)
+
+
 def date_schema(modes: Modes, optional: bool) -> Schema:
     """DATE: days since the epoch, or text with a Z."""
-    match modes.temporal:
-        case "connect":
-            return semantic("int32", "org.apache.kafka.connect.data.Date", optional)
-        case "isostring":
-            return semantic("string", "io.debezium.time.IsoDate", optional)
-    return semantic("int32", "io.debezium.time.Date", optional)
+    return _temporal_schema("Date", modes, optional, "int32", "Date")
 
 
 def date_value(days: int, modes: Modes) -> int | str:
@@ -286,16 +272,7 @@ def date_value(days: int, modes: Modes) -> int | str:
 
 def datetime_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
     """A timestamp without zone of `fsp` fraction digits."""
-    match modes.temporal:
-        case "connect":
-            return semantic("int64", "org.apache.kafka.connect.data.Timestamp", optional)
-        case "isostring":
-            return semantic("string", "io.debezium.time.IsoTimestamp", optional)
-        case "microseconds":
-            return semantic("int64", "io.debezium.time.MicroTimestamp", optional)
-        case "nanoseconds":
-            return semantic("int64", "io.debezium.time.NanoTimestamp", optional)
-    return semantic("int64", f"io.debezium.time.{'Timestamp' if fsp <= 3 else 'MicroTimestamp'}", optional)
+    return _temporal_schema("Timestamp", modes, optional, "int64", "Timestamp" if fsp <= 3 else "MicroTimestamp")
 
 
 _NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
@@ -322,16 +299,8 @@ def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
 
 def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
     """A time of day, or MySQL's TIME, of `fsp` fraction digits."""
-    match modes.temporal:
-        case "connect":
-            return semantic("int32", "org.apache.kafka.connect.data.Time", optional)
-        case "isostring":
-            return semantic("string", "io.debezium.time.IsoTime", optional)
-        case "nanoseconds":
-            return semantic("int64", "io.debezium.time.NanoTime", optional)
-        case "adaptive" if fsp <= 3:
-            return semantic("int32", "io.debezium.time.Time", optional)
-    return semantic("int64", "io.debezium.time.MicroTime", optional)
+    millis = modes.temporal == "adaptive" and fsp <= 3
+    return _temporal_schema("Time", modes, optional, *(("int32", "Time") if millis else ("int64", "MicroTime")))
 
 
 _NO_DAY: Final = "connect and isostring hold a time of day alone: outside 0 to 24 hours the value is null"

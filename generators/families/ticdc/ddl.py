@@ -92,19 +92,21 @@ class _Statement(Options):
             return f"CREATE TABLE {table} LIKE {self.table()}"
         if self.next_is("(", "LIKE"):
             raise self.refused()
-        self.expect("(")
-        columns: list[str] = []
-        constraints: list[str] = []
-        while True:
-            constraint = self.constraint()
-            (constraints if constraint else columns).append(constraint or self.column())
-            if not self.skip(","):
-                break
-        self.expect(")")
-        parts = [f"CREATE TABLE {table} ({','.join((*columns, *constraints))})", *self.table_options()]
+        parts = [f"CREATE TABLE {table} ({','.join(self.definitions())})", *self.table_options()]
         if self.next_is("PARTITION"):
             parts.append(self.partitioning())
         return " ".join(parts)
+
+    def definitions(self) -> list[str]:
+        """Columns and constraints in brackets: the columns first."""
+        self.expect("(")
+        columns: list[str] = []
+        constraints: list[str] = []
+        while not columns + constraints or self.skip(","):
+            constraint = self.constraint()
+            (constraints if constraint else columns).append(constraint or self.column())
+        self.expect(")")
+        return columns + constraints
 
     def sequence(self) -> str:
         text = ""
@@ -175,10 +177,7 @@ class _Statement(Options):
     def selected(self) -> str:
         if self.skip("*"):
             return "*"
-        found = self.expression()
-        if self.skip("AS"):
-            return f"{found} AS {self.plain_name()}"
-        return found
+        return self.expression() + (f" AS {self.plain_name()}" if self.skip("AS") else "")
 
     def alter(self) -> str:
         text = f"ALTER TABLE {self.table()}"
@@ -227,9 +226,8 @@ class _Statement(Options):
             return f"RENAME COLUMN {old} {to} {new}"
         if self.either("RENAME INDEX", "RENAME KEY"):
             return f"RENAME INDEX {self.plain_name()} {self.expect('TO')} {self.plain_name()}"
-        if self.either("RENAME TO", "RENAME AS", "RENAME ="):
-            return f"RENAME AS {self.table()}"
         if self.skip("RENAME"):
+            self.either("TO", "AS", "=")
             return f"RENAME AS {self.table()}"
         if self.skip("DROP"):
             return self.dropped()
@@ -305,25 +303,15 @@ class _Statement(Options):
 
     def added(self) -> str:
         if self.skip("PARTITION"):
-            absent = " IF NOT EXISTS" if self.skip("IF NOT EXISTS") else ""
-            found = f"PARTITIONS {self.digits()}" if self.skip("PARTITIONS") else self.bracketed(self.partition)
-            return f"ADD PARTITION{absent} {found}"
+            head = f"ADD PARTITION {self.absent()}"
+            return head + (f"PARTITIONS {self.digits()}" if self.skip("PARTITIONS") else self.bracketed(self.partition))
         if constraint := self.constraint():
             return f"ADD {constraint}"
         self.skip("COLUMN")
         absent = self.absent()
         if not self.next_is("("):
             return f"ADD COLUMN {absent}{self.placed()}"
-        self.expect("(")
-        columns: list[str] = []
-        constraints: list[str] = []
-        while True:
-            constraint = self.constraint()
-            (constraints if constraint else columns).append(constraint or self.column())
-            if not self.skip(","):
-                break
-        self.expect(")")
-        return f"ADD COLUMN {absent}({', '.join((*columns, *constraints))})"
+        return f"ADD COLUMN {absent}({', '.join(self.definitions())})"
 
     def placed(self) -> str:
         text = self.column()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
-from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Table, Watermark
+from generators.model import Bootstrap, Column, Json, Op, Row, Scenario, SchemaChange, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, every_type, insert, named, neutral, scenario
 from generators.sources.ddl import ddl_event, of_statement
@@ -41,6 +42,7 @@ def statements(database: str, profile: Profile, actions: Collection[str] = ()) -
 
 def key_updates(database: str) -> Iterator[Scenario]:
     """UPDATEs of keys: of one column, and of rows that take each other's."""
+    cases = Cases(database, (ID,))
     string = mysql.text("varchar", 64)
     number = mysql.integer("int")
     tags = frozenset({"boundary", "key-update"})
@@ -48,16 +50,12 @@ def key_updates(database: str) -> Iterator[Scenario]:
         *(("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))),
         ("nullable-unique", (), (("s",),)),
     ):
-        name = f"key-update/{label}"
         nullable = label == "nullable-unique"
         columns = (Column("a", string), Column("s", string, nullable=nullable), Column("n", number, nullable=False))
-        table = Table(database, neutral(name), columns, key, unique)
         row: Row = {"a": "x", "s": "k", "n": 1}
-        yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
-    name = "key-update/shift"
-    table = Table(database, neutral(name), (ID, Column("a", string)), ("id",))
+        yield cases.of(*columns, key=key, unique=unique).case(f"key-update/{label}", updated(row, {"s": "l", "n": 2}), tags=tags)
     pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
-    yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
+    yield cases.of(ID, Column("a", string)).case("key-update/shift", change(OWN, Op.UPDATE, *pairs), tags=tags)
 
 
 def selected(database: str, profile: Profile) -> Iterator[Scenario]:
@@ -66,16 +64,13 @@ def selected(database: str, profile: Profile) -> Iterator[Scenario]:
         return
     columns = (ID, Column("hidden_a", mysql.text("varchar", 64)), Column("b", mysql.text("varchar", 64)))
     row: Row = {"id": 1, "hidden_a": "x", "b": "y"}
-    for label, op, before, after in (
-        ("insert", Op.INSERT, None, row),
-        ("update", Op.UPDATE, row, {**row, "b": None}),
-        ("update-hidden", Op.UPDATE, row, {**row, "hidden_a": None}),
-        ("delete", Op.DELETE, row, None),
+    for label, event in (
+        ("insert", inserted(row)),
+        ("update", updated(row, {"b": None})),
+        ("update-hidden", updated(row, {"hidden_a": None})),
+        ("delete", deleted(row)),
     ):
-        name = f"selected/{label}"
-        table = Table(database, neutral(name), columns, ("id",))
-        events = (Bootstrap(START, table), change(table, op, (before, after)))
-        yield named(name, *events, tags=("selected",))
+        yield Cases(database, columns).case(f"selected/{label}", Bootstrap(START, OWN), event, tags=("selected",))
 
 
 def watermark(tso: int) -> Scenario:
@@ -88,22 +83,18 @@ def declared(name: str, database: str, release: str, *tags: str) -> Scenario:
     known = declared_columns(release)
     columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
     row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
-    return named(name, insert(Table(database, neutral(name), columns, ("id",)), row), tags=tags)
+    return Cases(database, columns).case(name, inserted(row), tags=tags)
 
 
 def minus_zero(database: str) -> Scenario:
     """A document of numbers that JSON writers spell in several ways."""
-    name = "json/minus-zero"
-    table = Table(database, neutral(name), (ID, Column("c", mysql.json())), ("id",))
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
-    return scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+    return Cases(database, ()).value("json/minus-zero", mysql.json(), Json(document))
 
 
 def doubles(database: str) -> Scenario:
     """A document of doubles that Go and MySQL spell otherwise."""
-    name = "json/doubles"
-    table = Table(database, neutral(name), (ID, Column("c", mysql.json())), ("id",))
-    return scenario(name, insert(table, {"id": 1, "c": Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5])}))
+    return Cases(database, ()).value("json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5]))
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:
@@ -118,22 +109,22 @@ def ambiguous_hours(zone: str) -> Iterator[Scenario]:
 
 def reduced(limit: int, database: str) -> Iterator[Scenario]:
     """Rows beyond the limit of a message's bytes, of which the handle key is left."""
+    cases = Cases(database, (ID,))
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     size = limit * 3 // 2
     big, other = noise(size), noise(size, 2)
     row: Row = {"id": 7, "a": None, "big": big}
-    for label, op, before, after in (
-        ("insert", Op.INSERT, None, row),
-        ("update", Op.UPDATE, row, {**row, "big": other}),
-        ("update-small", Op.UPDATE, {**row, "big": "x"}, {**row, "big": "y"}),
-        ("delete", Op.DELETE, row, None),
+    for label, event in (
+        ("insert", inserted(row)),
+        ("update", updated(row, {"big": other})),
+        ("update-small", updated({**row, "big": "x"}, {"big": "y"})),
+        ("delete", deleted(row)),
     ):
-        name = f"reduced/{label}"
-        yield scenario(name, change(Table(database, neutral(name), columns, ("id",)), op, (before, after)), tags=tags)
-    name = "reduced/unique-handle"
-    unique = Table(database, neutral(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
-    yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
+        yield cases.of(*columns).case(f"reduced/{label}", event, tags=tags)
+    yield cases.of(*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False), key=(), unique=(("u",),)).case(
+        "reduced/unique-handle", inserted({"a": "x", "big": big, "u": "k"}), tags=tags
+    )
 
 
 def reduced_rows(limit: int) -> Iterator[Scenario]:

@@ -12,7 +12,7 @@ import random
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +22,7 @@ from generators.families.ticdc.ddl import restored, told
 from generators.model import (
     Change,
     Column,
+    Deployment,
     Event,
     History,
     Instant,
@@ -76,9 +77,19 @@ Sent: TypeAlias = tuple[Any, ...]
 """A message: the partitions that it goes to, its key, its value, its changes."""
 
 
-def dispatched(options: Sequence[str]) -> str:
-    """The dispatcher among the options of a profile."""
-    return next((option for option in options if option in DISPATCHERS), "table")
+REDUCED_LIMIT: Final = 9_000
+COMPRESSED_LIMIT: Final = 2_000
+
+
+def delivered(options: Sequence[str], deployments: Mapping[str, Deployment], limit: int) -> dict[str, Any]:
+    """Facts of a profile with these options: its deployment by the compression, what becomes of a message larger than its limit,
+    which is `limit` where nothing does, and how partitions are chosen."""
+    compression = next((one for one in ("snappy", "lz4") if one in options), "none")
+    reduce = reduction(options)
+    if reduce:
+        limit = REDUCED_LIMIT if compression == "none" else COMPRESSED_LIMIT
+    dispatcher = next((option for option in options if option in DISPATCHERS), "table")
+    return {"deployment": deployments[compression], "reduce": reduce, "max_message_bytes": limit, "dispatcher": dispatcher}
 
 
 def partition_of(

@@ -24,16 +24,9 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _FEATURES: Final = frozenset(
-    (
-        "auto_rand",
-        "auto_id_cache",
-        "auto_rand_base",
-        "clustered_index",
-        "force_inc",
-        "placement",
-        "ttl",
-        "global_index",
-        "pre_split",
+    re.findall(
+        r"\w+",
+        "auto_rand auto_id_cache auto_rand_base clustered_index force_inc placement ttl global_index pre_split",
     )
 )
 """TiDB's own features whose comments its parser reads."""
@@ -66,15 +59,8 @@ _UNITS: Final = frozenset(
 )
 NOW: Final = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
 _BARE: Final = (
-    *NOW[:1],
-    *NOW[2:],
-    "CURRENT_DATE",
-    "CURRENT_TIME",
-    "CURRENT_USER",
-    "UTC_DATE",
-    "UTC_TIME",
-    "UTC_TIMESTAMP",
-    "CURRENT_ROLE",
+    *(*NOW[:1], *NOW[2:]),
+    *("CURRENT_DATE", "CURRENT_TIME", "CURRENT_USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "CURRENT_ROLE"),
 )
 """Functions that are called without brackets too."""
 _OWN_SYNTAX: Final = frozenset(

@@ -11,11 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from generators.errors import Refused
+from generators.families.canal import OVER_SIGNED, SQL_TYPES
+from generators.families.java_text import document_text
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -165,24 +167,8 @@ Doubles = Literal["go", "mysql"]
 
 def json_text(value: Any, doubles: Doubles = "go") -> str:
     """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,` (ticdc#json-text)."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return _go_double(value) if doubles == "go" else _mysql_double(value)
-        case str():
-            return escape(value, html=False)
-        case list() | tuple():
-            return f"[{', '.join(json_text(item, doubles) for item in value)}]"
-        case dict():
-            keys = sorted(value, key=lambda key: str(key).encode())
-            return "{" + ", ".join(f"{escape(key, html=False)}: {json_text(value[key], doubles)}" for key in keys) + "}"
-        case _:
-            raise TypeError(f"no JSON value: {value!r}")
+    number = _go_double if doubles == "go" else _mysql_double
+    return document_text(value, number, partial(escape, html=False), lambda key: str(key).encode())
 
 
 def _go_double(value: float) -> str:
@@ -237,30 +223,7 @@ def value_text(
             raise TypeError(f"{type.key}: {value!r}")
 
 
-_JAVA: Final[Mapping[str, int]] = {
-    "tinyint": -6,
-    "smallint": 5,
-    "mediumint": 4,
-    "int": 4,
-    "bigint": -5,
-    "float": 7,
-    "double": 8,
-    "decimal": 3,
-    "date": 91,
-    "time": 92,
-    "datetime": 93,
-    "timestamp": 93,
-    "year": 12,
-    "enum": 4,
-    "set": -7,
-    "bit": -7,
-    "json": 12,
-    "vector": 12,
-    "char": 1,
-    "varchar": 12,
-    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), 2004),
-}
+_JAVA: Final = SQL_TYPES | {"vector": 12}
 _JAVA_LEGACY: Final[Mapping[str, int]] = {
     **_JAVA,
     "tinyint": 5,
@@ -275,7 +238,6 @@ _JAVA_LEGACY: Final[Mapping[str, int]] = {
     "varbinary": 12,
     **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 12),
 }
-_PROMOTED: Final[Mapping[str, int]] = {"tinyint": 5, "smallint": 4, "int": -5, "bigint": 3}
 
 
 def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
@@ -286,7 +248,7 @@ def sql_type(type: SourceType, value: Value, *, legacy: bool = False) -> int:
     if legacy:
         return _JAVA_LEGACY[type.name]
     if type.logical is Logical.INT and type.unsigned and isinstance(value, int) and value > (type.high or 0) >> 1:
-        return _PROMOTED.get(type.name, _JAVA[type.name])
+        return OVER_SIGNED[type.name]
     return _JAVA[type.name]
 
 

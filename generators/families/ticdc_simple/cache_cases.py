@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from generators.families.cases import OWN, Cases
 from generators.model import Bootstrap, Column, Event, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, neutral, slug
+from generators.sources.boundaries import ID, START, change, insert, named, slug
 
 _STRING: Final = mysql.text("varchar", 64)
 _N: Final = Column("n", mysql.integer("int"))
@@ -33,105 +34,96 @@ def _ddl(second: int, action: str, before: Table | None, after: Table | None, sq
 
 def schemas(database: str) -> Iterator[Scenario]:
     """Every case, in a database of the profile's own."""
-    yield from _order(database)
-    yield from _versions(database)
-    yield from _names(database)
-    yield from _special(database)
+    cases = Cases(database, (ID, _N, _S))
+    yield from _order(cases)
+    yield from _versions(cases)
+    yield from _names(cases)
+    yield from _special(cases)
 
 
-def _table(database: str, name: str, *columns: Column) -> Table:
-    return Table(database, neutral(name), columns or (ID, _N, _S), ("id",))
-
-
-def _order(database: str) -> Iterator[Scenario]:
-    name = "schema/bootstrap-first"
-    table = _table(database, name)
-    updated = change(table, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
-    yield named(name, Bootstrap(_at(0), table), insert(table, _ROW, _at(1)), updated, tags=("schema",))
-    name = "schema/row-first"
-    table = _table(database, name)
-    deleted = change(table, Op.DELETE, (_ROW, None), at=_at(1))
-    yield named(name, insert(table, _ROW, _at(0)), deleted, Bootstrap(_at(2), table), tags=("schema:late",))
+def _order(cases: Cases) -> Iterator[Scenario]:
+    updated = change(OWN, Op.UPDATE, (_ROW, {**_ROW, "n": None}), at=_at(2))
+    yield cases.case("schema/bootstrap-first", Bootstrap(_at(0), OWN), insert(OWN, _ROW, _at(1)), updated, tags=("schema",))
+    deleted = change(OWN, Op.DELETE, (_ROW, None), at=_at(1))
+    yield cases.case("schema/row-first", insert(OWN, _ROW, _at(0)), deleted, Bootstrap(_at(2), OWN), tags=("schema:late",))
     name = "schema/row-first-of-two"
-    table, other = _table(database, name), _table(database, f"{name}-other", ID, Column("n", _STRING))
+    table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     found: tuple[Event, ...] = (insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), Bootstrap(_at(2), table))
     yield named(name, *found, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
     name = "schema/none"
-    table, other = _table(database, name), _table(database, f"{name}-other", ID, Column("n", _STRING))
+    table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     yield named(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
-    name = "schema/repeated"
-    table = _table(database, name)
-    yield named(name, Bootstrap(_at(0), table), Bootstrap(_at(1), table), insert(table, _ROW, _at(2)), tags=("schema",))
-    name = "schema/every-type"
+    yield cases.case(
+        "schema/repeated", Bootstrap(_at(0), OWN), Bootstrap(_at(1), OWN), insert(OWN, _ROW, _at(2)), tags=("schema",)
+    )
     columns = (ID, *(Column(f"c_{slug(label)}", type) for label, type in mysql.TYPES.items()))
-    table = _table(database, name, *columns)
     row: Row = {"id": 1, **dict.fromkeys(c.name for c in columns[1:])}
-    yield named(name, Bootstrap(_at(0), table), insert(table, row, _at(1)), tags=("schema",))
+    yield cases.of(*columns).case("schema/every-type", Bootstrap(_at(0), OWN), insert(OWN, row, _at(1)), tags=("schema",))
 
 
-def _versions(database: str) -> Iterator[Scenario]:
+def _versions(cases: Cases) -> Iterator[Scenario]:
     name = "schema/two-versions"
-    narrow = _table(database, name)
+    narrow = cases.table(name)
     wide = replace(narrow, columns=(*narrow.columns, _A))
     added = _ddl(2, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
     rows: tuple[Event, ...] = (insert(narrow, _ROW, _at(1)), added, insert(wide, {**_WIDE, "id": 2}, _at(3)))
     yield named(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
     name = "schema/modified-column"
-    number = _table(database, name)
+    number = cases.table(name)
     text = replace(number, columns=(ID, Column("n", _STRING), _S))
     modified = _ddl(2, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
     rows = (insert(number, _ROW, _at(1)), modified, change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)))
     yield named(name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",))
     name = "schema/new-before-old"
-    number = _table(database, name)
+    number = cases.table(name)
     text = replace(number, columns=(ID, Column("n", _STRING), _S))
     modified = _ddl(1, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
     rows = (insert(number, _ROW, _at(0)), modified, insert(text, {"id": 2, "n": "y", "s": None}, _at(2)))
     yield named(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
     name = "schema/only-new"
-    narrow = _table(database, name)
+    narrow = cases.table(name)
     wide = replace(narrow, columns=(*narrow.columns, _A))
     added = _ddl(1, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
     yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
     name = "schema/add-column-first"
-    narrow = _table(database, name)
+    narrow = cases.table(name)
     first = replace(narrow, columns=(_A, *narrow.columns))
     added = _ddl(1, "add column", narrow, first, "ALTER TABLE {t} ADD COLUMN `a` int FIRST")
     yield named(name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",))
     name = "schema/truncate"
-    table = _table(database, name)
+    table = cases.table(name)
     cut = _ddl(2, "truncate table", table, table, "TRUNCATE TABLE {t}")
     rows = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
     yield named(name, Bootstrap(_at(0), table), *rows, tags=("schema:version",))
     name = "schema/drop-and-create"
-    old = _table(database, name)
-    new = _table(database, name, ID, Column("n", _STRING))
+    old = cases.table(name)
+    new = cases.of(ID, Column("n", _STRING)).table(name)
     dropped = _ddl(2, "drop table", old, None, "DROP TABLE {db}.{t}")
     created = _ddl(3, "create table", None, new, "CREATE TABLE {t} (`id` bigint NOT NULL, `n` varchar(64), PRIMARY KEY (`id`))")
     rows = (insert(old, _ROW, _at(1)), dropped, created, insert(new, {"id": 1, "n": "x"}, _at(4)))
     yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:version",))
 
 
-def _names(database: str) -> Iterator[Scenario]:
+def _names(cases: Cases) -> Iterator[Scenario]:
     name = "schema/rename"
-    old = _table(database, name)
+    old = cases.table(name)
     new = replace(old, name=f"{old.name}_new")
     renamed = _ddl(2, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
     rows = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
     yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
     name = "schema/rename-two-tables"
-    pairs = [(_table(database, f"{name}-old-{i}"), _table(database, f"{name}-{i}")) for i in (1, 2)]
+    pairs = [(cases.table(f"{name}-old-{i}"), cases.table(f"{name}-{i}")) for i in (1, 2)]
     both = (_ddl(1, "rename table", *pair, "RENAME TABLE {db}.{old} TO {db}.{t}") for pair in pairs)
     later = (insert(new, {**_ROW, "id": 2}, _at(2 + i)) for i, (_, new) in enumerate(pairs))
     yield named(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
     name = "schema/rename-then-bootstrap"
-    old = _table(database, name)
+    old = cases.table(name)
     new = replace(old, name=f"{old.name}_new")
     renamed = _ddl(0, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
     yield named(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
     name = "schema/same-table-name"
-    one = _table(database, name)
-    two = replace(_table(f"{database}_2", name, ID, Column("n", _STRING)), name=one.name)
+    one = cases.table(name)
+    two = replace(one, database=f"{cases.database}_2", columns=(ID, Column("n", _STRING)))
     found: tuple[Event, ...] = (
         Bootstrap(_at(0), one),
         Bootstrap(_at(1), two),
@@ -140,15 +132,15 @@ def _names(database: str) -> Iterator[Scenario]:
     )
     yield named(name, *found, tags=("schema",))
     name = "schema/name-case"
-    lower, upper = _table(database, name), _table(database, name, ID, Column("n", _STRING))
+    lower, upper = cases.table(name), cases.of(ID, Column("n", _STRING)).table(name)
     upper = replace(upper, name=lower.name.upper())
     found = (Bootstrap(_at(0), lower), Bootstrap(_at(1), upper), insert(lower, _ROW, _at(2)))
     yield named(name, *found, insert(upper, {"id": 1, "n": "x"}, _at(3)), tags=("schema",))
 
 
-def _special(database: str) -> Iterator[Scenario]:
+def _special(cases: Cases) -> Iterator[Scenario]:
     name = "schema/partitioned"
-    table = _table(database, name)
+    table = cases.table(name)
     sql = (
         "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `s` varchar(64), PRIMARY KEY (`id`)) PARTITION BY RANGE (`id`) "
         "(PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20))"
@@ -156,13 +148,13 @@ def _special(database: str) -> Iterator[Scenario]:
     rows = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
     yield named(name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",))
     name = "schema/virtual-column"
-    table = _table(database, name, ID, _N, Column("v", mysql.integer("int"), generated="virtual"))
+    table = cases.of(ID, _N, Column("v", mysql.integer("int"), generated="virtual")).table(name)
     sql = "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
     found = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
     updated = change(table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2))
     yield named(name, _ddl(0, "create table", None, table, sql), *found, updated, tags=("virtual",))
     name = "schema/index"
-    table = _table(database, name)
+    table = cases.table(name)
     made = _ddl(0, "create index", table, table, "CREATE INDEX `i` ON {t} (`n`, `s`)")
     dropped = _ddl(2, "drop index", table, table, "DROP INDEX `i` ON {t}")
     rows = (insert(table, _ROW, _at(1)), insert(table, {**_ROW, "id": 2}, _at(3)))

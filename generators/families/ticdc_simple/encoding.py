@@ -12,18 +12,9 @@ from typing import Final, Protocol
 
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack
+from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.plan import cut, host_zone, plan, schemas_sent
 from generators.families.ticdc_simple.profiles import SimpleProfile
-from generators.families.ticdc_simple.records import (
-    BootstrapRecord,
-    DdlRecord,
-    DmlRecord,
-    Record,
-    RowImage,
-    SchemaKey,
-    TableSchema,
-    WatermarkRecord,
-)
 from generators.model import Cell, Change, History, Image, Kind, Layout, Message, Op, SourceType, State, Value, Written
 from generators.sources import mysql
 
@@ -32,7 +23,7 @@ HIDDEN: Final = "_V$_"
 """How names of columns begin that TiDB adds for the expressions of indexes (ticdc#simple-hidden-column)."""
 _TEXT: Final = mysql.text()
 
-Known = Mapping[SchemaKey, TableSchema]
+Known = Mapping[records.SchemaKey, records.TableSchema]
 """Every schema that the messages of a history carry."""
 
 
@@ -42,25 +33,20 @@ class Encoding(Protocol):
     @property
     def profile(self) -> SimpleProfile:
         """The profile whose facts the encoding follows."""
-        ...
 
     @property
     def bootstrap_position(self) -> str | None:
         """The commitTs that a BOOTSTRAP message carries, None when it has no such field."""
-        ...
 
     @property
     def empty_images(self) -> bool:
         """Whether an image without columns stands in the message, as an empty map."""
-        ...
 
-    def value(self, record: Record, chance: random.Random) -> bytes:
+    def value(self, record: records.Record, chance: random.Random) -> bytes:
         """The message's bytes before compression; random key orders are drawn from `chance`."""
-        ...
 
     def expected(self, type: SourceType, value: Value) -> Cell:
         """What a perfect decoder recovers of a stored value."""
-        ...
 
 
 def publish(history: History, layout: Layout, encoding: Encoding) -> list[Written]:
@@ -74,18 +60,18 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     written: list[Written] = []
     for one in planned:
         value, change = _encoded(encoding, one.record, known, chance)
-        key = b"" if isinstance(one.record, DmlRecord | BootstrapRecord) else None
+        key = b"" if isinstance(one.record, records.DmlRecord | records.BootstrapRecord) else None
         for partition in one.partitions:
             message = Message(layout.topic, partition, key, value, (), one.record.build_ts, one.event)
             written.append(Written(message, (change,)))
     return written
 
 
-def _encoded(encoding: Encoding, record: Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
+def _encoded(encoding: Encoding, record: records.Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
     profile = encoding.profile
     compression = profile.deployment.compression
     value = pack(compression, encoding.value(record, chance))
-    if not isinstance(record, DmlRecord):
+    if not isinstance(record, records.DmlRecord):
         return value, _change(record, encoding.bootstrap_position)
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
         location = claim_check_location(CLAIM_CHECK_STORAGE, chance) if profile.reduce == "claim-check" else ""
@@ -94,7 +80,7 @@ def _encoded(encoding: Encoding, record: Record, known: Known, chance: random.Ra
     return value, row_change(encoding, record, known)
 
 
-def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
+def row_change(encoding: Encoding, record: records.DmlRecord, known: Known) -> Change:
     """What a perfect decoder makes of a row's message, given the schemas that were sent."""
     schema = known.get(record.schema_key)
     hidden = tuple(column.name for column in schema.columns if column.name.startswith(HIDDEN)) if schema else ()
@@ -117,7 +103,9 @@ def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
     )
 
 
-def _expected(encoding: Encoding, record: DmlRecord, image: RowImage | None, hidden: Sequence[str]) -> Image | None:
+def _expected(
+    encoding: Encoding, record: records.DmlRecord, image: records.RowImage | None, hidden: Sequence[str]
+) -> Image | None:
     if image is None or not (image or encoding.empty_images):
         return None
     found = {name: encoding.expected(*cell) for name, cell in image.items()}
@@ -129,8 +117,10 @@ def _micros(commit_ts: int) -> int:
     return (commit_ts >> 18) * 1000
 
 
-def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord, bootstrap_position: str | None) -> Change:
-    if isinstance(record, WatermarkRecord):
+def _change(
+    record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord, bootstrap_position: str | None
+) -> Change:
+    if isinstance(record, records.WatermarkRecord):
         return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
     schema = record.table_schema
     told = Change(
@@ -143,7 +133,7 @@ def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord, bootstrap_pos
         types=schema.types if schema else None,
         schema_version=str(schema.version) if schema else None,
     )
-    if isinstance(record, BootstrapRecord):
+    if isinstance(record, records.BootstrapRecord):
         return told
     return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
 

@@ -15,18 +15,8 @@ from typing import Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import columns_of_rows, partition_of, source_of, split_by_ticdc, split_rows, statement
+from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.profiles import SimpleProfile
-from generators.families.ticdc_simple.records import (
-    BootstrapRecord,
-    Checksum,
-    DdlRecord,
-    DmlRecord,
-    Record,
-    RowImage,
-    SchemaKey,
-    TableSchema,
-    WatermarkRecord,
-)
 from generators.families.ticdc_simple.schema import Catalogue, Known
 from generators.model import (
     Bootstrap,
@@ -57,7 +47,7 @@ QUIET: Final = frozenset({POOL_DATABASE})
 class Planned:
     """A message to be encoded once and published to each of the partitions. `event` numbers the history's events."""
 
-    record: Record
+    record: records.Record
     partitions: tuple[int, ...]
     event: int
 
@@ -95,7 +85,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                         and not profile.new
                         and split_by_ticdc(event, before or after, known.moved)
                     ):
-                        record = replace(record, checksum=Checksum(CHECKSUM_VERSION, 0, 0))
+                        record = replace(record, checksum=records.Checksum(CHECKSUM_VERSION, 0, 0))
                     yield Planned(record, (where,), number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
@@ -103,19 +93,19 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
             case SchemaChange():
                 yield Planned(_ddl(catalogue, event, profile, tso, built), everywhere, number)
             case Watermark():
-                yield Planned(WatermarkRecord(tso, built), everywhere, number)
+                yield Planned(records.WatermarkRecord(tso, built), everywhere, number)
             case _:
                 pass
 
 
-def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, TableSchema]:
+def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
     """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
-    schemas: dict[SchemaKey, TableSchema] = {}
+    schemas: dict[records.SchemaKey, records.TableSchema] = {}
     for one in planned:
         match one.record:
-            case BootstrapRecord(table_schema=schema):
+            case records.BootstrapRecord(table_schema=schema):
                 schemas.setdefault(schema.key, schema)
-            case DdlRecord(table_schema=after, pre_table_schema=before):
+            case records.DdlRecord(table_schema=after, pre_table_schema=before):
                 for one_of_two in (after, before):
                     if one_of_two is not None:
                         schemas.setdefault(one_of_two.key, one_of_two)
@@ -137,13 +127,13 @@ class _Announced:
 
 def _bootstrap(known: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int) -> Planned:
     where = everywhere if profile.bootstrap_to_all else everywhere[:1]
-    return Planned(BootstrapRecord(built, known.schema(profile.column_order)), where, number)
+    return Planned(records.BootstrapRecord(built, known.schema(profile.column_order)), where, number)
 
 
-def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int) -> DdlRecord:
+def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int) -> records.DdlRecord:
     after, before = catalogue.change(event)
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
-    return DdlRecord(
+    return records.DdlRecord(
         ddl_type(event.action, new=profile.new),
         statement(event, profile),
         tso,
@@ -158,7 +148,9 @@ def ddl_type(action: str, *, new: bool) -> str:
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
 
-def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int) -> DmlRecord:
+def _row(
+    known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int
+) -> records.DmlRecord:
     data, old = (None if image is None else _image(known, profile, image) for image in (after, before))
     row = after if after is not None else before
     assert row is not None
@@ -167,11 +159,11 @@ def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after
         columns = known.table.columns if profile.new else known.by_id()
         current, previous = (checksum_of(columns, image, profile.json_doubles) if image else 0 for image in (data, old))
         # a row of NULLs alone has no checksum
-        checksum = Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
-    return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
+        checksum = records.Checksum(CHECKSUM_VERSION, current, previous) if current or previous else None
+    return records.DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
 
 
-def _image(known: Known, profile: SimpleProfile, row: Row) -> RowImage:
+def _image(known: Known, profile: SimpleProfile, row: Row) -> records.RowImage:
     return {c.name: (c.type, _stored(c.type, row[c.name])) for c in columns_of_rows(known.table, profile.options)}
 
 
@@ -179,7 +171,7 @@ def _stored(type: SourceType, value: Value) -> Value:
     return None if value is None else text.canonical(type, value)
 
 
-def cut(record: DmlRecord, location: str = "") -> DmlRecord:
+def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
     """A message that was too large: handle key columns only, flagged so, with a location also for claim-check."""
     key = record.source.handle_key
     data, old = (
@@ -189,7 +181,7 @@ def cut(record: DmlRecord, location: str = "") -> DmlRecord:
     return replace(record, data=data, old=old, handle_key_only=True, claim_check_location=location)
 
 
-def checksum_of(columns: Sequence[Column], image: RowImage, json_doubles: text.Doubles = "go") -> int:
+def checksum_of(columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go") -> int:
     """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
     found = 0
     for column in columns:

@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, dispatched, reduction
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
-
-REDUCED_LIMIT: Final = 9_000
-COMPRESSED_LIMIT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +103,9 @@ def profile(release: str, *options: str) -> SimpleProfile:
     Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
     """
     made = CHOICES.made(RELEASES, release, *options)
-    reduce = reduction(options)
-    deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
-    limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
-    return replace(
-        made,
-        deployment=deployment,
-        location=SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else "",
-        bootstrap_to_all="one-partition" not in options,
-        reduce=reduce,
-        max_message_bytes=limit if reduce else made.max_message_bytes,
-        dispatcher=dispatched(options),
-    )
+    location = SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else ""
+    facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
+    return replace(made, location=location, bootstrap_to_all="one-partition" not in options, **facts)
 
 
 PROFILES: Final[tuple[SimpleProfile, ...]] = (

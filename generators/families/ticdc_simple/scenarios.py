@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
+from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc.instants import MORE_DDL, at, declared_columns, noise
-from generators.families.ticdc.scenarios import (
-    AMBIGUOUS,
-    ambiguous_hours,
-    doubles,
-    key_updates,
-    minus_zero,
-    reduced,
-    reduced_rows,
-    selected,
-)
 from generators.families.ticdc_simple.cache_cases import schemas
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.model import (
@@ -68,12 +60,13 @@ _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] 
 
 def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
+    cases = Cases(database, (ID,))
     yield from _ddl(profile, database)
     yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
     yield named("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
-    name = "control/watermark-after-a-row"
-    table = Table(database, neutral(name), (ID, _C), ("id",))
-    yield named(name, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("control",))
+    yield cases.of(ID, _C).case(
+        "control/watermark-after-a-row", inserted({"id": 1, "c": 11}), Watermark(START), tags=("control",)
+    )
     yield from _bootstraps(database)
     yield from schemas(database)
     yield from _keys(profile, database)
@@ -142,6 +135,7 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _bootstraps(database: str) -> Iterator[Scenario]:
+    cases = Cases(database, (ID,))
     string, number = mysql.text("varchar", 64), mysql.integer("int")
     for label, columns, key, unique in (
         ("plain", (ID, Column("c", string)), ("id",), ()),
@@ -151,13 +145,11 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
         ("keyless", (Column("a", number),), (), ()),
         ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
     ):
-        name = f"bootstrap/{label}"
-        yield named(name, Bootstrap(START, Table(database, neutral(name), columns, key, unique)), tags=("bootstrap",))
-    name = "bootstrap/every-type"
-    yield named(name, Bootstrap(START, replace(every_type(_all), database=database, name=neutral(name))), tags=("bootstrap",))
-    name = "bootstrap/awkward-names"
+        yield cases.of(*columns, key=key, unique=unique).case(f"bootstrap/{label}", Bootstrap(START, OWN), tags=("bootstrap",))
+    everything = cases.of(*every_type(_all).columns)
+    yield everything.case("bootstrap/every-type", Bootstrap(START, OWN), tags=("bootstrap",))
     awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
-    yield named(name, Bootstrap(START, awkward), tags=("bootstrap",))
+    yield named("bootstrap/awkward-names", Bootstrap(START, awkward), tags=("bootstrap",))
 
 
 def _all(_type: SourceType) -> bool:
@@ -165,35 +157,34 @@ def _all(_type: SourceType) -> bool:
 
 
 def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    yield from key_updates(database)
-    yield from selected(database, profile)
+    cases = Cases(database, (ID,))
+    yield from shared.key_updates(database)
+    yield from shared.selected(database, profile)
     string = mysql.text("varchar", 64)
-    name = "old/name-case"
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
     wide: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
-    yield scenario(name, change(Table(database, neutral(name), cased, ("id",)), Op.UPDATE, (wide, {**wide, "C2": None})))
+    yield cases.of(*cased).case("old/name-case", updated(wide, {"C2": None}))
     bare: Row = {"a": 1, "b": "x", "c": None}
     yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2)
 
 
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    name = "unsigned/update-across-half"
+    cases = Cases(database, (ID,))
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
-    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
-    yield scenario(name, change(table, Op.UPDATE, (half, over)), change(table, Op.DELETE, (over, None)))
-    name = "float/go-thresholds"
+    yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
+        "unsigned/update-across-half", updated(half, over), deleted(over)
+    )
     reals = {"below": 1e-5, "low": 1e-4, "five": 123456.0, "six": 1e6, "seven": 1234567.0, "huge": 1e300}
-    table = Table(database, neutral(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
-    yield scenario(name, insert(table, {"id": 1, **reals}), tags=frozenset({"boundary", "float"}))
-    yield minus_zero(database)
-    yield doubles(database)
-    name = "types/declared"
+    yield cases.of(ID, *(Column(n, mysql.real("double")) for n in reals)).case(
+        "float/go-thresholds", inserted({"id": 1, **reals}), tags=("float",)
+    )
+    yield shared.minus_zero(database)
+    yield shared.doubles(database)
     known = declared_columns(profile.release)
-    table = Table(database, neutral(name), (ID, *(column for column, _ in known.values())), ("id",))
-    told = insert(table, {"id": 1, **{n: value for n, (_, value) in known.items()}})
-    yield named(name, Bootstrap(START, table), told)
+    told = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
+    yield cases.of(ID, *(column for column, _ in known.values())).case("types/declared", Bootstrap(START, OWN), told)
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
@@ -202,48 +193,39 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     for label, op, pair in (("insert", Op.INSERT, (None, digits)), ("delete", Op.DELETE, (digits, None))):
         tags = frozenset({"boundary", BASE64})
         yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
-        name = f"base64-digits/{label}"
         kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
-        table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
         small = [image and {n: image[n] for n in ("id", *kinds)} for image in pair]
-        yield scenario(name, change(table, op, (small[0], small[1])), tags=tags)
-    yield from ambiguous_hours(profile.location if profile.location in AMBIGUOUS else profile.deployment.time_zone)
+        yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
+            f"base64-digits/{label}", change(OWN, op, (small[0], small[1])), tags=tags
+        )
+    yield from shared.ambiguous_hours(profile.location if profile.location in shared.AMBIGUOUS else profile.deployment.time_zone)
 
 
 def _checksums(database: str) -> Iterator[Scenario]:
     x: Row = {"id": 1, "a": "x", "b": None}
-    for label, op, pair in (
-        ("insert", Op.INSERT, (None, x)),
-        ("update", Op.UPDATE, (x, {**x, "b": "y"})),
-        ("delete", Op.DELETE, (x, None)),
-    ):
-        name = f"checksum/{label}"
-        columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
-        event = change(Table(database, neutral(name), columns, ("id",)), op, pair)
-        yield scenario(name, event, tags=frozenset({"boundary", "checksum"}))
+    columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
+    for label, event in (("insert", inserted(x)), ("update", updated(x, {"b": "y"})), ("delete", deleted(x))):
+        yield Cases(database, columns).case(f"checksum/{label}", event, tags=("checksum",))
 
 
 def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    cases = Cases(database, (ID,))
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)
     row: Row = {"id": 7, "a": None, "big": big}
-    yield from reduced(profile.max_message_bytes, database)
-    name = "reduced/several-unique"
+    yield from shared.reduced(profile.max_message_bytes, database)
     columns_ = (
         Column("a", mysql.integer("int")),
         Column("b", mysql.integer("int"), False),
         Column("c", mysql.text("varchar", 8), False),
     )
-    several = Table(database, neutral(name), (*columns_, columns[-1]), (), _SEVERAL)
-    yield named(name, Bootstrap(START, several), insert(several, {"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",))
-    name = "reduced/bootstrap"
-    table = Table(database, neutral(name), columns, ("id",))
-    yield named(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))
+    yield cases.of(*columns_, columns[-1], key=(), unique=_SEVERAL).case(
+        "reduced/several-unique", Bootstrap(START, OWN), inserted({"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",)
+    )
+    yield cases.of(*columns).case("reduced/bootstrap", Bootstrap(START, OWN), inserted(row), tags=("reduced",))
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
         small: Row = {"a": "x", "big": big}
-        for label, op, before, after in (("insert", Op.INSERT, None, small), ("delete", Op.DELETE, small, None)):
-            name = f"reduced/keyless-{label}"
-            event = change(Table(database, neutral(name), columns[1:]), op, (before, after))
-            yield scenario(name, event, tags=frozenset({"boundary", "reduced-keyless"}))
-    yield from reduced_rows(profile.max_message_bytes)
+        for label, event in (("insert", inserted(small)), ("delete", deleted(small))):
+            yield cases.of(*columns[1:], key=()).case(f"reduced/keyless-{label}", event, tags=("reduced-keyless",))
+    yield from shared.reduced_rows(profile.max_message_bytes)

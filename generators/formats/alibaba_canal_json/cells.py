@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
-from generators.families.canal import SQL_TYPES, CanalCell, ValueFacts, wire
+from generators.families.canal import NULL_TYPES, OLD_NULL_TYPES, SQL_TYPES, CanalCell, wire
+from generators.formats.alibaba_canal_json.profiles import CanalProfile
 from generators.model import Cell, Column, Json, Logical, SourceType, State, Value
 from generators.sources import mysql
 
@@ -36,26 +37,12 @@ CHARSETS: Final = {
 """Python's name of each character set; of any other only ASCII characters are written."""
 
 
-class ColumnFacts(ValueFacts, Protocol):
-    """What of a profile decides about columns; the fields are those of `CanalProfile`."""
-
-    @property
-    def display_widths(self) -> bool:
-        """See CanalProfile."""
-        ...
-
-    @property
-    def connection_charset(self) -> str:
-        """See CanalProfile."""
-        ...
-
-
 def is_key_for_ever(column: Column) -> bool:
     """Whether the column's own definition says PRIMARY KEY: up to 1.1.7 DROP PRIMARY KEY leaves it (canal#dropped-key)."""
     return bool(re.search(r"\bprimary\s+key\b", column.declared, re.IGNORECASE))
 
 
-def column_type(column: Column, facts: ColumnFacts) -> str:
+def column_type(column: Column, facts: CanalProfile) -> str:
     """The `mysqlType` text of a column."""
     if column.declared:
         return _spelled(column.declared)
@@ -82,7 +69,7 @@ def _spelled(declared: str) -> str:
     return f"{name}{listed}{' unsigned' if unsigned else ''}{' zerofill' if zerofill else ''}"
 
 
-def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
+def column_wire(column: Column, value: Value, facts: CanalProfile) -> CanalCell:
     """A column's value on the wire."""
     type, spelled = column.type, column.declared.lower()
     if type.name in mysql.SPATIAL:
@@ -114,14 +101,14 @@ def _signed(type: SourceType, value: int, cell: CanalCell) -> CanalCell:
     return CanalCell(str(read), -5, Cell(State.ANY, type, read, str(read), cell.cell.cls, options=(read,), reason=reason))
 
 
-def _spatial(type: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:
+def _spatial(type: SourceType, value: Value, facts: CanalProfile) -> CanalCell:
     """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like a BLOB's (canal#spatial)."""
-    null = SQL_TYPES["binary"].null if facts.lob_null_codes else SQL_TYPES["binary"].null_before
+    null = (NULL_TYPES if facts.lob_null_codes else OLD_NULL_TYPES)["binary"]
     if not isinstance(value, Json):
         return CanalCell(None, null, Cell(State.NULL, type))
     stored: bytes = value.value["srid"].to_bytes(4, "little") + bytes.fromhex(value.value["wkb"])
     text = stored.decode("latin-1")
-    return CanalCell(text, SQL_TYPES["binary"].value, Cell(State.VALUE, type, value, text, "spatial"))
+    return CanalCell(text, SQL_TYPES["binary"], Cell(State.VALUE, type, value, text, "spatial"))
 
 
 def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
@@ -132,7 +119,7 @@ def _padded(type: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
     return replace(cell, cell=replace(cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED))
 
 
-def _blob(type: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+def _blob(type: SourceType, cell: CanalCell, facts: CanalProfile) -> CanalCell:
     """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type, and may restore it."""
     if cell.text is None:
         return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
@@ -144,7 +131,7 @@ def _blob(type: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
     return CanalCell(text, 2004, both)
 
 
-def _garbled(type: SourceType, data: bytes, code: int, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+def _garbled(type: SourceType, data: bytes, code: int, cell: CanalCell, facts: CanalProfile) -> CanalCell:
     """Bytes that Canal decodes with the character set of its connection, which is not the column's."""
     text = data.decode(CHARSETS[facts.connection_charset], "replace")
     meant: Value = text.encode() if type.logical is Logical.BINARY else text

@@ -127,26 +127,20 @@ CHOICES: Final = Choices(
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "noblob": {"image": "noblob"},
     "minimal": {"image": "minimal"},
-    "pk-hash": {"pk_hash": True},
-    "table-hash": {"table_hash": True},
     "column-hash": {"hash_columns": ("id",)},
     "columns-hash": {"hash_columns": ("id", "c")},
     "no-database-hash": {"database_hash": False},
     "tsdb-off": {"live": False},
-    "dynamic-topic": {"dynamic_topic": True},
-    "mariadb": {"mariadb": True},
     "mysql8": {"display_widths": False},
     "gbk": {"connection_charset": "gbk"},
-    "old-time": {"old_time": True},
 }
 _ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America/New_York"}
 
 
 def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    chosen = CHOICES.checked(release, options)
-    made = replace(RELEASES[release], options=chosen)
-    if release == "1.1.6" and "minimal" in chosen:
+    made = CHOICES.made(RELEASES, release, *options)
+    if release == "1.1.6" and "minimal" in options:
         made = replace(made, deployment=_KOLKATA)
     for option in options:
         made = replace(made, **_FACTS.get(option, {}))

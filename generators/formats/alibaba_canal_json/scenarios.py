@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.families.java_text import Escapes
 from generators.formats.alibaba_canal_json.profiles import RESTART, STATEMENT_TYPES, CanalProfile, ddl_type
 from generators.model import (
@@ -86,24 +87,21 @@ _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
 
 def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     """Every format-specific case that the profile can write, with level-one tables in `database`."""
-    yield from _ddl(profile, database)
-    yield from _control(database)
-    yield from _old(profile, database)
-    yield from _images(database)
-    yield from _envelope(profile, database)
-    yield from _values(profile, database)
-    yield from _names(database)
+    cases = Cases(database, _ABC)
+    yield from _ddl(profile, cases)
+    yield from _control(cases)
+    yield from _old(profile, cases)
+    yield from _images(cases)
+    yield from _envelope(profile, cases)
+    yield from _values(profile, cases)
+    yield from _names(cases)
     yield from _rows()
 
 
-def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
-    return Table(database, neutral(name), columns or _ABC, key, (unique,) if unique else ())
-
-
-def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+def _ddl(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     for action in mysql.DDL_ACTIONS:
         if ddl_type(action, profile.release) is not None:
-            event = ddl_event(action, database)
+            event = ddl_event(action, cases.database)
             yield of_statement(replace(event, before=Table(event.database, neutral(ddl_name(action)), _ABC, ("id",))))
     for name, action, table, sql in (
         ("ddl/drop-two-tables", "drop table", "t1", "DROP TABLE `t1`,`t2`"),
@@ -113,8 +111,8 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         ("ddl/convert-charset", "modify column", "t10", "ALTER TABLE t10 CONVERT TO CHARACTER SET utf8mb4"),
         ("ddl/comment-and-lines", "add column", "t11", "/* Query from DMS */ ALTER TABLE `t11`\r\n\tADD COLUMN `d` int"),
     ):
-        yield named(name, SchemaChange(START, action, sql, database, table), tags={f"ddl:{action}"})
-    where = f"{database}_b"
+        yield named(name, SchemaChange(START, action, sql, cases.database, table), tags={f"ddl:{action}"})
+    where = f"{cases.database}_b"
     for name, text in (
         ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
         ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
@@ -122,7 +120,7 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         yield named(name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"})
 
 
-def _control(database: str) -> Iterator[Scenario]:
+def _control(cases: Cases) -> Iterator[Scenario]:
     texts = {
         "rows-query": "INSERT INTO t (id) VALUES (1)",
         "statement-insert": "INSERT INTO t (id, a) VALUES (1, 'it''s \"x\"')",
@@ -134,14 +132,14 @@ def _control(database: str) -> Iterator[Scenario]:
     for family in STATEMENT_TYPES:
         name = f"control/{family}"
         table = "" if family.startswith("xa-") else neutral(name)
-        yield named(name, SourceStatement(START, family, texts[family], database, table), tags={f"control:{family}"})
-    name = "control/rows-query-beside-its-row"
-    logged = _table(database, name)
-    statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", database)
-    yield named(name, statement, insert(logged, {"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"})
+        yield named(name, SourceStatement(START, family, texts[family], cases.database, table), tags={f"control:{family}"})
+    statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", cases.database)
+    yield cases.case(
+        "control/rows-query-beside-its-row", statement, inserted({"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"}
+    )
 
 
-def _old(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     unchanged = {"old:misaligned" if profile.drops_empty_old else "old:empty"}
     one: Row = {"id": 1, "a": "x", "b": "k"}
     two: Row = {"id": 2, "a": "q", "b": None}
@@ -156,10 +154,10 @@ def _old(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         ("old/leading-unchanged", ((one, one), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})), unchanged),
         ("old/trailing-unchanged", ((two, {**two, "b": "z"}), (one, one)), {"old:cumulative"}),
     ):
-        yield named(name, change(_table(database, name), Op.UPDATE, *rows), tags=tags)
+        yield cases.case(name, change(OWN, Op.UPDATE, *rows), tags=tags)
 
 
-def _images(database: str) -> Iterator[Scenario]:
+def _images(cases: Cases) -> Iterator[Scenario]:
     columns = (
         ID,
         Column("n", mysql.integer("int")),
@@ -168,83 +166,67 @@ def _images(database: str) -> Iterator[Scenario]:
         Column("j", mysql.json()),
     )
     row: Row = {"id": 1, "n": 5, "t": "long", "d": b"\x00\x01\x7f\x80\xff"}
-    for name, op, pair in (
-        ("image/insert-unset-columns", Op.INSERT, (None, {"id": 1, "n": 5})),
-        ("image/update-number", Op.UPDATE, (row, {**row, "n": 6})),
-        ("image/update-text", Op.UPDATE, (row, {**row, "t": "longer"})),
-        ("image/update-blob-to-null", Op.UPDATE, (row, {**row, "d": None})),
-        ("image/update-key", Op.UPDATE, (row, {**row, "id": 2})),
-        ("image/update-by-replace", Op.UPDATE, (row, {"id": 1, "n": 6})),
-        ("image/delete", Op.DELETE, (row, None)),
+    for name, event in (
+        ("image/insert-unset-columns", inserted({"id": 1, "n": 5})),
+        ("image/update-number", updated(row, {"n": 6})),
+        ("image/update-text", updated(row, {"t": "longer"})),
+        ("image/update-blob-to-null", updated(row, {"d": None})),
+        ("image/update-key", updated(row, {"id": 2})),
+        ("image/update-by-replace", change(OWN, Op.UPDATE, (row, {"id": 1, "n": 6}))),
+        ("image/delete", deleted(row)),
     ):
-        yield named(name, change(_table(database, name, *columns), op, pair))
-    for name, key, unique in (("image/keyless", (), ()), ("image/unique-key", (), ("id",))):
-        table = _table(database, name, *columns, key=key, unique=unique)
-        yield named(name, change(table, Op.UPDATE, (row, {**row, "n": 6, "t": "longer"})), change(table, Op.DELETE, (row, None)))
-    name = "image/composite-key-part"
-    composite = _table(database, name, *_ABC, key=("id", "a"))
+        yield cases.of(*columns).case(name, event)
+    for name, unique in (("image/keyless", ()), ("image/unique-key", (("id",),))):
+        yield cases.of(*columns, key=(), unique=unique).case(name, updated(row, {"n": 6, "t": "longer"}), deleted(row))
     one: Row = {"id": 1, "a": "x", "b": "k"}
-    yield named(name, change(composite, Op.UPDATE, (one, {**one, "a": "y"})), change(composite, Op.DELETE, (one, None)))
-    name = "image/key-then-value"
+    yield cases.of(key=("id", "a")).case("image/composite-key-part", updated(one, {"a": "y"}), deleted(one))
     rows = (one, {**one, "id": 9}), ({**one, "id": 2}, {**one, "id": 2, "b": "z"})
-    yield named(name, change(_table(database, name), Op.UPDATE, *rows))
+    yield cases.case("image/key-then-value", change(OWN, Op.UPDATE, *rows))
 
 
-def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+def _envelope(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     row: Row = {"id": 1, "a": "x", "b": "k"}
     name = "envelope/shared-batch-id"
-    first, second = _table(database, f"{name}-1"), _table(database, f"{name}-2")
+    first, second = cases.table(f"{name}-1"), cases.table(f"{name}-2")
     near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
     yield named(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
-    name = "envelope/batch-id-restarts"
-    there = _table(database, name)
     times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
-    inserted = [insert(there, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
+    rows = [insert(OWN, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
     again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
-    yield named(name, *inserted[:1], again, *inserted[1:])
-    name = "envelope/commit-time-seconds"
-    yield named(name, insert(_table(database, name), row, Instant(START.ms + 987, 1)))
-    name = "envelope/unique-key-only"
-    unique = _table(database, name, *_ABC, key=(), unique=("id",))
-    yield named(name, insert(unique, row), change(unique, Op.DELETE, (row, None)), tags={"keys:none"})
+    yield cases.case("envelope/batch-id-restarts", *rows[:1], again, *rows[1:])
+    yield cases.case("envelope/commit-time-seconds", insert(OWN, row, Instant(START.ms + 987, 1)))
+    yield cases.of(key=(), unique=(("id",),)).case("envelope/unique-key-only", inserted(row), deleted(row), tags={"keys:none"})
     own = replace(ID, declared="bigint PRIMARY KEY")
     for end, key, kept in (("primary-key", own, profile.keeps_dropped_key), ("key-of-the-table", ID, False)):
         name = f"envelope/after-drop-{end}"
-        keyed = _table(database, name, key, *_ABC[1:])
+        keyed = cases.of(key, *_ABC[1:]).table(name)
         sql = f"ALTER TABLE {keyed.name} DROP PRIMARY KEY"
-        drop = SchemaChange(START, "drop primary key", sql, database, keyed.name, before=keyed)
+        drop = SchemaChange(START, "drop primary key", sql, cases.database, keyed.name, before=keyed)
         yield named(name, drop, insert(replace(keyed, primary_key=()), row), tags=set() if kept else {"keys:none"})
     if profile.gtid is not None:
-        name = "envelope/gtid"
-        yield named(name, insert(_table(database, name), row), tags={"gtid"})
+        yield cases.case("envelope/gtid", inserted(row), tags={"gtid"})
     if not profile.pk_hash:
         return
     for i in (1, 2, 3, 4):
-        name = f"hash/one-row-{i}"
-        yield named(name, insert(_table(database, name), {**row, "id": i}), tags={"hash"})
-    name = "hash/rows-spread"
-    spread: list[tuple[Row | None, Row | None]] = [(None, {**row, "id": i}) for i in range(1, 8)]
-    yield named(name, change(_table(database, name), Op.INSERT, *spread), tags={"hash"})
-    name = "hash/update-moves-key"
+        yield cases.case(f"hash/one-row-{i}", inserted({**row, "id": i}), tags={"hash"})
+    spread = inserted(*({**row, "id": i} for i in range(1, 8)))
+    yield cases.case("hash/rows-spread", spread, tags={"hash"})
     moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
-    yield named(name, change(_table(database, name), Op.UPDATE, *moves), tags={"hash"})
-    name = "hash/equal-key-parts-cancel"
-    pair = _table(database, name, *_ABC, key=("a", "b"))
-    equal: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": str(i), "b": str(i)}) for i in range(1, 5)]
-    yield named(name, change(pair, Op.INSERT, *equal), tags={"hash"})
-    name = "hash/no-key"
-    yield named(name, change(_table(database, name, key=()), Op.INSERT, *spread), tags={"hash", "keys:none"})
+    yield cases.case("hash/update-moves-key", change(OWN, Op.UPDATE, *moves), tags={"hash"})
+    equal: list[Row] = [{"id": i, "a": str(i), "b": str(i)} for i in range(1, 5)]
+    yield cases.of(key=("a", "b")).case("hash/equal-key-parts-cancel", inserted(*equal), tags={"hash"})
+    yield cases.of(key=()).case("hash/no-key", spread, tags={"hash", "keys:none"})
 
 
-def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+def _values(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     small, big = (mysql.integer(name, unsigned=True) for name in ("tinyint", "bigint"))
     name = "values/unsigned-codes-differ"
     rows = tuple((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0)))
-    yield named(name, change(one_column(database, name, big), Op.INSERT, *rows))
-    name = "values/null-code-last"
-    texts = _table(database, name, ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big))
+    yield named(name, change(one_column(cases.database, name, big), Op.INSERT, *rows))
     full: Row = {"id": 1, "t": "x", "s": 3, "u": (1 << 64) - 1}
-    yield named(name, change(texts, Op.INSERT, (None, full), (None, {"id": 2})))
+    yield cases.of(ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big)).case(
+        "values/null-code-last", inserted(full, {"id": 2})
+    )
     hundred = (100 * 3600 + 62) * mysql.MICROS
     for fsp, label, value in (
         (0, "minus-hundred-hours", -hundred),
@@ -254,51 +236,47 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         (4, "minus-one-unit", -100),
         (6, "minus-hundred-hours", -hundred - 1),
     ):
-        name = f"values/time-{fsp}-{label}"
-        yield named(name, insert(one_column(database, name, mysql.temporal("time", fsp)), {"id": 1, "c": value}))
+        yield cases.value(f"values/time-{fsp}-{label}", mysql.temporal("time", fsp), value)
     for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
-        name = f"values/timestamp-shanghai-overlap-{label}"
-        yield named(name, insert(one_column(database, name, mysql.temporal("timestamp")), {"id": 1, "c": mysql.wall(text)}))
+        yield cases.value(f"values/timestamp-shanghai-overlap-{label}", mysql.temporal("timestamp"), mysql.wall(text))
     for group, spellings in _SPELLINGS.items():
-        name = f"values/live-spelling-{group}"
-        table = _table(database, name, ID, *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings)))
         row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
-        yield named(name, change(table, Op.INSERT, (None, row), (None, {**dict.fromkeys(row), "id": 2})))
-    name = "values/spatial"
+        yield cases.of(ID, *(Column(f"c{i}", type, declared=text) for i, (text, type, _) in enumerate(spellings))).case(
+            f"values/live-spelling-{group}", inserted(row, {**dict.fromkeys(row), "id": 2})
+        )
     shapes: tuple[tuple[str, int, bytes], ...] = (
         ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
         ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
         ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
         ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
     )
-    table = _table(database, name, ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes))
     drawn: Row = {"id": 1, **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes}}
-    yield named(name, change(table, Op.INSERT, (None, drawn), (None, {**dict.fromkeys(drawn), "id": 2})))
-    name = "values/live-text-as-blob"
+    yield cases.of(ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes)).case(
+        "values/spatial", inserted(drawn, {**dict.fromkeys(drawn), "id": 2})
+    )
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
-    yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
-    name = "values/live-serial"
-    table = _table(database, name, ID, Column("c", big, declared="SERIAL"))
-    yield named(name, change(table, Op.INSERT, *((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 64) - 1, 1 << 63, 7)))))
-    name = "values/live-tinyint-unsigned"
-    table = _table(database, name, ID, Column("c", replace(small, length=1), declared="TINYINT(1) UNSIGNED"))
-    yield named(name, *(insert(table, {"id": i, "c": c}) for i, c in enumerate((255, 128, 127, None))))
-    name = "values/live-character-binary"
+    yield cases.of(ID, live).case("values/live-text-as-blob", inserted({"id": 1, "c": "中文 é"}), tags={"live-blob"})
+    yield cases.of(ID, Column("c", big, declared="SERIAL")).case(
+        "values/live-serial",
+        inserted(*({"id": i, "c": c} for i, c in enumerate(((1 << 64) - 1, 1 << 63, 7)))),
+    )
+    yield cases.of(ID, Column("c", replace(small, length=1), declared="TINYINT(1) UNSIGNED")).case(
+        "values/live-tinyint-unsigned", *(inserted({"id": i, "c": c}) for i, c in enumerate((255, 128, 127, None)))
+    )
     live = Column("c", mysql.binary("binary", 8), declared="CHAR(8)")
-    yield named(name, insert(_table(database, name, ID, live), {"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})
+    yield cases.of(ID, live).case("values/live-character-binary", inserted({"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})
     if profile.escapes is Escapes.FASTJSON2_RAW:
         for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
-            name = f"values/raw-control-{label}"
-            yield named(name, insert(one_column(database, name, _STRING), {"id": 1, "c": raw}), tags={"raw-control"})
+            yield cases.value(f"values/raw-control-{label}", _STRING, raw, tags={"raw-control"})
 
 
-def _names(database: str) -> Iterator[Scenario]:
+def _names(cases: Cases) -> Iterator[Scenario]:
     """Names that releases change: a back-tick in a key column's and another's."""
-    name = "names/back-ticks"
-    odd = _table(database, name, Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",))
     row: Row = {"k`": 1, "a``b": "x"}
     other: Row = {**row, "a``b": None}
-    yield named(name, insert(odd, row), change(odd, Op.UPDATE, (row, other)), change(odd, Op.DELETE, (other, None)))
+    yield cases.of(Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",)).case(
+        "names/back-ticks", inserted(row), updated(row, other), deleted(other)
+    )
 
 
 def _rows() -> Iterator[Scenario]:

@@ -10,18 +10,21 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from generators.families.canal import json_text
-from generators.families.mysql_texts import TextForms
+from generators.families.java_text import java_decimal, unscaled
+from generators.families.mysql_texts import TYPE_NUMBERS, TextForms
 from generators.families.mysql_texts import cell as text_cell
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import DATE_PARTS, Datum, cell_text
-from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
+from generators.model import Cell, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
 
-Writer: TypeAlias = Callable[[Value], tuple[Datum, Cell]]
+Written: TypeAlias = tuple[Datum, Cell]
+Writer: TypeAlias = Callable[[Value], Written]
+_Maker: TypeAlias = Callable[[SourceType, AliyunProfile, Value], Written]
 
 ZERO_DOUBT: Final = "nothing says how a zero TIMESTAMP is written: zero seconds are the zero value or 1970-01-01 00:00:00"
 EMPTY_DOUBT: Final = "EmptyObject NULL is read in several ways, and documented in none"
@@ -50,41 +53,6 @@ CODECS: Final[Mapping[str, str]] = {
 """Python's codec for MySQL's character sets. latin1 is Windows-1252 (MySQL 8.0 Reference Manual 12.10.2)."""
 
 _BMP_ONLY: Final = ("utf8mb3", "utf8", "ucs2")
-
-_MYSQL_NUMBERS: Final[Mapping[str, int]] = {
-    "tinyint": 1,
-    "smallint": 2,
-    "int": 3,
-    "float": 4,
-    "double": 5,
-    "timestamp": 7,
-    "bigint": 8,
-    "mediumint": 9,
-    "date": 10,
-    "time": 11,
-    "datetime": 12,
-    "year": 13,
-    "bit": 16,
-    "json": 245,
-    "decimal": 246,
-    "enum": 247,
-    "set": 248,
-    "tinytext": 249,
-    "tinyblob": 249,
-    "mediumtext": 250,
-    "mediumblob": 250,
-    "longtext": 251,
-    "longblob": 251,
-    "text": 252,
-    "blob": 252,
-    "varchar": 253,
-    "varbinary": 253,
-    "char": 254,
-    "binary": 254,
-    "geometry": 255,
-    "geometry-text": 255,
-}
-"""The numbers of MySQL's protocol."""
 
 _OIDS: Final[Mapping[str, int]] = {
     "boolean": 16,
@@ -136,121 +104,81 @@ def type_number(type: SourceType) -> int:
     """dataTypeNumber: MySQL's protocol number or PostgreSQL's OID."""
     if type.source == "postgresql":
         return _OIDS.get(type.name, ENUM_OID)
-    return _MYSQL_NUMBERS.get(type.name, 253)
+    return 255 if type.name.startswith("geometry") else TYPE_NUMBERS.get(type.name, 253)
 
 
-@lru_cache(maxsize=4096)
 def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
     """How a profile writes values of a type."""
-    make = _make(type, profile)
-    absent: tuple[Datum, Cell] = None, Cell(State.NULL, type)
-
-    def write(value: Value) -> tuple[Datum, Cell]:
-        return absent if value is None else make(value)
-
-    return write
-
-
-def _make(type: SourceType, profile: AliyunProfile) -> Writer:
     if type.name in _WIRE_TYPES:
-        return _WIRE_TYPES[type.name](type, profile)
-    if type.name.startswith("charset:"):
-        return _character(type, type.name.partition(":")[2])
-    if type.source == "postgresql" and type.name in _POSTGRESQL:
-        return _POSTGRESQL[type.name](type, profile)
-    return _LOGICAL[type.logical](type, profile)
+        make = _WIRE_TYPES[type.name]
+    elif type.name.startswith("charset:"):
+        make = partial(_character, charset=type.name.partition(":")[2])
+    else:
+        own = _POSTGRESQL.get(type.name) if type.source == "postgresql" else None
+        make = own or _LOGICAL[type.logical]
+    return lambda value: (None, Cell(State.NULL, type)) if value is None else make(type, profile, value)
 
 
-def _told(type: SourceType, value: Value, datum: Datum) -> tuple[Datum, Cell]:
+def _told(type: SourceType, value: Value, datum: Datum) -> Written:
     return datum, Cell(State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True)
 
 
-def _integer(type: SourceType, _profile: AliyunProfile) -> Writer:
+def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
     width = _BYTES.get(type.name) or ((type.length or 1) + 7) // 8
-    return lambda value: _told(type, value, ("Integer", {"precision": width, "value": str(value)}))
+    return _told(type, value, ("Integer", {"precision": width, "value": str(value)}))
 
 
-def decimal_parts(value: Decimal, scale: int | None) -> dict[str, Any]:
-    """A Decimal's record: precision and scale are the value's, as java.math.BigDecimal has them. `scale` is the column's, if it
-    has one, with which its text is written."""
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    places = max(-exponent, 0) if scale is None else scale
-    unscaled = "".join(map(str, digits)) + "0" * (exponent + places)
-    unscaled = (unscaled[: exponent + places] if exponent + places < 0 else unscaled).lstrip("0") or "0"
-    padded = unscaled.zfill(places + 1)
-    text = f"{padded[:-places]}.{padded[-places:]}" if places else padded
-    minus = "-" if sign and unscaled != "0" else ""
-    return {"value": f"{minus}{text}", "precision": len(unscaled), "scale": places}
+def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    """Precision and scale are the value's, as java.math.BigDecimal has them; its text has the column's scale, if that has one."""
+    assert isinstance(value, Decimal)
+    free = type.source == "postgresql" and postgresql_values.unconstrained(type)
+    scale = max(-int(value.as_tuple().exponent), 0) if free else type.scale or 0
+    number = unscaled(value, scale)
+    parts = {"value": java_decimal(number, scale, plain=True), "precision": len(str(abs(number))), "scale": scale}
+    return _told(type, value, ("Decimal", parts))
 
 
-def _decimal(type: SourceType, _profile: AliyunProfile) -> Writer:
-    scale = None if type.source == "postgresql" and postgresql_values.unconstrained(type) else type.scale or 0
-
-    def write(value: Value) -> tuple[Datum, Cell]:
-        assert isinstance(value, Decimal)
-        return _told(type, value, ("Decimal", decimal_parts(value, scale)))
-
-    return write
+def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    datum, cell = _told(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
+    return datum, replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
 
 
-def _float(type: SourceType, _profile: AliyunProfile) -> Writer:
-    def write(value: Value) -> tuple[Datum, Cell]:
-        datum, cell = _told(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
-        return datum, replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
-
-    return write
-
-
-def _character(type: SourceType, charset: str) -> Writer:
-    codec = CODECS.get(charset)
-
-    def write(value: Value) -> tuple[Datum, Cell]:
-        if isinstance(value, bytes):
-            return _told(type, value, ("Character", {"charset": charset, "value": value}))
-        assert isinstance(value, str)
-        if codec is None:
-            datum, cell = _told(type, value, ("Character", {"charset": charset, "value": value.encode()}))
-            return datum, replace(cell, state=State.ANY, reason=CHARSET_DOUBT)
-        found = charset
-        try:
-            raw = value.encode(codec)
-        except UnicodeEncodeError:
-            raw = b""
-        if (value and not raw) or (charset in _BMP_ONLY and any(c > "\uffff" for c in value)):
-            found, raw = "utf8mb4", value.encode()
-        return _told(type, value, ("Character", {"charset": found, "value": raw}))
-
-    return write
-
-
-def _object(type: SourceType, branch: str, name: str, text: Callable[[Value], str | bytes]) -> Writer:
-    return lambda value: _told(type, value, (branch, {"type": name, "value": text(value)}))
-
-
-def _utf8(value: Value) -> bytes:
+def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset: str) -> Written:
+    if isinstance(value, bytes):
+        return _told(type, value, ("Character", {"charset": charset, "value": value}))
     assert isinstance(value, str)
-    return value.encode()
+    codec = CODECS.get(charset)
+    if codec is None:
+        datum, cell = _told(type, value, ("Character", {"charset": charset, "value": value.encode()}))
+        return datum, replace(cell, state=State.ANY, reason=CHARSET_DOUBT)
+    found = charset
+    try:
+        raw = value.encode(codec)
+    except UnicodeEncodeError:
+        raw = b""
+    if (value and not raw) or (charset in _BMP_ONLY and any(c > "\uffff" for c in value)):
+        found, raw = "utf8mb4", value.encode()
+    return _told(type, value, ("Character", {"charset": found, "value": raw}))
 
 
-def _same(value: Value) -> Any:
-    return value
+def _object(branch: str, name: str, text: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value) -> _Maker:
+    return lambda type, _profile, value: _told(type, value, (branch, {"type": name, "value": text(type, value)}))
 
 
-def _text(type: SourceType, profile: AliyunProfile) -> Writer:
+def _text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     if type.source == "postgresql" or type.name in ("char", "varchar") or profile.text == "character":
-        return _character(type, dict(profile.charsets).get(type.name, profile.charset))
+        return _character(type, profile, value, dict(profile.charsets).get(type.name, profile.charset))
     if profile.text == "text-object":
-        return _object(type, "TextObject", "TEXT", _same)
-    return _object(type, "BinaryObject", "TEXT", _utf8)
+        return _object("TextObject", "TEXT")(type, profile, value)
+    return _object("BinaryObject", "TEXT", lambda _type, text: text.encode())(type, profile, value)
 
 
-def _binary(type: SourceType, profile: AliyunProfile) -> Writer:
-    if type.name in ("binary", "varbinary"):
-        if profile.binary == "character":
-            return _character(type, "binary")
-        return _object(type, "BinaryObject", "BINARY", _same)
-    return _object(type, "BinaryObject", "BYTEA" if type.source == "postgresql" else "BLOB", _same)
+def _binary(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    short = type.name in ("binary", "varbinary")
+    if short and profile.binary == "character":
+        return _character(type, profile, value, "binary")
+    name = "BINARY" if short else "BYTEA" if type.source == "postgresql" else "BLOB"
+    return _object("BinaryObject", name)(type, profile, value)
 
 
 def date_time(*parts: int | None) -> dict[str, int | None]:
@@ -277,33 +205,29 @@ def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None
     return date_time(day.year, day.month, day.day, *_clock(micros, profile))
 
 
-def _temporal(type: SourceType, profile: AliyunProfile) -> Writer:
-    def write(value: Value) -> tuple[Datum, Cell]:
-        match type.logical, value:
-            case Logical.DATE, dt.date() | ZeroDate():
-                parts = date_time(value.year, value.month, value.day)
-            case Logical.YEAR, int():
-                parts = date_time(value)
-            case Logical.TIME, int():
-                parts = date_time(None, None, None, *_clock(value, profile))
-            case _:
-                assert isinstance(value, int | ZeroDate)
-                parts = _wall(value, profile)
-        return _told(type, value, ("DateTime", parts))
-
-    return write
+def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    match type.logical, value:
+        case Logical.DATE, dt.date() | ZeroDate():
+            parts = date_time(value.year, value.month, value.day)
+        case Logical.YEAR, int():
+            parts = date_time(value)
+        case Logical.TIME, int():
+            parts = date_time(None, None, None, *_clock(value, profile))
+        case _:
+            assert isinstance(value, int | ZeroDate)
+            parts = _wall(value, profile)
+    return _told(type, value, ("DateTime", parts))
 
 
-def _timestamp(type: SourceType, _profile: AliyunProfile) -> Writer:
-    def write(value: Value) -> tuple[Datum, Cell]:
-        if isinstance(value, ZeroDate):
-            datum, cell = _told(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
-            return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
-        assert isinstance(value, int)
-        seconds, micros = divmod(value, mysql.MICROS)
-        return _told(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
-
-    return write
+def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    if isinstance(value, ZeroDate):
+        datum, cell = _told(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
+        return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
+    assert isinstance(value, int)
+    if type.source == "postgresql":
+        return _zoned(type, profile, value)
+    seconds, micros = divmod(value, mysql.MICROS)
+    return _told(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
 
 
 def offset_text(minutes: int) -> str:
@@ -314,113 +238,68 @@ def offset_text(minutes: int) -> str:
 _LAST: Final = mysql.wall("9999-12-31") + mysql.DAY
 
 
-def _zoned(type: SourceType, profile: AliyunProfile) -> Writer:
-    def write(value: Value) -> tuple[Datum, Cell]:
-        assert isinstance(value, int)
-        shift = profile.offset * 60 * mysql.MICROS
-        minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
-        wall = _wall(value + minutes * 60 * mysql.MICROS, profile)
-        return _told(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
-
-    return write
+def _zoned(type: SourceType, profile: AliyunProfile, value: int) -> Written:
+    shift = profile.offset * 60 * mysql.MICROS
+    minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
+    wall = _wall(value + minutes * 60 * mysql.MICROS, profile)
+    return _told(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
 
 
 _LABELS: Final = TextForms(time_zone="UTC", labels=True)
 
 
-def _label(type: SourceType, _profile: AliyunProfile) -> Writer:
-    name = type.logical.name
-
-    def write(value: Value) -> tuple[Datum, Cell]:
-        found = text_cell(type, value, _LABELS)
-        datum: Datum = ("TextObject", {"type": name, "value": found.text})
-        return datum, replace(found, text=cell_text(datum), json=True)
-
-    return write
+def _label(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    found = text_cell(type, value, _LABELS)
+    datum: Datum = ("TextObject", {"type": type.logical.name, "value": found.text})
+    return datum, replace(found, text=cell_text(datum), json=True)
 
 
-def _document(value: Value) -> str:
-    assert isinstance(value, Json)
-    return json_text(value.value)
+def _boolean(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
+    return _told(type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]}))
 
 
-def _printed(type: SourceType) -> Callable[[Value], str]:
-    def text(value: Value) -> str:
-        assert isinstance(value, Json)
-        return postgresql_text.json_text(type, value.value)
-
-    return text
+def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:
+    """A value that only a wire has."""
+    return datum, Cell(State.VALUE, type, value, cell_text(datum), cls, json=True)
 
 
-def _jsonb(type: SourceType, _profile: AliyunProfile) -> Writer:
-    text = _printed(type)
-    return _object(type, "BinaryObject", "JSON", lambda value: text(value).encode())
+def _geometry(branch: str) -> _Maker:
+    return lambda type, _, value: _wired(type, value, (branch, {"type": "GEOMETRY", "value": value}), "geometry")
 
 
-def _geometry(type: SourceType, branch: str) -> Writer:
-    def write(value: Value) -> tuple[Datum, Cell]:
-        datum: Datum = (branch, {"type": "GEOMETRY", "value": value})
-        return datum, Cell(State.VALUE, type, value, cell_text(datum), "geometry", json=True)
-
-    return write
-
-
-def _boolean(type: SourceType, profile: AliyunProfile) -> Writer:
-    return _object(type, "TextObject", "BOOL", lambda value: profile.booleans[bool(value)])
-
-
-def _empty(type: SourceType, symbol: str) -> Writer:
-    if symbol == "NONE":
-        return lambda _value: (("EmptyObject", symbol), Cell(State.ABSENT, type))
-    return lambda _value: (("EmptyObject", symbol), Cell(State.ANY, type, reason=EMPTY_DOUBT))
+def _special(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
+    """A Decimal's text that is no number."""
+    return _wired(type, value, ("Decimal", {"value": value, "precision": 0, "scale": 0}), "special")
 
 
 NONE: Final[Datum] = ("EmptyObject", "NONE")
 """What stands for a column that was not captured."""
 
 
-def _special(type: SourceType, _profile: AliyunProfile) -> Writer:
-    """A Decimal's text that is no number."""
-
-    def write(value: Value) -> tuple[Datum, Cell]:
-        datum: Datum = ("Decimal", {"value": value, "precision": 0, "scale": 0})
-        return datum, Cell(State.VALUE, type, value, cell_text(datum), "special", json=True)
-
-    return write
-
-
-_Maker: TypeAlias = Callable[[SourceType, AliyunProfile], Writer]
-
 _WIRE_TYPES: Final[Mapping[str, _Maker]] = {
-    "geometry": lambda type, _: _geometry(type, "BinaryGeometry"),
-    "geometry-text": lambda type, _: _geometry(type, "TextGeometry"),
+    "geometry": _geometry("BinaryGeometry"),
+    "geometry-text": _geometry("TextGeometry"),
     "special-numeric": _special,
-    "empty-null": lambda type, _: _empty(type, "NULL"),
-    "empty-none": lambda type, _: _empty(type, "NONE"),
+    "empty-null": lambda type, *_: (("EmptyObject", "NULL"), Cell(State.ANY, type, reason=EMPTY_DOUBT)),
+    "empty-none": lambda type, *_: (NONE, Cell(State.ABSENT, type)),
 }
 
 _POSTGRESQL: Final[Mapping[str, _Maker]] = {
     "boolean": _boolean,
-    "enum": lambda type, _: _object(type, "TextObject", "ENUM", _same),
-    "uuid": lambda type, _: _object(type, "TextObject", "UUID", _same),
-    "json": lambda type, _: _object(type, "TextObject", "JSON", _printed(type)),
-    "jsonb": _jsonb,
+    "enum": _object("TextObject", "ENUM"),
+    "uuid": _object("TextObject", "UUID"),
+    "json": _object("TextObject", "JSON", lambda type, document: postgresql_text.json_text(type, document.value)),
+    "jsonb": _object("BinaryObject", "JSON", lambda type, document: postgresql_text.json_text(type, document.value).encode()),
 }
 
 _LOGICAL: Final[Mapping[Logical, _Maker]] = {
-    Logical.INT: _integer,
-    Logical.BIT: _integer,
+    **dict.fromkeys((Logical.INT, Logical.BIT), _integer),
     Logical.DECIMAL: _decimal,
-    Logical.FLOAT: _float,
-    Logical.DOUBLE: _float,
+    **dict.fromkeys((Logical.FLOAT, Logical.DOUBLE), _float),
     Logical.TEXT: _text,
     Logical.BINARY: _binary,
-    Logical.DATE: _temporal,
-    Logical.DATETIME: _temporal,
-    Logical.TIME: _temporal,
-    Logical.YEAR: _temporal,
-    Logical.TIMESTAMP: lambda type, profile: (_zoned if type.source == "postgresql" else _timestamp)(type, profile),
-    Logical.ENUM: _label,
-    Logical.SET: _label,
-    Logical.JSON: lambda type, _: _object(type, "TextObject", "JSON", _document),
+    **dict.fromkeys((Logical.DATE, Logical.DATETIME, Logical.TIME, Logical.YEAR), _temporal),
+    Logical.TIMESTAMP: _timestamp,
+    **dict.fromkeys((Logical.ENUM, Logical.SET), _label),
+    Logical.JSON: _object("TextObject", "JSON", lambda _type, document: json_text(document.value)),
 }

@@ -16,7 +16,7 @@ from generators.families.avro import LONG
 from generators.formats.aliyun_dts_avro.cells import date_time, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
-from generators.garbage.faults import LABELS, MUST, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.garbage.faults import LABELS, UNSPECIFIED, CellFault, Fault, Way, matrix
 from generators.model import Logical, Value
 from generators.sources import boundaries, mysql
 from generators.sources import registry as sources
@@ -127,123 +127,101 @@ def places(value: bytes) -> Mapping[str, Span]:
     return _Walk(value).places
 
 
+def _placed(place: str, change: Callable[[bytes, int, int], bytes]) -> Callable[[bytes], bytes | None]:
+    """Changes a value, given where a place begins and ends in it."""
+
+    def apply(value: bytes) -> bytes | None:
+        span = places(value).get(place)
+        return None if span is None else change(value, *span)
+
+    return apply
+
+
 def _number(place: str, other: int) -> Callable[[bytes], bytes | None]:
     """Puts another number in a place."""
-
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        return None if span is None else value[: span[0]] + LONG(other) + value[span[1] :]
-
-    return replace
+    return _placed(place, lambda value, start, end: value[:start] + LONG(other) + value[end:])
 
 
 def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
     """Replaces the first byte of a text, whose length stands in a place."""
-
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        return None if span is None else value[: span[1]] + byte + value[span[1] + 1 :]
-
-    return replace
+    return _placed(place, lambda value, _, end: value[:end] + byte + value[end + 1 :])
 
 
 def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
     """Writes a number with bytes that add nothing to it."""
 
-    def replace(value: bytes) -> bytes | None:
-        span = places(value).get(place)
-        if span is None:
-            return None
-        head, last = value[: span[1] - 1], value[span[1] - 1]
-        return head + bytes([last | 0x80, *[0x80] * (zeros - 1), 0]) + value[span[1] :]
+    def change(value: bytes, _: int, end: int) -> bytes:
+        return value[: end - 1] + bytes([value[end - 1] | 0x80, *[0x80] * (zeros - 1), 0]) + value[end:]
 
-    return replace
-
-
-def _before(head: bytes) -> Callable[[bytes], bytes]:
-    return lambda value: head + value
-
-
-def _behind(tail: bytes) -> Callable[[bytes], bytes]:
-    return lambda value: value + tail
+    return _placed(place, change)
 
 
 FAULTS: Final = (
     *_avro.FAULTS,
-    Fault("union-index-13", "wrong-branch", MUST, "A value's branch is 13, the first that there is not.", _number("cell", 13)),
-    Fault("union-index-negative", "wrong-branch", MUST, "A value's branch is -1.", _number("cell", -1)),
-    Fault("fields-index-3", "wrong-branch", MUST, "The branch of fields is 3, of a union of three.", _number("fields-branch", 3)),
-    Fault("operation-17", "wrong-branch", MUST, "operation is 17, the first that there is not.", _number("operation", 17)),
-    Fault("operation-negative", "wrong-branch", MUST, "operation is -1.", _number("operation", -1)),
+    Fault("union-index-13", "wrong-branch", "A value's branch is 13, the first that there is not.", _number("cell", 13)),
+    Fault("union-index-negative", "wrong-branch", "A value's branch is -1.", _number("cell", -1)),
+    Fault("fields-index-3", "wrong-branch", "The branch of fields is 3, of a union of three.", _number("fields-branch", 3)),
+    Fault("operation-17", "wrong-branch", "operation is 17, the first that there is not.", _number("operation", 17)),
+    Fault("operation-negative", "wrong-branch", "operation is -1.", _number("operation", -1)),
     Fault(
         "source-type-13",
         "foreign-schema",
-        MUST,
         "sourceType is 13, OTHER of a schema that has TIDB before it.",
         _number("source-type", 13),
     ),
     Fault(
         "published-union",
         "foreign-schema",
-        MUST,
         "The index of Record in the published array of schemas, read as a union, precedes the record.",
-        _before(LONG(13)),
+        _avro.before(LONG(13)),
     ),
     Fault(
         "two-longs-behind",
         "trailing-content",
-        MUST,
         "Two whole numbers follow the record, of which an edition has at most one.",
-        _behind(LONG(1_700_000_000) * 2),
+        _avro.behind(LONG(1_700_000_000) * 2),
     ),
-    Fault("huge-string", "huge-length", MUST, "objectName has 1,900,000,000 bytes.", _number("object-name", 1_900_000_000)),
-    Fault("huge-bytes", "huge-length", MUST, "A Character has 2,147,483,647 bytes.", _number("Character-bytes", (1 << 31) - 1)),
-    Fault("huge-bytes-over", "huge-length", MUST, "A Character has 2,147,483,648 bytes.", _number("Character-bytes", 1 << 31)),
-    Fault("huge-fields", "huge-length", MUST, "fields has a block of 1,099,511,627,776 items.", _number("fields", 1 << 40)),
-    Fault("huge-image", "huge-length", MUST, "An image has a block of 1,099,511,627,776 items.", _number("image", 1 << 40)),
-    Fault("negative-string", "huge-length", MUST, "objectName has -1 bytes.", _number("object-name", -1)),
+    Fault("huge-string", "huge-length", "objectName has 1,900,000,000 bytes.", _number("object-name", 1_900_000_000)),
+    Fault("huge-bytes", "huge-length", "A Character has 2,147,483,647 bytes.", _number("Character-bytes", (1 << 31) - 1)),
+    Fault("huge-bytes-over", "huge-length", "A Character has 2,147,483,648 bytes.", _number("Character-bytes", 1 << 31)),
+    Fault("huge-fields", "huge-length", "fields has a block of 1,099,511,627,776 items.", _number("fields", 1 << 40)),
+    Fault("huge-image", "huge-length", "An image has a block of 1,099,511,627,776 items.", _number("image", 1 << 40)),
+    Fault("negative-string", "huge-length", "objectName has -1 bytes.", _number("object-name", -1)),
     Fault(
         "negative-unread-string",
         "huge-length",
-        MUST,
         "safeSourcePosition, which few readers want, has -1 bytes: who skips it may take that for nothing to skip.",
         _number("safe-position", -1),
     ),
-    Fault("negative-bytes", "huge-length", MUST, "A Character has -5 bytes.", _number("Character-bytes", -5)),
+    Fault("negative-bytes", "huge-length", "A Character has -5 bytes.", _number("Character-bytes", -5)),
     Fault(
         "invalid-utf-8-name",
         "invalid-utf-8",
-        UNSPECIFIED,
         "objectName begins with the byte FF.",
         _first_byte("object-name", b"\xff"),
+        UNSPECIFIED,
     ),
     Fault(
         "invalid-utf-8-field",
         "invalid-utf-8",
-        UNSPECIFIED,
         "A column's name begins with the byte FF.",
         _first_byte("field-name", b"\xff"),
+        UNSPECIFIED,
     ),
     Fault(
         "invalid-utf-8-character",
         "invalid-utf-8",
-        UNSPECIFIED,
         "The bytes of a Character begin with FF, whatever its charset.",
         _first_byte("Character-bytes", b"\xff"),
-    ),
-    Fault(
-        "overlong-version",
-        "overlong-number",
         UNSPECIFIED,
-        "version takes a byte more than it need.",
-        _longer("version", 1),
     ),
+    Fault("overlong-version", "overlong-number", "version takes a byte more than it need.", _longer("version", 1), UNSPECIFIED),
     Fault(
         "overlong-operation",
         "overlong-number",
-        UNSPECIFIED,
         "operation takes twelve bytes, where a number has ten at most.",
         _longer("operation", 11),
+        UNSPECIFIED,
     ),
 )
 """Every envelope fault of the format."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.formats.aliyun_dts_avro.cells import CODECS, supports, wire_type
 from generators.formats.aliyun_dts_avro.profiles import OPERATION, SETTING, AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import SOURCE_TYPES
@@ -31,7 +32,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, neutral, one_column
+from generators.sources.boundaries import START, change, every_type, id_column, insert, keyless, named, neutral
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
@@ -61,17 +62,14 @@ def operation(name: str, text: str = "", database: str = "", at: Instant = START
     return SourceStatement(at, OPERATION, text, database, name)
 
 
-class _Cases:
+class _Cases(Cases):
     """The cases of one profile."""
 
     def __init__(self, profile: AliyunProfile, database: str) -> None:
-        self.profile, self.database = profile, database
-        self.source = sources.source(profile.source)
+        self.profile, self.source = profile, sources.source(profile.source)
         string = self.source.string
         self.abc = (id_column(profile.source), Column("a", string), Column("b", string))
-
-    def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), **more: Any) -> Table:
-        return Table(self.database, neutral(name), columns or self.abc, key, schema=self.source.schema, **more)
+        super().__init__(database, self.abc, schema=self.source.schema)
 
     def control(self) -> Iterator[Scenario]:
         begin, commit, rollback, abort = (
@@ -83,31 +81,24 @@ class _Cases:
         yield named("control/empty-transaction", begin, commit)
         yield named("control/rollback", begin, rollback, tags={"control:undone"})
         yield named("control/abort", begin, abort, tags={"control:undone"})
-        name = "control/whole-transaction"
-        table = self.table(name)
-        yield named(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
+        yield self.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit)
         yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)))
         yield named("control/checkpoint", Watermark(START))
-        name = "control/checkpoint-between-rows"
-        table = self.table(name)
-        yield named(name, insert(table, _ONE), Watermark(START), insert(table, _TWO))
+        yield self.case("control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO))
         for found in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
             tag = "control:filler" if found == "NOOP" else "control:other"
             yield named(f"control/{found.lower()}", operation(found), tags={tag})
         text = '{"create":"c"}'
         yield named("control/command", operation("COMMAND", text, self.database), tags={"control:command"})
-        name = "control/filler-between-rows"
-        table = self.table(name)
-        yield named(name, insert(table, _ONE), operation("NOOP"), insert(table, _TWO), tags={"control:filler"})
+        yield self.case("control/filler-between-rows", inserted(_ONE), operation("NOOP"), inserted(_TWO), tags={"control:filler"})
         bare = setting(bare=True, processed=False)
         yield named("control/smallest-record", bare, operation("NOOP"), tags={"control:filler"})
         short = setting(short=True, processed=False)
         for label, event in (("begin", begin), ("commit", commit), ("heartbeat", Heartbeat(START))):
             yield named(f"control/short-{label}", short, event, tags={"control:short"})
         yield named("control/short-filler", short, operation("NOOP"), tags={"control:filler"})
-        name = "control/short-row"
         table = Table(self.database, "s", (id_column(self.profile.source),), ("id",), schema=self.source.schema)
-        yield named(name, short, insert(table, {"id": 1}))
+        yield named("control/short-row", short, insert(table, {"id": 1}))
 
     def ddl(self) -> Iterator[Scenario]:
         quote = self.source.quote
@@ -134,43 +125,28 @@ class _Cases:
             yield named(name, setting(meta_version=meta), *rows, tags={"columns:change"})
 
     def envelope(self) -> Iterator[Scenario]:
-        name = "envelope/commit-time-seconds"
-        yield named(name, insert(self.table(name), _ONE, Instant(START.ms + 987, 1)))
-        name = "envelope/delivered-twice"
-        table = self.table(name)
-        yield named(
-            name, insert(table, _ONE), setting(one_id=True), insert(table, _ONE), insert(table, _ONE), tags={"delivery:twice"}
-        )
-        name = "envelope/no-key"
-        bag = self.table(name, key=())
-        yield named(
-            name, *(insert(bag, {**_ONE, "id": i}) for i in range(4)), change(bag, Op.DELETE, (_ONE, None)), tags={"keys:none"}
-        )
-        name = "envelope/unique-without-primary"
-        bag = self.table(name, key=(), unique=(("a",),))
-        yield named(name, insert(bag, _ONE), tags={"keys:none"})
-        name = "envelope/unique-beside-primary"
-        table = self.table(name, unique=(("a",), ("b", "a")))
-        yield named(name, *(insert(table, {**_ONE, "id": i}) for i in range(6)))
-        name = "envelope/key-tag-missing"
-        yield named(name, setting(keys_told=False), insert(self.table(name), _ONE), tags={"keys:none"})
-        name = "envelope/key-filtered-out"
+        yield self.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
+        again = setting(one_id=True), inserted(_ONE), inserted(_ONE)
+        yield self.case("envelope/delivered-twice", inserted(_ONE), *again, tags={"delivery:twice"})
+        several = [inserted({**_ONE, "id": i}) for i in range(6)]
+        yield self.of(key=()).case("envelope/no-key", *several[:4], deleted(_ONE), tags={"keys:none"})
+        yield self.of(key=(), unique=(("a",),)).case("envelope/unique-without-primary", inserted(_ONE), tags={"keys:none"})
+        yield self.of(unique=(("a",), ("b", "a"))).case("envelope/unique-beside-primary", *several)
+        yield self.case("envelope/key-tag-missing", setting(keys_told=False), inserted(_ONE), tags={"keys:none"})
         hidden = setting(hidden=["id"])
-        yield named(name, hidden, insert(self.table(name), _ONE), tags={"keys:filtered"})
-        name = "envelope/edition-changes"
-        table = self.table(name)
+        yield self.case("envelope/key-filtered-out", hidden, inserted(_ONE), tags={"keys:filtered"})
         other = setting(born=not self.profile.born)
-        yield named(name, insert(table, _ONE), other, insert(table, _TWO), tags={"edition:mixed"})
-        name = "envelope/edition-changes-between-marks"
+        yield self.case("envelope/edition-changes", inserted(_ONE), other, inserted(_TWO), tags={"edition:mixed"})
         mark = TransactionMark(START, "BEGIN", "1")
-        yield named(name, other, mark, Heartbeat(START), operation("NOOP"), tags={"edition:mixed"})
-        name = "envelope/position-of-rows"
-        many: list[tuple[Row | None, Row | None]] = [(None, {**_ONE, "id": i}) for i in range(1, 4)]
-        yield named(name, change(self.table(name), Op.INSERT, *many))
+        yield named(
+            "envelope/edition-changes-between-marks", other, mark, Heartbeat(START), operation("NOOP"), tags={"edition:mixed"}
+        )
+        yield self.case("envelope/position-of-rows", inserted(*({**_ONE, "id": i} for i in range(1, 4))))
         if not self.profile.options:
             for found in SOURCE_TYPES:
-                name = f"envelope/source-{found.lower()}"
-                yield named(name, setting(source_type=found), insert(self.table(name), _ONE), tags={"source-type"})
+                yield self.case(
+                    f"envelope/source-{found.lower()}", setting(source_type=found), inserted(_ONE), tags={"source-type"}
+                )
 
     def names(self) -> Iterator[Scenario]:
         schema = self.source.schema
@@ -188,60 +164,38 @@ class _Cases:
         yield named("names/dotted-database-of-ddl", event, tags={"names:dotted"})
         table = Table(self.database, "a\\b 汉字", self.abc, ("id",), schema=schema)
         yield named("names/backslash", insert(table, _ONE))
-        name = "names/awkward-columns"
         columns = (id_column(self.profile.source), *(Column(n, self.source.string) for n in ('q"', "a.b", "c\\u002Ed", "汉")))
         row: Row = {"id": 1, 'q"': "1", "a.b": "2", "c\\u002Ed": "3", "汉": "4"}
-        yield named(name, insert(self.table(name, *columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")), row))
+        yield self.of(*columns, key=("id", 'q"', "a.b", "c\\u002Ed", "汉")).case("names/awkward-columns", inserted(row))
 
     def images(self) -> Iterator[Scenario]:
-        name = "images/init"
-        table = self.table(name)
-        yield named(name, change(table, Op.READ, (None, _ONE), (None, _TWO)), tags={"init"})
-        name = "images/init-before-changes"
-        table = self.table(name)
-        yield named(
-            name, change(table, Op.READ, (None, _ONE)), change(table, Op.UPDATE, (_ONE, {**_ONE, "a": "y"})), tags={"init"}
-        )
-        for label, op, pair in (
-            ("insert", Op.INSERT, (None, _ONE)),
-            ("delete", Op.DELETE, (_ONE, None)),
-            ("init", Op.READ, (None, _ONE)),
-        ):
-            name = f"images/empty-array-{label}"
-            yield named(name, setting(empty_images=True), change(self.table(name), op, pair), tags={"images:empty"})
+        yield self.case("images/init", read(_ONE, _TWO), tags={"init"})
+        yield self.case("images/init-before-changes", read(_ONE), updated(_ONE, {"a": "y"}), tags={"init"})
+        for label, event in (("insert", inserted(_ONE)), ("delete", deleted(_ONE)), ("init", read(_ONE))):
+            yield self.case(f"images/empty-array-{label}", setting(empty_images=True), event, tags={"images:empty"})
         name = "images/columns-swapped"
         table = self.table(name)
         swapped = replace(table, columns=(self.abc[2], self.abc[0], self.abc[1]))
         rows = insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2))
         yield named(name, setting(table_order=True), *rows, tags={"columns:change"})
-        name = "images/columns-permuted"
-        yield named(
-            name, *(e for i in range(3) for e in (setting(order=i), insert(self.table(name), _ONE))), tags={"columns:change"}
+        yield self.case(
+            "images/columns-permuted", *(e for i in range(3) for e in (setting(order=i), inserted(_ONE))), tags={"columns:change"}
         )
-        name = "images/one-column-filtered-out"
-        yield named(name, setting(hidden=["b"]), insert(self.table(name), _ONE))
-        for op, before, after in (
-            (Op.INSERT, None, _ONE),
-            (Op.UPDATE, _ONE, {**_ONE, "a": "y"}),
-            (Op.DELETE, _TWO, None),
-        ):
-            name = f"images/not-captured-{op.lower()}"
-            yield named(name, setting(unset=["b"]), change(self.table(name), op, (before, after)))
-        name = "images/three-states"
+        yield self.case("images/one-column-filtered-out", setting(hidden=["b"]), inserted(_ONE))
+        for event in (inserted(_ONE), updated(_ONE, {"a": "y"}), deleted(_TWO)):
+            yield self.case(f"images/not-captured-{event.op.lower()}", setting(unset=["b"]), event)
         source = self.profile.source
         columns = (*self.abc, *(Column(n, wire_type(f"empty-{n}", Logical.TEXT, source)) for n in ("none", "null")))
-        yield named(
-            name,
-            insert(self.table(name, *columns), {"id": 1, "a": "x", "b": None, "none": "-", "null": "-"}),
+        yield self.of(*columns).case(
+            "images/three-states",
+            inserted({"id": 1, "a": "x", "b": None, "none": "-", "null": "-"}),
             tags={"images:empty-object"},
         )
-        name = "images/every-column-null"
-        yield named(name, insert(self.table(name, *self.abc[1:], key=()), {"a": None, "b": None}))
+        yield self.of(*self.abc[1:], key=()).case("images/every-column-null", inserted({"a": None, "b": None}))
 
     def values(self) -> Iterator[Scenario]:
         for label, type, value in _POSTGRESQL_VALUES if self.source is sources.POSTGRESQL else _MYSQL_VALUES:
-            name = f"values/{label}"
-            yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}))
+            yield self.value(f"values/{label}", type, value)
 
     def rows(self) -> Iterator[Scenario]:
         """Level two: the pool's tables, no DDL."""

@@ -18,19 +18,8 @@ from generators.families.avro import LONG, Encoder, blocks
 NAMESPACE: Final = "com.alibaba.dts.formats.avro"
 
 BRANCHES: Final = (
-    "null",
-    "Integer",
-    "Character",
-    "Decimal",
-    "Float",
-    "Timestamp",
-    "DateTime",
-    "TimestampWithTimeZone",
-    "BinaryGeometry",
-    "TextGeometry",
-    "BinaryObject",
-    "TextObject",
-    "EmptyObject",
+    *("null", "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry"),
+    *("TextGeometry", "BinaryObject", "TextObject", "EmptyObject"),
 )
 """The branches of a value in the order of the union: a branch's place is its number on the wire."""
 

@@ -12,46 +12,30 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.families.cloudcanal.messages import jdbc_type
-from generators.families.connect import Schema
+from generators.families.connect import Schema, fields
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, named, neutral
+from generators.sources.boundaries import ID, START, change, named
 from generators.sources.ddl import ddl_event, ddl_name, of_statement
 from generators.wire_format import Profile
 
-_TEXT: Final = Schema("string")
-_LONG: Final = Schema("int64")
 _SOURCE: Final = Schema(
     "struct",
     name="io.debezium.connector.mysql.Source",
-    fields=(
-        ("ts_ms", _LONG),
-        ("db", _TEXT),
-        ("table", Schema("string", True)),
-        ("connector", _TEXT),
-        ("gtid", Schema("string", True)),
-        ("file", _TEXT),
-        ("pos", _LONG),
-        ("server_id", _LONG),
-    ),
+    fields=fields("ts_ms:int64 db:string table:string? connector:string gtid:string? file:string pos:int64 server_id:int64"),
 )
 _COLUMN: Final = Schema(
-    "struct",
-    fields=(
-        ("jdbcType", Schema("int32")),
-        ("name", _TEXT),
-        ("position", Schema("int32")),
-        ("typeExpression", _TEXT),
-        ("typeName", _TEXT),
-    ),
+    "struct", fields=fields("jdbcType:int32 name:string position:int32 typeExpression:string typeName:string")
 )
-_TABLE: Final = Schema(
-    "struct",
-    fields=(("columns", Schema("array", items=_COLUMN)), ("primaryKeyColumnNames", Schema("array", items=_TEXT))),
-)
-_CHANGES: Final = Schema("struct", True, fields=(("type", _TEXT), ("table", _TABLE)))
+_LISTS: Final = {
+    "columns": Schema("array", items=_COLUMN),
+    "primaryKeyColumnNames": Schema("array", items=Schema("string")),
+}
+_TABLE: Final = Schema("struct", fields=fields("columns primaryKeyColumnNames", **_LISTS))
+_CHANGES: Final = Schema("struct", True, fields=fields("type:string table", table=_TABLE))
 
 
 @lru_cache(maxsize=1024)
@@ -59,22 +43,16 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
     """The envelope of a table's rows, its members in the order of the document's example."""
     name = f"cloudcanal.{table.database}.{table.name}"
     row = Schema("struct", True, f"{name}.Value", fields=columns)
-    fields = (("op", _TEXT), ("ts_ms", Schema("int64", True)), ("after", row), ("before", row), ("source", _SOURCE))
-    return Schema("struct", name=f"{name}.Envelope", fields=fields)
+    members = fields("op:string ts_ms:int64? after before source", after=row, before=row, source=_SOURCE)
+    return Schema("struct", name=f"{name}.Envelope", fields=members)
 
 
 @lru_cache(maxsize=2)
 def ddl_schema(with_op: bool) -> Schema:
     """The payload of a DDL message, its members in the order of the document's example."""
-    fields = (
-        *((("op", _TEXT),) if with_op else ()),
-        ("databaseName", _TEXT),
-        ("ddl", _TEXT),
-        ("ts_ms", _LONG),
-        ("source", _SOURCE),
-        ("tableChanges", _CHANGES),
-    )
-    return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=fields)
+    declared = f"{'op:string ' * with_op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
+    members = fields(declared, source=_SOURCE, tableChanges=_CHANGES)
+    return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=members)
 
 
 @lru_cache(maxsize=1024)
@@ -114,31 +92,19 @@ _ROW: Final[Row] = {"id": 1, "a": "x", "b": None}
 
 def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     """Every case that only this format has, with level-one tables in `database`."""
+    cases = Cases(database, _ABC)
     yield from _documents(database)
     yield from _ddl(database)
-    name = "snapshot/read"
-    yield named(name, change(_table(database, name), Op.READ, (None, _ROW)), tags={"snapshot"})
-    name = "position/next-file"
+    yield cases.case("snapshot/read", read(_ROW), tags={"snapshot"})
     later = Instant(START.ms, 1000)
-    table = _table(database, name)
-    yield named(name, change(table, Op.INSERT, (None, _ROW)), change(table, Op.DELETE, (_ROW, None), at=later), tags={"position"})
-    name = "op/a-column-named-ddl"
-    odd = Table(database, neutral(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
+    yield cases.case("position/next-file", inserted(_ROW), change(OWN, Op.DELETE, (_ROW, None), at=later), tags={"position"})
     row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
-    yield named(name, change(odd, Op.INSERT, (None, row)), tags={"names"})
-    name = "image/orientation"
-    yield named(
-        name, change(_table(database, name), Op.UPDATE, ({**_ROW, "b": "old"}, {**_ROW, "b": "new"})), tags={"orientation"}
-    )
-    name = "image/one-null-column"
-    lone = Table(database, neutral(name), (Column("a", _STRING),))
-    for label, op, pair in (("insert", Op.INSERT, (None, {"a": None})), ("delete", Op.DELETE, ({"a": None}, None))):
-        table = replace(lone, name=f"{lone.name}_{label}")
-        yield named(f"{name}-{label}", change(table, op, pair), tags={"image:null-row"})
-
-
-def _table(database: str, name: str) -> Table:
-    return Table(database, neutral(name), _ABC, ("id",))
+    yield cases.of(ID, Column("ddl", _STRING), Column("op", _STRING)).case("op/a-column-named-ddl", inserted(row), tags={"names"})
+    yield cases.case("image/orientation", updated({**_ROW, "b": "old"}, {**_ROW, "b": "new"}), tags={"orientation"})
+    lone = Cases(database, (Column("a", _STRING),), ()).table("image/one-null-column")
+    for label, event in (("insert", inserted({"a": None})), ("delete", deleted({"a": None}))):
+        told = replace(event, table=replace(lone, name=f"{lone.name}_{label}"))
+        yield named(f"image/one-null-column-{label}", told, tags={"image:null-row"})
 
 
 def _documents(database: str) -> Iterator[Scenario]:
@@ -156,7 +122,7 @@ def _documents(database: str) -> Iterator[Scenario]:
 
 def _ddl(database: str) -> Iterator[Scenario]:
     for event in (ddl_event(action, database) for action, ddl in mysql.DDL_ACTIONS.items() if ddl.level == "table"):
-        table = _table(database, ddl_name(event.action))
+        table = Cases(database, _ABC).table(ddl_name(event.action))
         before = replace(table, name=event.old_name or table.name)
         yield of_statement(replace(event, before=before, after=None if event.action == "drop table" else table))
 

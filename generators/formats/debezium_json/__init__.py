@@ -24,27 +24,10 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
+from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
-from generators.formats.debezium_json.rows import (
-    INCREMENTAL,
-    Place,
-    Reading,
-    TableShape,
-    Wires,
-    defaults_of,
-    full_image,
-    image,
-    key_header,
-    key_json,
-    row_json,
-    shape_of,
-    spelling,
-    stand_in,
-    statement,
-    unmarked,
-)
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.formats.debezium_json.told import ToldColumns
 from generators.garbage.faults import LABELS
@@ -132,7 +115,7 @@ class _Writer:
         self.profile, self.layout, self.prefix = profile, layout, layout.topic
         self.chance = random.Random(f"{history.seed}/{profile.name}")
         self.written: list[Written] = []
-        self.reading = Reading(history.events, profile.version >= (2, 0))
+        self.reading = _rows.Reading(history.events, profile.version >= (2, 0))
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
         self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
@@ -219,14 +202,14 @@ class _Writer:
         if profile.is_mysql:
             mariadb = profile.connector == "mariadb"
             gtid = self.transaction_id() if profile.transactions or mariadb else None
-            server = 0 if snapshot not in ("", INCREMENTAL) else self.server
+            server = 0 if snapshot not in ("", _rows.INCREMENTAL) else self.server
             block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
-            block["thread"] = None if snapshot not in ("", INCREMENTAL) or mariadb else 7
+            block["thread"] = None if snapshot not in ("", _rows.INCREMENTAL) or mariadb else 7
             block["query"] = self.query or None
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
             last, place = "null" if snapshot else f'"{self.last_commit}"', f'"{self.place}"'
-            if snapshot == INCREMENTAL:
+            if snapshot == _rows.INCREMENTAL:
                 block |= {"txId": None, "lsn": None}
                 last = place = f'"{self.last_commit}"'
             if version >= (1, 5):
@@ -273,10 +256,10 @@ class _Writer:
         if not self.reading.goes_on:
             self.advance()
         snapshot = event.op is Op.READ
-        known = defaults_of(table, profile, self.defaults.get((table.database, table.name), {}), snapshot)
-        shape = shape_of(table, profile, self.prefix, tuple(known.items()), snapshot)
+        known = _rows.defaults_of(table, profile, self.defaults.get((table.database, table.name), {}), snapshot)
+        shape = _rows.shape_of(table, profile, self.prefix, tuple(known.items()), snapshot)
         if profile.queries and not snapshot:
-            self.query = self.logged or statement(event)
+            self.query = self.logged or _rows.statement(event)
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in PostgreSQL's log
@@ -287,7 +270,9 @@ class _Writer:
         if not self.open:
             self.logged = ""
 
-    def row(self, event: RowChange, shape: TableShape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
+    def row(
+        self, event: RowChange, shape: _rows.TableShape, defaults: Mapping[str, Default], images: RowImages, number: int
+    ) -> None:
         """The messages of one row."""
         profile, table, identity = self.profile, shape.known, shape.identity
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
@@ -295,16 +280,21 @@ class _Writer:
         snapshot = event.op is Op.READ
         before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
         after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
-        position = Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else Place(event, shape, number)
+        position = (
+            _rows.Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else _rows.Place(event, shape, number)
+        )
         old = before if identity is None else self.sent(table, before, defaults, identity)
         if event.op is Op.DELETE:
             if identity != ():  # no replica identity: PostgreSQL sends nothing
                 self.delete(position, old)
             return
-        new_key = key_json(shape, after)
+        new_key = _rows.key_json(shape, after)
         moved = identity is None or any(before[name].json != after[name].json for name in identity if before)
-        if event.op is Op.UPDATE and moved and key_json(shape, old) != new_key:
-            headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, old)),)
+        if event.op is Op.UPDATE and moved and _rows.key_json(shape, old) != new_key:
+            headers = (
+                (("__debezium.newkey", _rows.key_header(shape, after)),),
+                (("__debezium.oldkey", _rows.key_header(shape, old)),),
+            )
             self.delete(position, old, headers[0])
             created = self.toasted(table, images, after)
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
@@ -315,23 +305,25 @@ class _Writer:
             return
         self.change(position, event.op, None, after, new_key)
 
-    def wires(self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool) -> Wires:
+    def wires(self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool) -> _rows.Wires:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
-        row = {name: unmarked(value) if name in marked else value for name, value in row.items()}
+        row = {name: _rows.unmarked(value) if name in marked else value for name, value in row.items()}
         found = {
-            c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=spelling(c, snapshot))
+            c.name: wire(
+                c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=_rows.spelling(c, snapshot)
+            )
             for c in table.columns
         }
         for name, default in defaults.items():
             if name in found and found[name].json == "null" and not self.profile.nulls_kept:
-                shown = stand_in(table.column(name), default, self.profile, snapshot)
+                shown = _rows.stand_in(table.column(name), default, self.profile, snapshot)
                 found[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
         return found
 
-    def toasted(self, table: Table, images: RowImages, after: Wires) -> Wires:
+    def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
         """The new row, with the placeholder for what the server did not send because it is stored out of line and unchanged."""
         if self.profile.image not in ("default", "index") or images.before is None or images.after is None:
             return after
@@ -343,9 +335,9 @@ class _Writer:
                 found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
         return found
 
-    def delete(self, place: Place, sent: Wires, headers: Headers = ()) -> None:
+    def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
         """A delete of the old row that the server sent, and its tombstone."""
-        key = key_json(place.shape, sent)
+        key = _rows.key_json(place.shape, sent)
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones and not self.profile.flat:
             if self.profile.is_mysql and self.profile.version < (1, 5):
@@ -353,7 +345,7 @@ class _Writer:
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
 
-    def sent(self, table: Table, before: Wires, defaults: Mapping[str, Default], identity: Collection[str]) -> Wires:
+    def sent(self, table: Table, before: _rows.Wires, defaults: Mapping[str, Default], identity: Collection[str]) -> _rows.Wires:
         """The old row of which the server sends the identity's columns."""
         columns = table.columns if before else ()
         return {c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name)) for c in columns}
@@ -361,22 +353,28 @@ class _Writer:
     def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
         if default is not None and not self.profile.nulls_kept:
-            shown = stand_in(column, default, self.profile, False)
+            shown = _rows.stand_in(column, default, self.profile, False)
             return replace(shown, cell=Cell(State.ANY, column.type, text=shown.cell.text, cls="fallback", json=shown.cell.json))
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
-    def keys(self, shape: TableShape) -> tuple[str, ...] | None:
+    def keys(self, shape: _rows.TableShape) -> tuple[str, ...] | None:
         """The key's columns as the record key names them."""
         return tuple(shape.names[name] for name in shape.key) or None
 
-    def row_key(self, shape: TableShape, key: str | None) -> str | None:
+    def row_key(self, shape: _rows.TableShape, key: str | None) -> str | None:
         """The record key of that payload."""
         if key is None or not shape.key_schema:
             return key
         return f'{{"schema":{shape.key_schema},"payload":{key}}}'
 
     def change(
-        self, place: Place, op: Op, before: Wires | None, after: Wires | None, key: str | None, headers: Headers = ()
+        self,
+        place: _rows.Place,
+        op: Op,
+        before: _rows.Wires | None,
+        after: _rows.Wires | None,
+        key: str | None,
+        headers: Headers = (),
     ) -> None:
         """One change of a row."""
         event, shape, profile = place.event, place.shape, self.profile
@@ -394,7 +392,7 @@ class _Writer:
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
         rest = f'"op":"{CODES[op]}",{stamps}'
         tail = f"{block},{rest}" if profile.transaction_first else f"{rest},{block}"
-        payload = f'{{"before":{row_json(shape, before)},"after":{row_json(shape, after)},"source":{source},{tail}}}'
+        payload = f'{{"before":{_rows.row_json(shape, before)},"after":{_rows.row_json(shape, after)},"source":{source},{tail}}}'
         value = f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload
         corrupt = any(wire.corrupt for row in (before, after) if row for wire in row.values())
         found = Change(
@@ -407,10 +405,10 @@ class _Writer:
             keys=self.keys(shape),
             position=self.position(place.row),
             commit_time_us=self.source_ms(event.at) * 1000,
-            before=image(shape, before),
-            after=image(shape, after),
-            full_before=full_image(shape, before),
-            full_after=full_image(shape, after),
+            before=_rows.image(shape, before),
+            after=_rows.image(shape, after),
+            full_before=_rows.full_image(shape, before),
+            full_after=_rows.full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
         self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context))
@@ -421,9 +419,9 @@ class _Writer:
         if profile.version < (2, 0):
             return
         self.advance()
-        shape = shape_of(table, profile, self.prefix, (), False)
+        shape = _rows.shape_of(table, profile, self.prefix, (), False)
         event = RowChange(at, table, Op.TRUNCATE, ())
-        self.change(Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
+        self.change(_rows.Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
 
     # Everything else
 

@@ -10,18 +10,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.families.connect import Schema
+from generators.families.connect import Schema, fields
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Column, Default, Logical, SchemaChange, SourceType, Table
 from generators.sources import mysql, postgresql, postgresql_values
-
-_INT64: Final = Schema("int64")
-_OPTIONAL_INT64: Final = Schema("int64", True)
-_STRING: Final = Schema("string")
-_OPTIONAL_STRING: Final = Schema("string", True)
-_BOOLEAN: Final = Schema("boolean", True)
-_INT32: Final = Schema("int32", True)
 
 _ALLOWED: Final = (
     ((3, 1), "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"),
@@ -70,77 +63,45 @@ def source_schema(profile: DebeziumProfile) -> Schema:
     version = profile.version
     allowed = next(text for since, text in _ALLOWED if version >= since)
     snapshot = Schema("string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", allowed),), default='"false"')
-    fields: list[tuple[str, Schema]] = [
-        ("version", _STRING),
-        ("connector", _STRING),
-        ("name", _STRING),
-        ("ts_ms", _INT64),
-        ("snapshot", snapshot),
-        ("db", _STRING),
-    ]
+    declared = "version:string connector:string name:string ts_ms:int64 snapshot db:string"
     if version >= (1, 5):
-        fields.append(("sequence", _OPTIONAL_STRING))
+        declared += " sequence:string?"
     if version >= (2, 6):
-        fields += [("ts_us", _OPTIONAL_INT64), ("ts_ns", _OPTIONAL_INT64)]
-    fields += _mysql_fields() if profile.is_mysql else _postgresql_fields(version)
+        declared += " ts_us:int64? ts_ns:int64?"
+    if profile.is_mysql:
+        declared += " table:string? server_id:int64 gtid:string? file:string pos:int64 row:int32 thread:int64? query:string?"
+    else:
+        declared += " schema:string table:string txId:int64? lsn:int64? xmin:int64?"
+        declared += " origin:string? origin_lsn:int64?" * (version >= (3, 5))
     name = f"io.debezium.connector.{profile.connector}.Source"
-    return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=tuple(fields))
-
-
-def _mysql_fields() -> list[tuple[str, Schema]]:
-    return [
-        ("table", _OPTIONAL_STRING),
-        ("server_id", _INT64),
-        ("gtid", _OPTIONAL_STRING),
-        ("file", _STRING),
-        ("pos", _INT64),
-        ("row", Schema("int32")),
-        ("thread", _OPTIONAL_INT64),
-        ("query", _OPTIONAL_STRING),
-    ]
-
-
-def _postgresql_fields(version: tuple[int, int]) -> list[tuple[str, Schema]]:
-    found = [
-        ("schema", _STRING),
-        ("table", _STRING),
-        ("txId", _OPTIONAL_INT64),
-        ("lsn", _OPTIONAL_INT64),
-        ("xmin", _OPTIONAL_INT64),
-    ]
-    return [*found, ("origin", _OPTIONAL_STRING), ("origin_lsn", _OPTIONAL_INT64)] if version >= (3, 5) else found
+    return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=fields(declared, snapshot=snapshot))
 
 
 @lru_cache(maxsize=64)
 def transaction_schema(profile: DebeziumProfile) -> Schema:
     """The schema of `transaction`."""
-    fields = (("id", _STRING), ("total_order", _INT64), ("data_collection_order", _INT64))
-    if profile.version >= (2, 0):
-        return Schema("struct", True, "event.block", 1, fields=fields)
-    return Schema("struct", True, fields=fields)
+    number = _numbered(profile)
+    members = fields("id:string total_order:int64 data_collection_order:int64")
+    return Schema("struct", True, "event.block" if number else "", number, fields=members)
 
 
 @lru_cache(maxsize=1024)
 def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Schema:
     """The schema of a change of a row of that schema, in the order of the release's members."""
-    fields = [("before", row), ("after", row), ("source", source_schema(profile))]
-    transaction = [("transaction", transaction_schema(profile))]
-    stamps = ("ts_ms", "ts_us", "ts_ns") if profile.version >= (2, 6) else ("ts_ms",)
-    rest = [("op", _STRING), *((stamp, _OPTIONAL_INT64) for stamp in stamps)]
-    fields += transaction + rest if profile.transaction_first else rest + transaction
-    number = 2 if profile.version >= (2, 6) else 1 if profile.version >= (2, 0) else None
-    return Schema("struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=tuple(fields))
+    rest = "op:string ts_ms:int64?" + " ts_us:int64? ts_ns:int64?" * (profile.version >= (2, 6))
+    last = f"transaction {rest}" if profile.transaction_first else f"{rest} transaction"
+    blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile)}
+    members = fields(f"before after source {last}", before=row, after=row, **blocks)
+    number = 2 if profile.version >= (2, 6) else _numbered(profile)
+    return Schema("struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=members)
 
 
 def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
     """The schema of a row without its envelope, with what was added (debezium#flattened)."""
-    added = [("__op", _OPTIONAL_STRING), ("__table", _OPTIONAL_STRING)]
-    if not profile.is_mysql:
-        added.append(("__lsn", _OPTIONAL_INT64))
-    added.append(("__source_ts_ms", _OPTIONAL_INT64))
+    added = f"__op:string? __table:string?{' __lsn:int64?' * (not profile.is_mysql)} __source_ts_ms:int64?"
     if profile.flat == "flat-rewrite":
-        added.insert(0 if profile.version >= (2, 0) else len(added), ("__deleted", _OPTIONAL_STRING))
-    return replace(row, optional=False, fields=(*row.fields, *added))
+        added = f"__deleted:string? {added}" if profile.version >= (2, 0) else f"{added} __deleted:string?"
+    return replace(row, optional=False, fields=(*row.fields, *fields(added)))
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
@@ -159,91 +120,62 @@ def _numbered(profile: DebeziumProfile) -> int | None:
 def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a heartbeat."""
     common, number = "io.debezium.connector.common", _numbered(profile)
-    key = Schema("struct", False, f"{common}.ServerNameKey", number, fields=(("serverName", _STRING),))
-    return key, Schema("struct", False, f"{common}.Heartbeat", number, fields=(("ts_ms", _INT64),))
+    key = Schema("struct", False, f"{common}.ServerNameKey", number, fields=fields("serverName:string"))
+    return key, Schema("struct", False, f"{common}.Heartbeat", number, fields=fields("ts_ms:int64"))
 
 
 @lru_cache(maxsize=64)
 def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a transaction's BEGIN and END."""
     common, number = "io.debezium.connector.common", _numbered(profile)
-    key = Schema("struct", False, f"{common}.TransactionMetadataKey", number, fields=(("id", _STRING),))
-    fields = (("data_collection", _STRING), ("event_count", _INT64))
-    collection = Schema("struct", True, "event.collection" if number else "", number, fields=fields)
-    members = [
-        ("status", _STRING),
-        ("id", _STRING),
-        ("event_count", _OPTIONAL_INT64),
-        ("data_collections", Schema("array", True, items=collection)),
-    ]
-    if number:
-        members.append(("ts_ms", _INT64))
-    return key, Schema("struct", False, f"{common}.TransactionMetadataValue", number, fields=tuple(members))
+    key = Schema("struct", False, f"{common}.TransactionMetadataKey", number, fields=fields("id:string"))
+    counted = fields("data_collection:string event_count:int64")
+    collection = Schema("struct", True, "event.collection" if number else "", number, fields=counted)
+    declared = "status:string id:string event_count:int64? data_collections" + (" ts_ms:int64" if number else "")
+    members = fields(declared, data_collections=Schema("array", True, items=collection))
+    return key, Schema("struct", False, f"{common}.TransactionMetadataValue", number, fields=members)
 
 
 @lru_cache(maxsize=64)
 def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a logical decoding message."""
     common = "io.debezium.connector.postgresql"
-    key = Schema("struct", False, f"{common}.MessageKey", _numbered(profile), fields=(("prefix", _OPTIONAL_STRING),))
-    content = (("prefix", _OPTIONAL_STRING), ("content", binary_schema(profile.modes, True)))
-    block = Schema("struct", False, f"{common}.Message", _numbered(profile), fields=content)
-    members = [("op", _STRING), ("ts_ms", _OPTIONAL_INT64), ("source", source_schema(profile))]
-    if profile.transaction_first:
-        members.append(("transaction", transaction_schema(profile)))
-    value = Schema("struct", False, f"{common}.MessageValue", _numbered(profile), fields=(*members, ("message", block)))
-    return key, value
+    number = _numbered(profile)
+    key = Schema("struct", False, f"{common}.MessageKey", number, fields=fields("prefix:string?"))
+    content = fields("prefix:string? content", content=binary_schema(profile.modes, True))
+    block = Schema("struct", False, f"{common}.Message", number, fields=content)
+    declared = f"op:string ts_ms:int64? source{' transaction' * profile.transaction_first} message"
+    blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile), "message": block}
+    return key, Schema("struct", False, f"{common}.MessageValue", number, fields=fields(declared, **blocks))
 
 
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a schema change, by release (debezium#schema-change)."""
     common, number = f"io.debezium.connector.{profile.connector}", _numbered(profile)
-    key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=(("databaseName", _STRING),))
-    source = ("source", source_schema(profile))
+    key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=fields("databaseName:string"))
+    declared = f"source{' ts_ms:int64' if number else ''} databaseName:string? schemaName:string? ddl:string? tableChanges"
     if profile.version < (1, 5):
-        fields = [source, ("databaseName", _STRING), ("ddl", _STRING)]
-    else:
-        names = ("databaseName", "schemaName", "ddl")
-        fields = [source, *((name, _OPTIONAL_STRING) for name in names)]
-        fields.append(("tableChanges", Schema("array", items=_change_schema(profile))))
-        if number:
-            fields.insert(1, ("ts_ms", _INT64))
-    return key, Schema("struct", False, f"{common}.SchemaChangeValue", number, fields=tuple(fields))
+        declared = "source databaseName:string ddl:string"
+    changes = Schema("array", items=_change_schema(profile))
+    members = fields(declared, source=source_schema(profile), tableChanges=changes)
+    return key, Schema("struct", False, f"{common}.SchemaChangeValue", number, fields=members)
 
 
 def _change_schema(profile: DebeziumProfile) -> Schema:
     common, number = "io.debezium.connector.schema", _numbered(profile)
-    strings = Schema("array", True, items=_STRING)
-    column: list[tuple[str, Schema]] = [
-        ("name", _STRING),
-        ("jdbcType", Schema("int32")),
-        ("nativeType", _INT32),
-        ("typeName", _STRING),
-        ("typeExpression", _OPTIONAL_STRING),
-        ("charsetName", _OPTIONAL_STRING),
-        ("length", _INT32),
-        ("scale", _INT32),
-        ("position", Schema("int32")),
-        ("optional", _BOOLEAN),
-        ("autoIncremented", _BOOLEAN),
-        ("generated", _BOOLEAN),
-    ]
+    strings = Schema("array", True, items=Schema("string"))
     commented = profile.version >= (1, 9)
-    if commented:
-        column.append(("comment", _OPTIONAL_STRING))
-    if number:
-        column += [("defaultValueExpression", _OPTIONAL_STRING), ("enumValues", strings)]
-    columns = Schema("array", items=Schema("struct", False, f"{common}.Column", number, fields=tuple(column)))
-    table = (
-        ("defaultCharsetName", _OPTIONAL_STRING),
-        ("primaryKeyColumnNames", strings),
-        ("columns", columns),
-        ("comment", _OPTIONAL_STRING),
+    column = (
+        "name:string jdbcType:int32 nativeType:int32? typeName:string typeExpression:string? charsetName:string? length:int32? "
+        "scale:int32? position:int32 optional:boolean? autoIncremented:boolean? generated:boolean?"
     )
-    described = Schema("struct", number is not None, f"{common}.Table", number, fields=table if commented else table[:3])
-    fields = (("type", _STRING), ("id", _STRING), ("table", described))
-    return Schema("struct", False, f"{common}.Change", number, fields=fields)
+    column += " comment:string?" * commented + (" defaultValueExpression:string? enumValues" if number else "")
+    described = Schema("struct", False, f"{common}.Column", number, fields=fields(column, enumValues=strings))
+    declared = f"defaultCharsetName:string? primaryKeyColumnNames columns{' comment:string?' * commented}"
+    members = fields(declared, primaryKeyColumnNames=strings, columns=Schema("array", items=described))
+    table = Schema("struct", number is not None, f"{common}.Table", number, fields=members)
+    return Schema("struct", False, f"{common}.Change", number, fields=fields("type:string id:string table", table=table))
 
 
 _JDBC: Final = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, read, updated
 from generators.formats.debezium_json.envelope import SILENT
 from generators.formats.debezium_json.losses import cell_faults, losses
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
@@ -34,7 +35,7 @@ from generators.model import (
 )
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
-from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, neutral, one_column, slug
+from generators.sources.boundaries import START, change, composite, every_type, insert, keyless, named, slug
 from generators.sources.ddl import ddl_event, of_statement
 
 __all__ = ["cell_faults", "losses", "scenarios"]
@@ -50,6 +51,7 @@ COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 
 LONG: Final = "unchanged and out of line " * 100
 LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+_ROW: Final[Row] = {"id": 1, "a": "x", "b": 5}
 _UUID: Final = "6b0d8a1c-3f52-4a77-9c1e-0f5d2b7e8a90"
 _BYTES: Final = "\\x" + "00ff" * 600
 ARRAYS: Final = {
@@ -77,59 +79,45 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     yield from cases.rows()
 
 
-class _Cases:
+class _Cases(Cases):
     """The cases of one profile, in its source's types."""
 
     def __init__(self, profile: DebeziumProfile, database: str) -> None:
-        self.profile, self.database = profile, database
-        self.origin = sources.source(profile.source)
+        self.profile, self.origin = profile, sources.source(profile.source)
         self.id = Column("id", self.origin.key, nullable=False)
         self.a, self.b = Column("a", self.origin.string), Column("b", self.origin.number)
+        super().__init__(database, (self.id, self.a, self.b), schema=self.origin.schema)
 
-    def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
-        """A table of this profile; by default of `id`, `a` and `b`."""
-        found = columns or (self.id, self.a, self.b)
-        return Table(self.database, neutral(name), found, key, (unique,) if unique else (), self.origin.schema)
+    def typed(self, column: Column) -> Cases:
+        """Cases of tables with that column between `id` and `b`."""
+        return self.of(self.id, column, self.b)
 
     def operations(self) -> Iterator[Scenario]:
         """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
-        one: Row = {"id": 1, "a": "x", "b": 5}
-        two: Row = {"id": 2, "a": None, "b": None}
-        name = "op/read"
-        yield named(name, change(self.table(name), Op.READ, (None, one), (None, two), (None, {**one, "id": 3})))
+        one, two = _ROW, {"id": 2, "a": None, "b": None}
+        yield self.case("op/read", read(one, two, {**one, "id": 3}))
         name = "op/read-two-tables"
         tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
         events = (change(tables[0], Op.READ, (None, one), (None, two)), change(tables[1], Op.READ, (None, one)))
         more = change(tables[2], Op.READ, *((None, {**one, "id": number}) for number in range(1, 5)))
         yield named(name, *events, more, tags={"one-position"})
-        name = "op/read-keyless"
-        yield named(name, change(self.table(name, self.a, self.b, key=()), Op.READ, (None, {"a": "x", "b": 5})))
-        name = "op/read-then-stream"
-        table = self.table(name)
-        yield named(name, change(table, Op.READ, (None, one)), change(table, Op.UPDATE, (one, {**one, "b": 6})))
+        yield self.of(self.a, self.b, key=()).case("op/read-keyless", read({"a": "x", "b": 5}))
+        yield self.case("op/read-then-stream", read(one), updated(one, {"b": 6}))
         if self.profile.version >= (1, 8):
-            name = "op/read-incremental"
-            table = self.table(name)
             begin, moment = SourceStatement(START, "incremental-snapshot", "", self.database), Instant(START.ms + 1234)
-            read = replace(change(table, Op.READ, (None, one), (None, two)), at=moment)
-            yield named(name, insert(table, one), begin, read, insert(table, {**one, "id": 3}), tags={"incremental"})
+            found = replace(read(one, two), at=moment)
+            yield self.case("op/read-incremental", inserted(one), begin, found, inserted({**one, "id": 3}), tags={"incremental"})
         if self.profile.version >= (1, 5):
-            name = "op/truncate"
-            yield named(name, RowChange(START, self.table(name), Op.TRUNCATE, ()))
-        name = "op/delete-then-insert"
-        table = self.table(name)
-        yield named(name, insert(table, one), change(table, Op.DELETE, (one, None)), insert(table, {**one, "b": 7}))
+            yield self.case("op/truncate", RowChange(START, OWN, Op.TRUNCATE, ()))
+        yield self.case("op/delete-then-insert", inserted(one), deleted(one), inserted({**one, "b": 7}))
         if self.profile.image == "minimal":
             return
-        name = "tombstone/keyless"
-        rows: tuple[tuple[Row | None, Row | None], ...] = (({"a": "x", "b": 5}, None), ({"a": None, "b": 6}, None))
-        yield named(name, change(self.table(name, self.a, self.b, key=()), Op.DELETE, *rows))
-        name = "key/update-and-more"
+        yield self.of(self.a, self.b, key=()).case("tombstone/keyless", deleted({"a": "x", "b": 5}, {"a": None, "b": 6}))
         pairs: tuple[tuple[Row | None, Row | None], ...] = ((one, {**one, "id": 9, "a": "z"}), (two, {**two, "b": 1}))
-        yield named(name, change(self.table(name), Op.UPDATE, *pairs), tags={"key-update"})
-        name = "key/update-part"
-        parts = self.table(name, self.id, Column("a", self.origin.string, False), self.b, key=("a", "id"))
-        yield named(name, change(parts, Op.UPDATE, (one, {**one, "a": 'q"\\'})), tags={"key-update"})
+        yield self.case("key/update-and-more", change(OWN, Op.UPDATE, *pairs), tags={"key-update"})
+        yield self.of(self.id, Column("a", self.origin.string, False), self.b, key=("a", "id")).case(
+            "key/update-part", updated(one, {"a": 'q"\\'}), tags={"key-update"}
+        )
 
     def keys(self) -> Iterator[Scenario]:
         """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
@@ -143,61 +131,55 @@ class _Cases:
             ("key/text-escapes", self.origin.string, 'q"uo\\te\n汉'),
         )
         for name, type, value in found:
-            table = self.table(name, Column("k", type, False), self.a, key=("k",))
             row: Row = {"k": value, "a": "x"}
-            yield named(name, insert(table, row), change(table, Op.DELETE, (row, None)))
-        name = "key/named-schema-and-payload"
+            yield self.of(Column("k", type, False), self.a, key=("k",)).case(name, inserted(row), deleted(row))
         columns = (Column("schema", self.origin.number, False), Column("payload", self.origin.string, False), self.a)
-        odd = self.table(name, *columns, key=("schema", "payload"))
         envelope_like: Row = {"schema": 1, "payload": "{}", "a": "x"}
-        yield named(name, insert(odd, envelope_like), change(odd, Op.DELETE, (envelope_like, None)), tags={"key-look-alike"})
-        name = "key/named-like-the-envelope"
+        yield self.of(*columns, key=("schema", "payload")).case(
+            "key/named-schema-and-payload", inserted(envelope_like), deleted(envelope_like), tags={"key-look-alike"}
+        )
         names = ("op", "before", "after", "source", "ts_ms", "ddl", "schema", "payload", "status")
-        wide = self.table(name, self.id, *(Column(n, self.origin.string) for n in names))
         row = {"id": 1, **dict.fromkeys(names, "d")}
-        yield named(name, insert(wide, row), change(wide, Op.UPDATE, (row, {**row, "op": None, "after": "{}"})))
-        name = "key/unique-index"
-        unique = self.table(name, Column("u", self.origin.number, False), self.a, key=(), unique=("u",))
-        yield named(name, insert(unique, {"u": 1, "a": "x"}))
+        yield self.of(self.id, *(Column(n, self.origin.string) for n in names)).case(
+            "key/named-like-the-envelope", inserted(row), updated(row, {"op": None, "after": "{}"})
+        )
+        yield self.of(Column("u", self.origin.number, False), self.a, key=(), unique=(("u",),)).case(
+            "key/unique-index", inserted({"u": 1, "a": "x"})
+        )
         if is_mysql:
             nullable, solid = Column("n", number), Column("u", number, False)
-            name = "key/unique-index-nullable"
-            loose = Table(self.database, neutral(name), (nullable, self.a), (), (("n",),))
-            yield named(name, insert(loose, {"n": 1, "a": "x"}))
-            name = "key/unique-index-behind-a-nullable-one"
-            both = Table(self.database, neutral(name), (nullable, solid, self.a), (), (("n",), ("u",)))
-            yield named(name, insert(both, {"n": 1, "u": 2, "a": "x"}), insert(both, {"n": None, "u": 3, "a": "y"}))
-        name = "key/one-key-one-partition"
-        table = self.table(name)
-        yield named(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
+            yield self.of(nullable, self.a, key=(), unique=(("n",),)).case(
+                "key/unique-index-nullable", inserted({"n": 1, "a": "x"})
+            )
+            yield self.of(nullable, solid, self.a, key=(), unique=(("n",), ("u",))).case(
+                "key/unique-index-behind-a-nullable-one",
+                inserted({"n": 1, "u": 2, "a": "x"}),
+                inserted({"n": None, "u": 3, "a": "y"}),
+            )
+        yield self.case("key/one-key-one-partition", *(inserted({"id": i, "a": "x", "b": i}) for i in range(1, 9)))
 
     def names(self) -> Iterator[Scenario]:
         """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters beyond ASCII."""
         number, string = self.origin.number, self.origin.string
         if self.profile.is_mysql:
-            name = "names/back-ticks"
-            odd = self.table(name, Column("k``", number, False), Column("a`b", string), self.a, key=("k``",))
             row: Row = {"k``": 1, "a`b": "x", "a": "y"}
             tags = {"back-tick"}
-            yield named(name, change(odd, Op.READ, (None, row)), insert(odd, {**row, "k``": 2}), tags=tags)
+            ticked = self.of(Column("k``", number, False), Column("a`b", string), self.a, key=("k``",))
+            yield ticked.case("names/back-ticks", read(row), inserted({**row, "k``": 2}), tags=tags)
             if self.profile.image != "minimal":
-                name = "names/back-ticks-changed"
-                odd = replace(odd, name=neutral(name))
-                events = change(odd, Op.UPDATE, (row, {**row, "a`b": None})), change(odd, Op.DELETE, (row, None))
-                yield named(name, *events, tags=tags)
+                yield ticked.case("names/back-ticks-changed", updated(row, {"a`b": None}), deleted(row), tags=tags)
             return
         tags = {"not-ascii-name"}
         name = "names/not-ascii-table"
-        columns = (self.id, Column("n", number, False), Column("é", string))
-        there = replace(self.table(name, *columns), name="Größe")
+        there = replace(self.of(self.id, Column("n", number, False), Column("é", string)).table(name), name="Größe")
         full: Row = {"id": 1, "n": 5, "é": "x"}
         gone = change(there, Op.DELETE, (full, None))
         yield named(name, change(there, Op.READ, (None, full)), insert(there, {**full, "id": 2}), gone, tags=tags)
-        name = "names/not-ascii-key"
-        part = self.table(name, self.id, Column("é", number, False), self.a, key=("é", "id"))
         pair: Row = {"id": 1, "é": 5, "a": "x"}
-        moved = change(part, Op.UPDATE, (pair, {**pair, "é": 6}))
-        yield named(name, change(part, Op.READ, (None, pair)), insert(part, {**pair, "id": 2}), moved, tags=tags)
+        moved = updated(pair, {"é": 6})
+        yield self.of(self.id, Column("é", number, False), self.a, key=("é", "id")).case(
+            "names/not-ascii-key", read(pair), inserted({**pair, "id": 2}), moved, tags=tags
+        )
 
     def values(self) -> Iterator[Scenario]:
         """Base64 that looks like a number, in decimals and binaries, and what stands in place of NULL."""
@@ -207,36 +189,26 @@ class _Cases:
         for text in COLLISIONS:
             number = int.from_bytes(base64.b64decode(text), "big", signed=True)
             sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
-            name = f"values/decimal-base64-{text}"
-            event = insert(one_column(self.database, name, scaled), {"id": 1, "c": Decimal((sign, digits, -4))})
-            yield named(name, event, tags={"base64-digits"})
-            name = f"values/binary-base64-{text}"
-            event = insert(one_column(self.database, name, raw), {"id": 1, "c": base64.b64decode(text)})
-            yield named(name, event, tags={"base64-digits"})
-        name = "values/default-for-null"
-        table = self.table(name, self.id, self.a, Column("c", self.origin.number))
-        given = self.default(table, "c")
-        rows: tuple[tuple[Row | None, Row | None], ...] = (
-            (None, {"id": 1, "a": "x", "c": None}),
-            (None, {"id": 2, "a": None, "c": 7}),
-        )
-        yield named(name, given, change(table, Op.INSERT, *rows), tags={"default-for-null"})
+            yield self.value(f"values/decimal-base64-{text}", scaled, Decimal((sign, digits, -4)), tags={"base64-digits"})
+            yield self.value(f"values/binary-base64-{text}", raw, base64.b64decode(text), tags={"base64-digits"})
+        filled = self.of(self.id, self.a, Column("c", self.origin.number))
+        lacking: Row = {"id": 1, "a": "x", "c": None}
+        found = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
         if self.profile.image != "minimal":
-            name = "values/default-for-null-in-before"
-            table = self.table(name, self.id, self.a, Column("c", self.origin.number))
-            pair: tuple[Row | None, Row | None] = ({"id": 1, "a": "x", "c": None}, {"id": 1, "a": "y", "c": 1})
-            yield named(name, self.default(table, "c"), change(table, Op.UPDATE, pair), tags={"default-for-null"})
+            found["values/default-for-null-in-before"] = updated(lacking, {"a": "y", "c": 1})
+        for name, event in found.items():
+            yield filled.case(name, self.default(filled.table(name), "c"), event, tags={"default-for-null"})
 
     def typed_defaults(self) -> Iterator[Scenario]:
         """NULL in columns with a default of their type, in the new row and in the old one (debezium#defaults)."""
         for label, column, value in self.with_default():
-            name = f"values/default-{label}"
-            table = self.table(name, self.id, self.a, replace(column, name="c"))
             lacking: Row = {"id": 1, "a": "x", "c": None}
-            events = [change(table, Op.INSERT, (None, lacking), (None, {"id": 2, "a": None, "c": value}))]
+            events = [inserted(lacking, {"id": 2, "a": None, "c": value})]
             if self.profile.image != "minimal":
-                events.append(change(table, Op.UPDATE, (lacking, {**lacking, "a": "y", "c": value})))
-            yield named(name, *events, tags={"default-for-null"})
+                events.append(updated(lacking, {"a": "y", "c": value}))
+            yield self.of(self.id, self.a, replace(column, name="c")).case(
+                f"values/default-{label}", *events, tags={"default-for-null"}
+            )
 
     def with_default(self) -> Iterator[tuple[str, Column, Value]]:
         """A column for each form of a default, with a value of its type that is another one."""
@@ -277,13 +249,9 @@ class _Cases:
 
     def control(self) -> Iterator[Scenario]:
         """Heartbeats and transaction boundaries."""
-        table = self.table("control/heartbeat")
         later = Instant(START.ms + 10_000, 1)
-        yield named(
-            "control/sub-second",
-            insert(self.table("control/sub-second"), {"id": 1, "a": "x", "b": 5}, Instant(START.ms + 123, 1)),
-        )
-        yield named("control/heartbeat", insert(table, {"id": 1, "a": "x", "b": 5}), Heartbeat(later))
+        yield self.case("control/sub-second", insert(OWN, _ROW, Instant(START.ms + 123, 1)))
+        yield self.case("control/heartbeat", inserted(_ROW), Heartbeat(later))
         if not self.profile.transactions:
             return
         first, second = self.table("control/transaction-1"), self.table("control/transaction-2")
@@ -291,58 +259,44 @@ class _Cases:
         yield named(
             "control/transaction",
             TransactionMark(START, "BEGIN", "9"),
-            insert(first, {"id": 1, "a": "x", "b": 5}),
-            insert(second, {"id": 1, "a": "x", "b": 5}),
-            insert(first, {"id": 2, "a": "x", "b": 5}),
+            insert(first, _ROW),
+            insert(second, _ROW),
+            insert(first, {**_ROW, "id": 2}),
             TransactionMark(end, "COMMIT", "9", 3),
             tags={"control:transaction"},
         )
         empty = (TransactionMark(START, "BEGIN", "10"), TransactionMark(end, "COMMIT", "10"))
         yield named("control/transaction-empty", *empty, tags={"control:transaction"})
-        name = "control/transaction-two"
-        table = self.table(name)
         events: tuple[Event, ...] = (
             TransactionMark(START, "BEGIN", "11"),
-            insert(table, {"id": 1, "a": "x", "b": 5}),
+            inserted(_ROW),
             TransactionMark(end, "COMMIT", "11", 1),
             TransactionMark(later, "BEGIN", "12"),
-            insert(table, {"id": 2, "a": "x", "b": 5}, later),
+            insert(OWN, {**_ROW, "id": 2}, later),
             TransactionMark(later, "COMMIT", "12", 1),
         )
-        yield named(name, *events, tags={"control:transaction"})
+        yield self.case("control/transaction-two", *events, tags={"control:transaction"})
 
     def mysql(self) -> Iterator[Scenario]:
         """Dates that MySQL has and Connect has not, and snapshots."""
         for slug_ in ("date", "datetime-0", "datetime-6", "timestamp-0", "timestamp-6"):
-            name = f"values/not-null-zero-{slug_}"
-            table = self.table(name, self.id, Column("c", mysql.TYPES[slug_], False))
-            yield named(name, insert(table, {"id": 1, "c": ZeroDate()}), tags={"zero-not-null"})
+            yield self.of(self.id, Column("c", mysql.TYPES[slug_], False)).case(
+                f"values/not-null-zero-{slug_}", inserted({"id": 1, "c": ZeroDate()}), tags={"zero-not-null"}
+            )
         for label, date in (("low", dt.date(1, 1, 1)), ("below-pivot", dt.date(69, 12, 31)), ("pivot", dt.date(70, 1, 1))):
-            name = f"values/two-digit-year-date-{label}"
-            event = insert(one_column(self.database, name, mysql.temporal("date")), {"id": 1, "c": date})
-            yield named(name, event, tags={"two-digit-year"})
-        name = "values/two-digit-year-datetime"
+            yield self.value(f"values/two-digit-year-date-{label}", mysql.temporal("date"), date, tags={"two-digit-year"})
         wall = mysql.wall("0099-12-31 23:59:59.123456")
-        event = insert(one_column(self.database, name, mysql.temporal("datetime", 6)), {"id": 1, "c": wall})
-        yield named(name, event, tags={"two-digit-year"})
-        name = "values/boolean-declared"
-        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
-        flags: tuple[tuple[Row | None, Row | None], ...] = tuple(
-            (None, {"id": n, "c": flag}) for n, flag in enumerate((0, 1, None))
-        )
-        yield named(name, change(table, Op.INSERT, *flags), tags={"boolean-declared"})
-        name = "snapshot/boolean-declared"
-        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
-        yield named(name, change(table, Op.READ, *flags), tags={"snapshot"})
+        yield self.value("values/two-digit-year-datetime", mysql.temporal("datetime", 6), wall, tags={"two-digit-year"})
+        flags: list[Row] = [{"id": n, "c": flag} for n, flag in enumerate((0, 1, None))]
+        declared = self.of(self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
+        yield declared.case("values/boolean-declared", inserted(*flags), tags={"boolean-declared"})
+        yield declared.case("snapshot/boolean-declared", read(*flags), tags={"snapshot"})
         if self.profile.queries:
             yield from self.queries()
         yield from self.spatial()
-        name = "values/set-of-everything"
-        type = mysql.set_of("a", "b", "c")
-        yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": 7}))
+        yield self.value("values/set-of-everything", mysql.set_of("a", "b", "c"), 7)
         for label, type, value in BACK_SLASHES:
-            name = f"values/{label}"
-            yield named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}))
+            yield self.value(f"values/{label}", type, value)
         snapshots: tuple[tuple[str, SourceType, Value], ...] = (
             *BACK_SLASHES,
             ("json", mysql.json(), Json({"a": 1, "b": [1.5, None]})),
@@ -354,9 +308,8 @@ class _Cases:
             ("unsigned", mysql.integer("bigint", unsigned=True), (1 << 64) - 1),
         )
         for label, type, value in snapshots:
-            name = f"snapshot/{label}"
-            event = change(one_column(self.database, name, type), Op.READ, (None, {"id": 1, "c": value}))
-            yield named(name, event, tags={"snapshot"})
+            cases = self.of(self.id, Column("c", type))
+            yield cases.case(f"snapshot/{label}", read({"id": 1, "c": value}), tags={"snapshot"})
 
     def spatial(self) -> Iterator[Scenario]:
         """Spatial values, streamed and read by a snapshot: with a reference system and without."""
@@ -369,44 +322,28 @@ class _Cases:
             ("geometry-collection", "geometry", 0, f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}"),
         )
         for label, kind, srid, wkb in found:
-            name = f"values/spatial-{label}"
-            table = self.table(name, self.id, Column("c", mysql.spatial(kind)), self.b)
             shape: Row = {"id": 1, "c": Json({"srid": srid, "wkb": wkb}), "b": 5}
-            yield named(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}))
-        name = "snapshot/spatial-point"
-        table = self.table(name, self.id, Column("c", mysql.spatial()), self.b)
-        yield named(
-            name, change(table, Op.READ, (None, {"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5})), tags={"snapshot"}
+            yield self.typed(Column("c", mysql.spatial(kind))).case(
+                f"values/spatial-{label}", inserted(shape), inserted({**shape, "id": 2, "c": None})
+            )
+        yield self.typed(Column("c", mysql.spatial())).case(
+            "snapshot/spatial-point", read({"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5}), tags={"snapshot"}
         )
 
     def queries(self) -> Iterator[Scenario]:
         """Statements in `source.query`: of another verb than the change's, like an envelope; none of a snapshot."""
-        one: Row = {"id": 1, "a": "x", "b": 5}
 
         def logged(sql: str) -> SourceStatement:
             return SourceStatement(START, "rows-query", sql, self.database)
 
-        name = "query/envelope-in-a-comment"
         sql = """REPLACE /* {"before":null,"after":null,"op":"d"},"payload":null} */\r\n\tINTO `t` VALUES (1, 'it''s', 5)"""
-        row = insert(self.table(name), one)
-        yield named(name, logged(sql), row, tags={"query"})
-        name = "query/of-a-snapshot"
-        table = self.table(name)
-        yield named(name, change(table, Op.READ, (None, one)), insert(table, {**one, "id": 2}), tags={"query"})
+        yield self.case("query/envelope-in-a-comment", logged(sql), inserted(_ROW), tags={"query"})
+        yield self.case("query/of-a-snapshot", read(_ROW), inserted({**_ROW, "id": 2}), tags={"query"})
         if self.profile.image == "minimal":
             return
-        name = "query/another-verb"
         upsert = logged("INSERT INTO `t` VALUES (1, 'x', 6) ON DUPLICATE KEY UPDATE b = VALUES(b)")
-        replaced, table = logged("REPLACE INTO `t` VALUES (1, 'y', 7)"), self.table(name)
-        six: Row = {**one, "b": 6}
-        yield named(
-            name,
-            upsert,
-            change(table, Op.UPDATE, (one, six)),
-            replaced,
-            change(table, Op.DELETE, (six, None)),
-            tags={"query"},
-        )
+        replaced, six = logged("REPLACE INTO `t` VALUES (1, 'y', 7)"), {"b": 6}
+        yield self.case("query/another-verb", upsert, updated(_ROW, six), replaced, deleted({**_ROW, **six}), tags={"query"})
 
     def ddl(self) -> Iterator[Scenario]:
         """Each statement on the schema-change topic."""
@@ -414,9 +351,10 @@ class _Cases:
         for event in (ddl_event(action, self.database) for action in mysql.DDL_ACTIONS if action not in SILENT):
             known = Table(event.database, event.table, columns, ("id",)) if event.table else None
             yield of_statement(replace(event, before=known, after=None if event.action == "drop table" else known))
-        name = "ddl/comment-and-lines"
         text = '/* from "DMS" */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int'
-        yield named(name, SchemaChange(START, "add column", text, self.database, "t1"), tags={"ddl:add column"})
+        yield named(
+            "ddl/comment-and-lines", SchemaChange(START, "add column", text, self.database, "t1"), tags={"ddl:add column"}
+        )
 
     def postgresql(self) -> Iterator[Scenario]:
         """REPLICA IDENTITY, TOAST, logical messages."""
@@ -428,17 +366,16 @@ class _Cases:
             ("composite", '(1,"a,b")'),
         )
         for label, text in shapes:
-            name = f"values/unknown-{label}"
-            table = self.table(name, self.id, Column("c", postgresql.other(label)), self.b)
             shape: Row = {"id": 1, "c": text, "b": 5}
-            yield named(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}), tags={"unknown-type"})
+            yield self.typed(Column("c", postgresql.other(label))).case(
+                f"values/unknown-{label}", inserted(shape), inserted({**shape, "id": 2, "c": None}), tags={"unknown-type"}
+            )
         if self.profile.modes.money_digits != 2:
-            name = "values/money-digits"
-            table = self.table(name, self.id, Column("c", postgresql.money()), key=("id",))
-            amounts: list[tuple[Row | None, Row | None]] = [
-                (None, {"id": n, "c": Decimal(text)}) for n, text in enumerate(("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00"))
-            ]
-            yield named(name, change(table, Op.INSERT, *amounts), tags={"money-digits"})
+            texts = ("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00")
+            amounts: list[Row] = [{"id": n, "c": Decimal(text)} for n, text in enumerate(texts)]
+            yield self.of(self.id, Column("c", postgresql.money())).case(
+                "values/money-digits", inserted(*amounts), tags={"money-digits"}
+            )
         if self.profile.version >= (1, 8):
             for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
                 event = SourceStatement(START, "logical-message", content, self.database, f"p{len(content)}")
@@ -451,20 +388,14 @@ class _Cases:
         row: dict[str, Value] = {"id": 1}
         for name in kinds:
             row[f"c_{slug(name)}"] = next(reversed(list(postgresql.boundary_values(name).values())))
-        name = "identity/delete-not-null"
-        table = self.table(name, self.id, *columns)
-        yield named(name, change(table, Op.DELETE, (row, None)), tags={"identity"})
-        name = "identity/delete"
-        old: Row = {"id": 1, "a": "x", "b": 5}
-        yield named(name, change(self.table(name), Op.DELETE, (old, None)), tags={"identity"})
-        name = "identity/update"
-        yield named(name, change(self.table(name), Op.UPDATE, (old, {**old, "a": None})), tags={"identity"})
-        name = "identity/update-nothing"
-        yield named(name, change(self.table(name), Op.UPDATE, (old, old)), tags={"identity"})
-        name = "identity/update-key"
-        yield named(name, change(self.table(name), Op.UPDATE, (old, {**old, "id": 2})), tags={"identity", "key-update"})
+        yield self.of(self.id, *columns).case("identity/delete-not-null", deleted(row), tags={"identity"})
+        old = _ROW
+        yield self.case("identity/delete", deleted(old), tags={"identity"})
+        yield self.case("identity/update", updated(old, {"a": None}), tags={"identity"})
+        yield self.case("identity/update-nothing", updated(old, old), tags={"identity"})
+        yield self.case("identity/update-key", updated(old, {"id": 2}), tags={"identity", "key-update"})
         name = "identity/mixed"
-        whole, indexed = self.table(f"{name}-full"), self.table(f"{name}-index", unique=("b",))
+        whole, indexed = self.table(f"{name}-full"), self.of(unique=(("b",),)).table(f"{name}-index")
         given = tuple(
             SourceStatement(START, "replica-identity", identity, self.database, t.name)
             for t, identity in ((whole, "full"), (indexed, "index"))
@@ -474,10 +405,10 @@ class _Cases:
         deletes = (change(t, Op.DELETE, ({**old, "a": "y"}, None)) for t in tables)
         begin, end = TransactionMark(START, "BEGIN", "t1"), TransactionMark(START, "COMMIT", "t1", 6)
         yield named(name, *given, begin, *updates, *deletes, end, tags={"identity", "mixed-identity"})
-        name = "identity/keyless-update"
         bare: Row = {"a": "x", "b": 5}
-        table = self.table(name, self.a, self.b, key=())
-        yield named(name, change(table, Op.UPDATE, (bare, {"a": "y", "b": 5})), tags={"identity"})
+        yield self.of(self.a, self.b, key=()).case(
+            "identity/keyless-update", updated(bare, {"a": "y", "b": 5}), tags={"identity"}
+        )
 
     def toast(self) -> Iterator[Scenario]:
         """Values that are stored out of line, changed and unchanged."""
@@ -496,21 +427,14 @@ class _Cases:
             ("bytea-array", Json([_BYTES])),
         )
         for label, value in kept:
-            type = types[label]
-            name = f"toast/{label}"
-            table = self.table(name, self.id, Column("c", type), self.b)
             old: Row = {"id": 1, "c": value, "b": 5}
-            yield named(name, change(table, Op.UPDATE, (old, {**old, "b": 6})), tags={"toast"})
-            name = f"toast/{label}-to-null"
-            table = self.table(name, self.id, Column("c", type), self.b)
-            yield named(name, change(table, Op.UPDATE, (old, {**old, "c": None})), tags={"toast"})
-        name = "toast/key-update"
-        table = self.table(name, self.id, Column("c", postgresql.text("text")))
+            cases = self.typed(Column("c", types[label]))
+            yield cases.case(f"toast/{label}", updated(old, {"b": 6}), tags={"toast"})
+            yield cases.case(f"toast/{label}-to-null", updated(old, {"c": None}), tags={"toast"})
         old = {"id": 1, "c": LONG}
-        yield named(name, change(table, Op.UPDATE, (old, {**old, "id": 2})), tags={"toast", "key-update"})
-        name = "toast/insert"
-        table = self.table(name, self.id, Column("c", postgresql.text("text")))
-        yield named(name, insert(table, old))
+        cases = self.of(self.id, Column("c", postgresql.text("text")))
+        yield cases.case("toast/key-update", updated(old, {"id": 2}), tags={"toast", "key-update"})
+        yield cases.case("toast/insert", inserted(old))
 
     def rows(self) -> Iterator[Scenario]:
         """Level two: the pool's tables; of DDL only what gives a column a default."""
@@ -550,8 +474,8 @@ class _Cases:
             yield named("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)
             yield named("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
             chosen: Row = {"id": 3, "flag": None, **{slug(label): value for label, _, value in BACK_SLASHES}}
-            read = change(flags, Op.READ, (None, {**chosen, "id": 4}))
-            yield named("rows/debezium/back-slashes", insert(flags, chosen), read, level=2)
+            more = change(flags, Op.READ, (None, {**chosen, "id": 4}))
+            yield named("rows/debezium/back-slashes", insert(flags, chosen), more, level=2)
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"

@@ -5,13 +5,13 @@ Source: tencent#columns, tencent#pairing and the facts on values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from generators.families.java_text import Escapes, json_string
-from generators.families.mysql_texts import image
+from generators.families.mysql_texts import TYPE_NUMBERS, image
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, RowImages, SourceType, Table
 from generators.sources import mysql
@@ -21,30 +21,17 @@ Texts: TypeAlias = tuple[str | None, ...]
 TRIMMED: Final = "trimmed"
 """The class of a NULL that a value list ends before."""
 
-_CODES: Final[Mapping[str, tuple[int, int]]] = {
-    "tinyint": (1, 1),
-    "smallint": (2, 2),
-    "mediumint": (9, 9),
-    "int": (3, 3),
-    "bigint": (8, 8),
-    "decimal": (246, 246),
-    "float": (4, 4),
-    "double": (5, 5),
-    "bit": (16, 16),
-    "char": (254, 254),
-    "varchar": (15, 253),
-    "binary": (254, 254),
-    "varbinary": (15, 253),
-    "date": (10, 10),
-    "datetime": (18, 12),
-    "timestamp": (17, 7),
-    "time": (19, 11),
-    "year": (13, 13),
-    "enum": (254, 247),
-    "set": (254, 248),
-    "json": (245, 245),
+_PROTOCOL: Final = {name: 252 if name.endswith(("text", "blob")) else number for name, number in TYPE_NUMBERS.items()}
+_STORED: Final = _PROTOCOL | {
+    "varchar": 15,
+    "varbinary": 15,
+    "timestamp": 17,
+    "datetime": 18,
+    "time": 19,
+    "enum": 254,
+    "set": 254,
 }
-"""Type numbers as a binlog stores them, and as the protocol has them (tencent#type-numbers); BLOB and TEXT are 252 in both."""
+"""Type numbers as the protocol has them, and as a binlog stores them (tencent#type-numbers); BLOB and TEXT are 252 in both."""
 
 
 def quoted(text: str | None) -> str:
@@ -65,8 +52,7 @@ def columns_of(table: Table, binlog_codes: bool) -> str:
 
 def type_number(type: SourceType, binlog_codes: bool) -> int:
     """`dataTypeNumber` of a type, as the binlog stores it or as the protocol has it."""
-    stored, protocol = _CODES.get(type.name, (252, 252))
-    return stored if binlog_codes else protocol
+    return (_STORED if binlog_codes else _PROTOCOL).get(type.name, 252)
 
 
 def types_of(table: Table) -> dict[str, str]:

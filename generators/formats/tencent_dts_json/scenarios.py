@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
@@ -24,7 +25,7 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, one_column
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named
 from generators.sources.ddl import ddl_event, of_statement
 
 _STRING: Final = mysql.text("varchar", 64)
@@ -35,94 +36,72 @@ _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
 
 def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
     """Every format-specific case that the profile can write, with level-one tables in `database`."""
-    yield from _ddl(database)
-    yield from _control(database)
-    yield from _lists(database)
-    yield from _envelope(database)
-    yield from _values(database)
+    cases = Cases(database, _ABC)
+    yield from _ddl(cases)
+    yield from _control(cases)
+    yield from _lists(cases)
+    yield from _envelope(cases)
+    yield from _values(cases)
     yield from _rows()
 
 
-def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
-    return Table(database, neutral(name), columns or _ABC, key)
-
-
-def _ddl(database: str) -> Iterator[Scenario]:
+def _ddl(cases: Cases) -> Iterator[Scenario]:
     # MySQL has no sequences.
-    yield from (of_statement(ddl_event(action, database)) for action in mysql.DDL_ACTIONS if "sequence" not in action)
+    yield from (of_statement(ddl_event(action, cases.database)) for action in mysql.DDL_ACTIONS if "sequence" not in action)
     sql = "/* from a tool */ ALTER TABLE `t1`\r\n\tADD COLUMN `d` int"
-    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "t1"), tags={"ddl:add column"})
+    yield named("ddl/comment-and-lines", SchemaChange(START, "add column", sql, cases.database, "t1"), tags={"ddl:add column"})
 
 
-def _control(database: str) -> Iterator[Scenario]:
+def _control(cases: Cases) -> Iterator[Scenario]:
     begin, commit = (TransactionMark(Instant(START.ms, seq), mark, "85") for seq, mark in ((1, "BEGIN"), (3, "COMMIT")))
     yield named("control/begin", begin, tags={"control:begin"})
     yield named("control/commit", commit, tags={"control:commit"})
     yield named("control/empty-transaction", begin, commit, tags={"control:empty-transaction"})
-    name = "control/whole-transaction"
-    table = _table(database, name)
-    yield named(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
-    name = "control/two-transactions"
-    table = _table(database, name)
+    yield cases.case("control/whole-transaction", begin, inserted(_ONE), inserted(_TWO), commit)
     later = (TransactionMark(Instant(START.ms, seq), mark, "86") for seq, mark in ((4, "BEGIN"), (6, "COMMIT")))
     opened, closed = later
-    yield named(name, begin, insert(table, _ONE), commit, opened, insert(table, _TWO, Instant(START.ms, 5)), closed)
-    name = "control/heartbeat"
-    yield named(name, Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
-    name = "control/heartbeat-between-rows"
-    table = _table(database, name)
-    yield named(name, insert(table, _ONE), Heartbeat(START), insert(table, _TWO), tags={"control:heartbeat"})
+    yield cases.case(
+        "control/two-transactions", begin, inserted(_ONE), commit, opened, insert(OWN, _TWO, Instant(START.ms, 5)), closed
+    )
+    yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
+    yield cases.case(
+        "control/heartbeat-between-rows", inserted(_ONE), Heartbeat(START), inserted(_TWO), tags={"control:heartbeat"}
+    )
     yield named("control/checkpoint", Watermark(START), tags={"control:checkpoint"})
-    name = "control/checkpoint-between-rows"
-    table = _table(database, name)
-    yield named(name, insert(table, _ONE), Watermark(START), insert(table, _TWO), tags={"control:checkpoint"})
+    yield cases.case(
+        "control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO), tags={"control:checkpoint"}
+    )
 
 
-def _lists(database: str) -> Iterator[Scenario]:
+def _lists(cases: Cases) -> Iterator[Scenario]:
     last: Row = {"id": 3, "a": None, "b": "m"}
-    for name, op, pair in (
-        ("lists/null-last", Op.INSERT, (None, _TWO)),
-        ("lists/null-inside", Op.INSERT, (None, last)),
-        ("lists/nulls-after-key", Op.INSERT, (None, {"id": 4, "a": None, "b": None})),
-        ("lists/update-other-length", Op.UPDATE, (_TWO, {**_TWO, "b": "z"})),
-        ("lists/delete-null-last", Op.DELETE, (_TWO, None)),
-    ):
-        yield named(name, change(_table(database, name), op, pair))
-    name = "lists/key-last"
+    yield cases.case("lists/null-last", inserted(_TWO))
+    yield cases.case("lists/null-inside", inserted(last))
+    yield cases.case("lists/nulls-after-key", inserted({"id": 4, "a": None, "b": None}))
+    yield cases.case("lists/update-other-length", updated(_TWO, {"b": "z"}))
+    yield cases.case("lists/delete-null-last", deleted(_TWO))
     columns = (Column("b", _STRING), Column("a", _STRING), ID)
-    yield named(name, insert(_table(database, name, *columns), {"id": 1, "a": "x", "b": None}))
-    name = "lists/all-null"
-    table = _table(database, name, Column("a", _STRING), Column("b", _STRING), key=())
-    yield named(name, insert(table, {"a": None, "b": None}))
+    yield cases.of(*columns).case("lists/key-last", inserted({"id": 1, "a": "x", "b": None}))
+    yield cases.of(Column("a", _STRING), Column("b", _STRING), key=()).case("lists/all-null", inserted({"a": None, "b": None}))
     name = "lists/columns-swapped"
-    table = _table(database, name)
+    table = cases.table(name)
     swapped = replace(table, columns=(_ABC[0], _ABC[2], _ABC[1]))
     yield named(name, insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2)), tags={"lists:swapped"})
 
 
-def _envelope(database: str) -> Iterator[Scenario]:
-    name = "envelope/commit-time-seconds"
-    yield named(name, insert(_table(database, name), _ONE, Instant(START.ms + 987, 1)))
-    name = "envelope/file-above-six-digits"
-    yield named(name, insert(_table(database, name), _ONE, Instant(START.ms, 1_000_000_000)), tags={"position:file"})
-    name = "envelope/delivered-twice"
-    table = _table(database, name)
-    yield named(name, insert(table, _ONE), insert(table, _ONE), tags={"delivery:twice"})
-    name = "envelope/fragment-fields"
-    yield named(name, insert(_table(database, name), _ONE), tags={"fragment"})
-    name = "envelope/source-type"
-    yield named(name, insert(_table(database, name), _ONE), tags={"source-type"})
-    name = "envelope/no-key"
-    keyless = _table(database, name, key=())
-    yield named(name, insert(keyless, _ONE), change(keyless, Op.DELETE, (_ONE, None)), tags={"keys:none"})
-    name = "envelope/dotted-names"
-    yield named(name, insert(Table(database, "a.b", _ABC, ("id",)), _ONE))
+def _envelope(cases: Cases) -> Iterator[Scenario]:
+    yield cases.case("envelope/commit-time-seconds", insert(OWN, _ONE, Instant(START.ms + 987, 1)))
+    yield cases.case(
+        "envelope/file-above-six-digits", insert(OWN, _ONE, Instant(START.ms, 1_000_000_000)), tags={"position:file"}
+    )
+    yield cases.case("envelope/delivered-twice", inserted(_ONE), inserted(_ONE), tags={"delivery:twice"})
+    yield cases.case("envelope/fragment-fields", inserted(_ONE), tags={"fragment"})
+    yield cases.case("envelope/source-type", inserted(_ONE), tags={"source-type"})
+    yield cases.of(key=()).case("envelope/no-key", inserted(_ONE), deleted(_ONE), tags={"keys:none"})
+    yield named("envelope/dotted-names", insert(Table(cases.database, "a.b", _ABC, ("id",)), _ONE))
     for i in (1, 2, 3, 4):
-        name = f"envelope/place-{i}"
-        yield named(name, insert(_table(database, name), {**_ONE, "id": i}))
-    name = "envelope/place-rows"
-    many: list[tuple[Row | None, Row | None]] = [(None, {**_ONE, "id": i}) for i in range(1, 8)]
-    yield named(name, change(_table(database, name), Op.INSERT, *many))
+        yield cases.case(f"envelope/place-{i}", inserted({**_ONE, "id": i}))
+    yield cases.case("envelope/place-rows", inserted(*({**_ONE, "id": i} for i in range(1, 8))))
 
 
 _BINARY: Final = mysql.binary("varbinary", 16)
@@ -152,10 +131,9 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
 _VALUE_TAGS: Final = {"text-like-hex": {"text:hex"}}
 
 
-def _values(database: str) -> Iterator[Scenario]:
+def _values(cases: Cases) -> Iterator[Scenario]:
     for label, type, value in _OWN_VALUES:
-        name = f"values/{label}"
-        yield named(name, insert(one_column(database, name, type), {"id": 1, "c": value}), tags=_VALUE_TAGS.get(label, set()))
+        yield cases.value(f"values/{label}", type, value, tags=_VALUE_TAGS.get(label, set()))
 
 
 _EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")

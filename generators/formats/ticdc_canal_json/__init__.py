@@ -18,24 +18,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import Refused
-from generators.families.ticdc import text
+from generators.families.ticdc import sink, text
 from generators.families.ticdc.ddl import told
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
-from generators.families.ticdc.sink import (
-    RECORD_OVERHEAD,
-    Sent,
-    claim_check_location,
-    columns_of_rows,
-    committed,
-    moved,
-    pack,
-    partition_of,
-    sent,
-    source_of,
-    split_rows,
-    statement,
-)
+from generators.families.ticdc.sink import partition_of
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
@@ -84,11 +71,11 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
     chance = random.Random(history.seed)
     places: dict[tuple[str, str], Place] = {}
 
-    def messages(event: Event, ms: int) -> Iterator[Sent]:
+    def messages(event: Event, ms: int) -> Iterator[sink.Sent]:
         stamp = _Stamp(event.at, ms if profile.ts_filled else 0)
         match event:
             case RowChange():
-                source, zone = source_of(event.table, profile.options), profile.deployment.time_zone
+                source, zone = sink.source_of(event.table, profile.options), profile.deployment.time_zone
                 for op, before, after in _split(event, profile, places.get((event.table.database, event.table.name), nowhere)):
                     row = after or before or {}
                     place = partition_of(profile.dispatcher, source, row, stamp.at.tso, layout.partitions, zone, new=profile.new)
@@ -102,14 +89,14 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
             case Watermark() if profile.extension:
                 yield range(layout.partitions), None, *_watermark_message(profile, stamp)
 
-    return sent(history, layout, chance, messages)
+    return sink.sent(history, layout, chance, messages)
 
 
 def _split(event: RowChange, profile: TicdcProfile, place: Place) -> list[tuple[Op, Row | None, Row | None]]:
     def moves(before: Row, after: Row) -> bool:
-        return moved(event.table, before, after) or place(before) != place(after)
+        return sink.moved(event.table, before, after) or place(before) != place(after)
 
-    return split_rows(event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves)
+    return sink.split_rows(event, split_keys=profile.split_keys, new=profile.new, raw=profile.raw_change, by_tidb=moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +106,7 @@ class _Stamp:
 
 
 def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
-    return pack(profile.deployment.compression, body.encode() + terminator)
+    return sink.pack(profile.deployment.compression, body.encode() + terminator)
 
 
 def _object(members: Mapping[str, str]) -> str:
@@ -142,10 +129,10 @@ def _row_message(
     if profile.mysql_type_order == "random":
         chance.shuffle(types)
     value = _pack(profile, images.body(types, stamp, rowkey), profile.terminator)
-    if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
+    if profile.reduce and len(value) + sink.RECORD_OVERHEAD > profile.max_message_bytes:
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
-            flag = f',"claimCheckLocation":{text.escape(claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
+            flag = f',"claimCheckLocation":{text.escape(sink.claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
         value = _pack(
             profile, images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey), profile.terminator
@@ -179,7 +166,7 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
-        columns = columns_of_rows(table, profile.options)
+        columns = sink.columns_of_rows(table, profile.options)
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
@@ -249,7 +236,7 @@ class _Images:
             full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
         lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
         keys = frozenset(self.table.primary_key)
-        change = committed(
+        change = sink.committed(
             Kind.ROW,
             stamp.at,
             self.table.database,
@@ -314,7 +301,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = statement(event, profile, profile.placement_rules, profile.ttl_off)
+    sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
     body = _envelope(
         profile,
         stamp,
@@ -325,13 +312,13 @@ def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> t
         sql=sql,
         extension=f'"commitTs":{stamp.at.tso}',
     )
-    change = committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
+    change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
     return _pack(profile, body), change if profile.extension else replace(change, position=None)
 
 
 def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Change]:
     body = _envelope(profile, stamp, type_="TIDB_WATERMARK", extension=f'"watermarkTs":{stamp.at.tso}')
-    return _pack(profile, body), committed(Kind.WATERMARK, stamp.at, "", "")
+    return _pack(profile, body), sink.committed(Kind.WATERMARK, stamp.at, "", "")
 
 
 __all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "write"]

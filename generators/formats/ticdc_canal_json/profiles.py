@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, dispatched, reduction
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
-
-REDUCED_LIMIT: Final = 9_000
-COMPRESSED_LIMIT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +160,9 @@ def profile(release: str, *options: str) -> TicdcProfile:
     """
     made = CHOICES.made({name: base for name, (base, _) in RELEASES.items()}, release, *options)
     compatible = "content-compatible" in options
-    reduce = reduction(options)
-    deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
-    limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
-    return replace(
-        made,
-        deployment=deployment,
-        params_in_mysql_type=compatible,
-        old_updated_only=compatible or "only-updated" in options,
-        reduce=reduce,
-        max_message_bytes=limit if reduce else made.max_message_bytes,
-        dispatcher=dispatched(options),
-    )
+    facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
+    updated_only = compatible or "only-updated" in options
+    return replace(made, params_in_mysql_type=compatible, old_updated_only=updated_only, **facts)
 
 
 PROFILES: Final[tuple[TicdcProfile, ...]] = (

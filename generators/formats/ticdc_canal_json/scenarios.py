@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from generators.families.cases import OWN, Cases, deleted, inserted, updated
+from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc.instants import at, noise
-from generators.families.ticdc.scenarios import (
-    ambiguous_hours,
-    declared,
-    doubles,
-    key_updates,
-    minus_zero,
-    reduced,
-    reduced_rows,
-    selected,
-    statements,
-)
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
 from generators.model import (
     Column,
@@ -25,13 +16,12 @@ from generators.model import (
     Row,
     Scenario,
     SourceType,
-    Table,
     Value,
     Watermark,
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, neutral, scenario
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, named, scenario
 
 DOCUMENT_WATERMARK: Final = 429918007904436226
 """The watermark's TSO in the documentation's sample."""
@@ -39,19 +29,20 @@ DOCUMENT_WATERMARK: Final = 429918007904436226
 
 def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
-    yield from statements(database, profile)
+    yield from shared.statements(database, profile)
     if profile.extension:
         yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
         yield named("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
     yield from _old(database)
-    yield from key_updates(database)
-    yield from selected(database, profile)
+    yield from shared.key_updates(database)
+    yield from shared.selected(database, profile)
     yield from _types(profile, database)
     if profile.reduce:
         yield from _reduced(profile, database)
 
 
 def _old(database: str) -> Iterator[Scenario]:
+    cases = Cases(database, (ID,))
     string = mysql.text("varchar", 64)
     columns = (ID, Column("a", string), Column("b", string))
     x: Row = {"id": 1, "a": "x", "b": None}
@@ -65,12 +56,10 @@ def _old(database: str) -> Iterator[Scenario]:
         ("update-to-null", Op.UPDATE, {**x, "b": "z"}, x),
         ("update-literal-null-to-null", Op.UPDATE, {**x, "b": "null"}, x),
     ):
-        name = f"old/{label}"
-        yield scenario(name, change(Table(database, neutral(name), columns, ("id",)), op, (before, after)), tags=tags)
-    name = "old/name-case"
+        yield cases.of(*columns).case(f"old/{label}", change(OWN, op, (before, after)), tags=tags)
     cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
     row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
-    yield scenario(name, change(Table(database, neutral(name), cased, ("id",)), Op.UPDATE, (row, {**row, "C2": None})))
+    yield cases.of(*cased).case("old/name-case", updated(row, {"C2": None}))
     bare: Row = {"a": 1, "b": "x", "c": None}
     yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
     yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
@@ -78,35 +67,34 @@ def _old(database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    name = "unsigned/update-across-half"
+    cases = Cases(database, (ID,))
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
-    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, type in kinds.items())), ("id",))
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
-    up, down = change(table, Op.UPDATE, (half, over)), change(table, Op.UPDATE, (over, half))
-    yield scenario(name, up, down, change(table, Op.DELETE, (over, None)))
-    name = "unsigned/parameters"
+    up, down = updated(half, over), updated(over, half)
+    yield cases.of(ID, *(Column(n, type) for n, type in kinds.items())).case(
+        "unsigned/update-across-half", up, down, deleted(over)
+    )
     typed: dict[str, tuple[SourceType, Value]] = {
         "float unsigned": (mysql.real("float", unsigned=True), 1.5),
         "decimal unsigned": (mysql.decimal(5, 2, unsigned=True), mysql.boundary_values("unsigned-decimal-5-2")["max"]),
         "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
         "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
     }
-    table = Table(database, neutral(name), (ID, *(Column(n, type) for n, (type, _) in typed.items())), ("id",))
-    yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in typed.items()}}))
-    yield declared("types/declared", database, profile.release)
+    yield cases.of(ID, *(Column(n, type) for n, (type, _) in typed.items())).case(
+        "unsigned/parameters", inserted({"id": 1, **{n: value for n, (_, value) in typed.items()}})
+    )
+    yield shared.declared("types/declared", database, profile.release)
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
     yield scenario("unsigned/rows/update-across-half", change(everything, Op.UPDATE, pair), level=2)
     zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
     yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
-    yield from ambiguous_hours(profile.deployment.time_zone)
-    yield minus_zero(database)
-    yield doubles(database)
-    name = "float/noise"
-    table = Table(database, neutral(name), (ID, Column("c", mysql.real("float"))), ("id",))
-    yield scenario(name, insert(table, {"id": 1, "c": mysql.to_float32(123.99)}))
+    yield from shared.ambiguous_hours(profile.deployment.time_zone)
+    yield shared.minus_zero(database)
+    yield shared.doubles(database)
+    yield cases.of(ID, Column("c", mysql.real("float"))).case("float/noise", inserted({"id": 1, "c": mysql.to_float32(123.99)}))
 
 
 def _all(_type: SourceType) -> bool:
@@ -114,15 +102,15 @@ def _all(_type: SourceType) -> bool:
 
 
 def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    cases = Cases(database, (ID,))
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)
-    yield from reduced(profile.max_message_bytes, database)
+    yield from shared.reduced(profile.max_message_bytes, database)
     if profile.new:
         # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
-        name = "reduced/keyless"
-        yield scenario(name, insert(Table(database, neutral(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
-    yield from reduced_rows(profile.max_message_bytes)
+        yield cases.of(*columns[1:], key=()).case("reduced/keyless", inserted({"a": "x", "big": big}), tags=tags)
+    yield from shared.reduced_rows(profile.max_message_bytes)
     names = [c.name for c in COMPOSITE.columns]
     small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}
     yield scenario("reduced/rows/small", insert(COMPOSITE, small), level=2, tags=tags)

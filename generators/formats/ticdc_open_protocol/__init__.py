@@ -58,7 +58,6 @@ BATCH: Final = 16
 """`max-batch-size`."""
 _FRAME: Final = 24
 """Bytes of framing that TiCDC adds to an event before it compares with `max-message-bytes`."""
-_REDUCED_LIMIT: Final = 9_000
 _OLD: Final = "v7.1.6"
 _NEW: Final = "new-8.5.6"
 _LATER: Final = ("v8.5.7", _NEW, sink.NEWEST)
@@ -117,7 +116,7 @@ def profile(release: str, *options: str) -> OpenProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
     made, reduce = CHOICES.made(RELEASES, release, *options), sink.reduction(options)
     zone, batch = "Asia/Shanghai" if made.before else "Asia/Kolkata", 1 if "one-row" in options else BATCH
-    limit = _REDUCED_LIMIT if reduce else made.max_message_bytes
+    limit = sink.REDUCED_LIMIT if reduce else made.max_message_bytes
     return replace(made, deployment=Deployment(zone), batch=batch, reduce=reduce, max_message_bytes=limit)
 
 

@@ -6,44 +6,17 @@ Facts: ticdc-open#framing, #columns, #flags, #binaries, #texts, #numbers.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
+from generators.families.mysql_texts import TYPE_NUMBERS
 from generators.families.ticdc import text
 from generators.model import Cell, Column, Logical, SourceType, State, Table, Value
 
 _VERSION: Final = (1).to_bytes(8, "big")
 BASE64: Final = frozenset(f"{size}{kind}" for size in ("tiny", "", "medium", "long") for kind in ("text", "blob"))
 """Types whose values are base64, the texts among them too."""
-_CODES: Final[Mapping[str, int]] = {
-    "tinyint": 1,
-    "smallint": 2,
-    "int": 3,
-    "float": 4,
-    "double": 5,
-    "timestamp": 7,
-    "bigint": 8,
-    "mediumint": 9,
-    "date": 10,
-    "time": 11,
-    "datetime": 12,
-    "year": 13,
-    "varchar": 15,
-    "varbinary": 15,
-    "bit": 16,
-    "vector": 225,
-    "json": 245,
-    "decimal": 246,
-    "enum": 247,
-    "set": 248,
-    "char": 254,
-    "binary": 254,
-    **{
-        f"{size}{kind}": code
-        for size, code in (("tiny", 249), ("medium", 250), ("long", 251), ("", 252))
-        for kind in ("text", "blob")
-    },
-}
+_CODES: Final = TYPE_NUMBERS | {"varchar": 15, "varbinary": 15, "vector": 225}
 _ESCAPED: Final = dict(zip('\a\b\f\n\r\t\v\\"', (f"\\{letter}" for letter in 'abfnrtv\\"'), strict=True))
 
 

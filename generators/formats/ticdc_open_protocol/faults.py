@@ -13,7 +13,7 @@ from typing import Final
 
 from generators.formats.ticdc_open_protocol.cells import framed, unframed
 from generators.garbage import faults as json_faults
-from generators.garbage.faults import MUST, UNSPECIFIED, CellFault, Fault
+from generators.garbage.faults import UNSPECIFIED, CellFault, Fault
 from generators.garbage.wellformed import NULL, READABLE, Left, State, json_left
 from generators.model import Value
 from generators.sources import mysql
@@ -51,35 +51,27 @@ _OF_JSON: Final = tuple(
 )
 FAULTS: Final[tuple[Fault, ...]] = (
     *_OF_JSON,
-    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", lambda value: value[: len(value) // 2]),
-    Fault("length-cut", "truncated", MUST, "The value is a part of a length.", lambda value: value[:5]),
-    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b""),
+    Fault("truncated", "truncated", "The value is cut in the middle.", lambda value: value[: len(value) // 2]),
+    Fault("length-cut", "truncated", "The value is a part of a length.", lambda value: value[:5]),
+    Fault("empty", "empty", "The value has no bytes.", lambda _value: b""),
     replace(json_faults.NULL),
     Fault(
         "event-missing",
         "truncated",
-        MUST,
         "The last event of the key has no value.",
         lambda value: framed((unframed(value) or [])[:-1]),
     ),
-    Fault(
-        "event-more",
-        "trailing-content",
-        MUST,
-        "The value has an event more than the key.",
-        lambda value: value + framed((b"{}",)),
-    ),
-    Fault("trailing-bytes", "trailing-content", MUST, "Bytes follow the last event.", lambda value: value + b"\0\0\0"),
-    Fault("length-short", "length", MUST, "The first length is one byte short.", _length(-1)),
-    Fault("length-long", "length", MUST, "The first length is one byte too long.", _length(1)),
-    Fault("length-huge", "length", MUST, "The first length is beyond 2^62.", _length(1 << 62)),
-    Fault("length-negative", "length", MUST, "The first length is negative.", _length(-(1 << 62))),
-    Fault("unframed", "foreign-framing", MUST, "The JSON stands without its length.", lambda value: value[8:]),
-    Fault("no-message", "no-message", MUST, "The row's object has no member.", _within(lambda _one: b"{}")),
+    Fault("event-more", "trailing-content", "The value has an event more than the key.", lambda value: value + framed((b"{}",))),
+    Fault("trailing-bytes", "trailing-content", "Bytes follow the last event.", lambda value: value + b"\0\0\0"),
+    Fault("length-short", "length", "The first length is one byte short.", _length(-1)),
+    Fault("length-long", "length", "The first length is one byte too long.", _length(1)),
+    Fault("length-huge", "length", "The first length is beyond 2^62.", _length(1 << 62)),
+    Fault("length-negative", "length", "The first length is negative.", _length(-(1 << 62))),
+    Fault("unframed", "foreign-framing", "The JSON stands without its length.", lambda value: value[8:]),
+    Fault("no-message", "no-message", "The row's object has no member.", _within(lambda _one: b"{}")),
     Fault(
         "no-such-row",
         "no-such-message",
-        MUST,
         "The row stands in a member that is neither u nor d.",
         _within(lambda one: one.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)),
     ),

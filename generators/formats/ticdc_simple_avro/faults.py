@@ -16,7 +16,7 @@ from generators.families.ticdc.text import timestamp_text
 from generators.families.ticdc_simple.plan import host_zone
 from generators.formats.ticdc_simple_avro import schema as avro
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
-from generators.garbage.faults import MUST, SAMPLES, UNSPECIFIED, CellFault, Fault, Way, matrix
+from generators.garbage.faults import SAMPLES, UNSPECIFIED, CellFault, Fault, Way, matrix
 from generators.model import Logical, SourceType, Value
 from generators.sources import boundaries, mysql
 
@@ -34,7 +34,7 @@ _TYPES: Final = [one for one in avro.SCHEMA if one["name"] in ("Checksum", "Time
 
 def _fields(count: int) -> Encoder:
     """The first fields of a DML, as a union with the records that they name."""
-    listed = [{"name": one[0], "type": one[1]} for one in avro.DML_HEAD[:count]]
+    listed = [{"name": one["name"], "type": one["type"]} for one in avro.DML_HEAD[:count]]
     return Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": listed}])
 
 
@@ -194,43 +194,41 @@ _OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _M
 def _other_record(index: int) -> Fault:
     named = f"the record {avro.SCHEMA[index]['name']}" if 0 <= index < _MESSAGE else "no record of the schema"
     name = f"union-index-{'minus-one' if index < 0 else index}"
-    return Fault(name, "wrong-branch", MUST, f"The first byte is union index {index}, {named}.", _replaced(0, LONG(index)))
+    return Fault(name, "wrong-branch", f"The first byte is union index {index}, {named}.", _replaced(0, LONG(index)))
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
     *map(_other_record, _OTHERS),
-    Fault("message-type-unknown", "wrong-branch", MUST, "The message type is symbol 4 of four.", _replaced(1, LONG(4))),
-    Fault("payload-unknown", "wrong-branch", MUST, "The payload is branch 4 of four.", _replaced(2, LONG(4))),
-    Fault("row-type-unknown", "wrong-branch", MUST, "The row's type is symbol 3 of three.", _row_type),
-    Fault("value-branch-unknown", "wrong-branch", MUST, "A column's value is branch 8 of eight.", _branch(8)),
-    Fault("value-branch-negative", "wrong-branch", MUST, "A column's value is branch -1.", _branch(-1)),
-    Fault("image-branch-unknown", "wrong-branch", MUST, "The row's image is branch 2 of two.", _image_branch),
-    Fault("type-of-another-payload", "contradiction", MUST, "The type says WATERMARK of a DML payload.", _replaced(1, LONG(0))),
+    Fault("message-type-unknown", "wrong-branch", "The message type is symbol 4 of four.", _replaced(1, LONG(4))),
+    Fault("payload-unknown", "wrong-branch", "The payload is branch 4 of four.", _replaced(2, LONG(4))),
+    Fault("row-type-unknown", "wrong-branch", "The row's type is symbol 3 of three.", _row_type),
+    Fault("value-branch-unknown", "wrong-branch", "A column's value is branch 8 of eight.", _branch(8)),
+    Fault("value-branch-negative", "wrong-branch", "A column's value is branch -1.", _branch(-1)),
+    Fault("image-branch-unknown", "wrong-branch", "The row's image is branch 2 of two.", _image_branch),
+    Fault("type-of-another-payload", "contradiction", "The type says WATERMARK of a DML payload.", _replaced(1, LONG(0))),
     Fault(
         "payload-of-another-type",
         "contradiction",
-        MUST,
         "The type says DML of a Watermark payload.",
         _constant(_WATERMARK[:1] + LONG(3) + _WATERMARK[2:]),
     ),
-    Fault("string-length-huge", "huge-length", MUST, "A string is to have 1.9e9 bytes.", _length(_HUGE)),
-    Fault("string-length-negative", "huge-length", MUST, "A string is to have -5 bytes.", _length(-5)),
-    Fault("map-count-huge", "huge-length", MUST, "The row is to have 2^40 columns.", _map_count(1 << 40)),
-    Fault("outdated-schema", "foreign-schema", MUST, "A row of TiCDC's outdated example schema.", _constant(OUTDATED)),
+    Fault("string-length-huge", "huge-length", "A string is to have 1.9e9 bytes.", _length(_HUGE)),
+    Fault("string-length-negative", "huge-length", "A string is to have -5 bytes.", _length(-5)),
+    Fault("map-count-huge", "huge-length", "The row is to have 2^40 columns.", _map_count(1 << 40)),
+    Fault("outdated-schema", "foreign-schema", "A row of TiCDC's outdated example schema.", _constant(OUTDATED)),
     Fault(
         "message-alone",
         "foreign-schema",
-        MUST,
         "The Message without its union index, as a schema of Message alone has it.",
         lambda value: value[1:],
     ),
-    Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string value ends in the byte FF.", _invalid),
+    Fault("invalid-utf-8", "invalid-utf-8", "A string value ends in the byte FF.", _invalid, UNSPECIFIED),
     Fault(
         "overlong-number",
         "overlong-number",
-        UNSPECIFIED,
         "The version 1 takes two bytes, the second a zero.",
         _replaced(_FRAME, b"\x82\x00"),
+        UNSPECIFIED,
     ),
 )
 """Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each other; TiCDC

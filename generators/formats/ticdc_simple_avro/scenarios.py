@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.ticdc_simple.scenarios import BASE64
 from generators.families.ticdc_simple.scenarios import scenarios as both
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
-from generators.model import Bootstrap, Column, Op, Row, Scenario, SchemaChange, Table, Watermark
+from generators.model import Bootstrap, Column, Row, Scenario, SchemaChange, Table, Watermark
 from generators.sources import mysql
-from generators.sources.boundaries import ID, START, change, insert, named, neutral, scenario
+from generators.sources.boundaries import ID, START, insert, named, neutral
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
@@ -35,7 +36,7 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _rows(database: str) -> Iterator[Scenario]:
-    name = "map/every-branch"
+    cases = Cases(database, (ID,))
     columns = (
         ID,
         Column("i", mysql.integer("int")),
@@ -46,7 +47,6 @@ def _rows(database: str) -> Iterator[Scenario]:
         Column("b", mysql.binary("varbinary", 64)),
         Column("t", mysql.temporal("timestamp", 6)),
     )
-    table = Table(database, neutral(name), columns, ("id",))
     row: Row = {
         "id": 1,
         "i": -1,
@@ -58,17 +58,15 @@ def _rows(database: str) -> Iterator[Scenario]:
         "t": mysql.wall("2024-01-01 00:00:00.000001"),
     }
     bare: Row = {**dict.fromkeys(row), "id": 1}
-    yield scenario(name, change(table, Op.UPDATE, (row, bare)), change(table, Op.UPDATE, (bare, row)))
-    name = "map/order"
+    yield cases.of(*columns).case("map/every-branch", updated(row, bare), updated(bare, row))
     numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
-    table = Table(database, neutral(name), (ID, *numbers), ("id",))
     one, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
-    pairs = (insert(table, one), change(table, Op.UPDATE, (one, other)), change(table, Op.DELETE, (other, None)))
-    yield scenario(name, *pairs, tags=frozenset({"boundary", "map:order"}))
-    name = "float/widened"
+    pairs = (inserted(one), updated(one, other), deleted(other))
+    yield cases.of(ID, *numbers).case("map/order", *pairs, tags=("map:order",))
     reals = {"tenth": 0.1, "third": 1 / 3, "max": 3.4028234663852886e38, "least": 1.401298464324817e-45, "sixteen": 16777217.0}
-    table = Table(database, neutral(name), (ID, *(Column(n, mysql.real("float")) for n in reals)), ("id",))
-    yield scenario(name, insert(table, {"id": 1, **{n: mysql.to_float32(v) for n, v in reals.items()}}))
+    yield cases.of(ID, *(Column(n, mysql.real("float")) for n in reals)).case(
+        "float/widened", inserted({"id": 1, **{n: mysql.to_float32(v) for n, v in reals.items()}})
+    )
 
 
 def _framing(database: str) -> Scenario:

@@ -9,28 +9,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from generators.families.avro import Encoder, Schema
-from generators.families.ticdc_simple.records import (
-    BootstrapRecord,
-    Checksum,
-    ColumnSchema,
-    DataType,
-    DdlRecord,
-    TableSchema,
-    WatermarkRecord,
-)
+from generators.families.ticdc_simple import records
 
 NAMESPACE: Final = "com.pingcap.simple.avro"
 VERSION: Final = 1
 
-Field = tuple[str, Schema] | tuple[str, Schema, None]
-"""A field's name and schema; a third member is its default, null."""
+Fields = tuple[Mapping[str, Any], ...]
 
 
-def _record(name: str, docs: str, *fields: Field) -> Mapping[str, Any]:
-    listed = [
-        {"name": one[0], "type": one[1], "default": None} if len(one) == 3 else {"name": one[0], "type": one[1]} for one in fields
-    ]
-    return {"namespace": NAMESPACE, "name": name, "type": "record", "docs": docs, "fields": listed}
+def _fields(declared: str, **types: Schema) -> Fields:
+    """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type with a capital is a record.
+    `types` are those of the fields that stand without one, `?` behind the names of those that may be null."""
+    found = []
+    for word in declared.split():
+        optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
+        type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
+        found.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
+    return tuple(found)
+
+
+def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
+    return {"namespace": NAMESPACE, "name": name, "type": "record", "docs": docs, "fields": list(fields)}
 
 
 def _named(name: str) -> str:
@@ -43,10 +42,6 @@ def _array(items: Schema) -> Mapping[str, Any]:
 
 def _enum(name: str, *symbols: str) -> Mapping[str, Any]:
     return {"type": "enum", "name": name, "symbols": list(symbols)}
-
-
-def _optional(name: str, kind: Schema) -> Field:
-    return (name, ["null", kind], None)
 
 
 VALUE: Final[Sequence[str]] = (
@@ -62,22 +57,10 @@ VALUE: Final[Sequence[str]] = (
 """The branches of a column's value."""
 
 
-def _images() -> tuple[Field, ...]:
-    return tuple(_optional(name, {"type": "map", "values": list(VALUE), "default": None}) for name in ("data", "old"))
-
-
-DML_HEAD: Final[tuple[Field, ...]] = (
-    ("version", "int"),
-    ("database", "string"),
-    ("table", "string"),
-    ("tableID", "long"),
-    ("type", _enum("DMLType", "INSERT", "UPDATE", "DELETE")),
-    ("commitTs", "long"),
-    ("buildTs", "long"),
-    ("schemaVersion", "long"),
-    _optional("claimCheckLocation", "string"),
-    _optional("handleKeyOnly", "boolean"),
-    _optional("checksum", _named("Checksum")),
+DML_HEAD: Final = _fields(
+    "version:int database:string table:string tableID:long type commitTs:long buildTs:long schemaVersion:long "
+    "claimCheckLocation:string? handleKeyOnly:boolean? checksum:Checksum?",
+    type=_enum("DMLType", "INSERT", "UPDATE", "DELETE"),
 )
 """The fields of a DML before its images."""
 
@@ -87,88 +70,33 @@ PAYLOADS: Final = ("Watermark", "Bootstrap", "DDL", "DML")
 
 def schema(default: str = "string") -> list[Mapping[str, Any]]:
     """The published schema, a union of twelve records; `default` is the type of a column's default."""
+    data_type = (
+        "mysqlType:string charset:string collate:string length:long decimal:int? elements? unsigned:boolean? zerofill:boolean?"
+    )
+    index = _fields("name:string unique:boolean primary:boolean nullable:boolean columns", columns=_array("string"))
+    lists = {"columns": _array(_named("ColumnSchema")), "indexes": _array(_named("IndexSchema"))}
+    table = _fields("database:string table:string tableID:long version:long columns indexes", **lists)
+    statements = _enum("DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
+    ddl = "version:int type sql:string commitTs:long buildTs:long tableSchema:TableSchema? preTableSchema:TableSchema?"
+    image = {"type": "map", "values": list(VALUE), "default": None}
+    kinds: dict[str, Schema] = {"type": _enum("MessageType", *MESSAGE_TYPES), "payload": [_named(name) for name in PAYLOADS]}
+    column = _fields("name:string dataType:DataType nullable:boolean default", default=["null", default])
+    checksum = _fields("version:int corrupted:boolean current:long previous:long")
+    watermark = _fields("version:int commitTs:long buildTs:long")
+    bootstrap = _fields("version:int buildTs:long tableSchema:TableSchema")
     return [
-        _record(
-            "DataType",
-            "each column's mysql type information",
-            ("mysqlType", "string"),
-            ("charset", "string"),
-            ("collate", "string"),
-            ("length", "long"),
-            _optional("decimal", "int"),
-            _optional("elements", _array("string")),
-            _optional("unsigned", "boolean"),
-            _optional("zerofill", "boolean"),
-        ),
-        _record(
-            "ColumnSchema",
-            "each column's schema information",
-            ("name", "string"),
-            ("dataType", _named("DataType")),
-            ("nullable", "boolean"),
-            ("default", ["null", default]),
-        ),
-        _record(
-            "IndexSchema",
-            "each index's schema information",
-            ("name", "string"),
-            ("unique", "boolean"),
-            ("primary", "boolean"),
-            ("nullable", "boolean"),
-            ("columns", _array("string")),
-        ),
-        _record(
-            "TableSchema",
-            "table schema information",
-            ("database", "string"),
-            ("table", "string"),
-            ("tableID", "long"),
-            ("version", "long"),
-            ("columns", _array(_named("ColumnSchema"))),
-            ("indexes", _array(_named("IndexSchema"))),
-        ),
-        _record(
-            "Checksum",
-            "event's e2e checksum information",
-            ("version", "int"),
-            ("corrupted", "boolean"),
-            ("current", "long"),
-            ("previous", "long"),
-        ),
-        _record(
-            "Watermark",
-            "the message format of the watermark event",
-            ("version", "int"),
-            ("commitTs", "long"),
-            ("buildTs", "long"),
-        ),
-        _record(
-            "Bootstrap",
-            "the message format of the bootstrap event",
-            ("version", "int"),
-            ("buildTs", "long"),
-            ("tableSchema", _named("TableSchema")),
-        ),
-        _record(
-            "DDL",
-            "the message format of the DDL event",
-            ("version", "int"),
-            ("type", _enum("DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")),
-            ("sql", "string"),
-            ("commitTs", "long"),
-            ("buildTs", "long"),
-            _optional("tableSchema", _named("TableSchema")),
-            _optional("preTableSchema", _named("TableSchema")),
-        ),
-        _record("Timestamp", "the timestamp value format", ("location", "string"), ("value", "string")),
-        _record("UnsignedBigint", "unsigned bigint value format", ("value", "long")),
-        _record("DML", "the message format of the DML event", *DML_HEAD, *_images()),
-        _record(
-            "Message",
-            "the wrapper for all kind of messages",
-            ("type", _enum("MessageType", *MESSAGE_TYPES)),
-            ("payload", [_named(name) for name in PAYLOADS]),
-        ),
+        _record("DataType", "each column's mysql type information", _fields(data_type, elements=_array("string"))),
+        _record("ColumnSchema", "each column's schema information", column),
+        _record("IndexSchema", "each index's schema information", index),
+        _record("TableSchema", "table schema information", table),
+        _record("Checksum", "event's e2e checksum information", checksum),
+        _record("Watermark", "the message format of the watermark event", watermark),
+        _record("Bootstrap", "the message format of the bootstrap event", bootstrap),
+        _record("DDL", "the message format of the DDL event", _fields(ddl, type=statements)),
+        _record("Timestamp", "the timestamp value format", _fields("location:string value:string")),
+        _record("UnsignedBigint", "unsigned bigint value format", _fields("value:long")),
+        _record("DML", "the message format of the DML event", DML_HEAD + _fields("data? old?", data=image, old=image)),
+        _record("Message", "the wrapper for all kind of messages", _fields("type payload", **kinds)),
     ]
 
 
@@ -191,20 +119,20 @@ def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
     return _named("Message"), {"type": kind, "payload": (_named(name), payload)}
 
 
-def control(record: DdlRecord | BootstrapRecord | WatermarkRecord, *, timestamp_decimal: bool) -> Any:
+def control(record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord, *, timestamp_decimal: bool) -> Any:
     """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their fraction digits."""
 
-    def table(found: TableSchema) -> Mapping[str, Any]:
+    def table(found: records.TableSchema) -> Mapping[str, Any]:
         return table_schema(found, timestamp_decimal=timestamp_decimal)
 
     match record:
-        case WatermarkRecord():
+        case records.WatermarkRecord():
             return wrapped("Watermark", {"version": VERSION, "commitTs": record.commit_ts, "buildTs": record.build_ts})
-        case BootstrapRecord():
+        case records.BootstrapRecord():
             return wrapped(
                 "Bootstrap", {"version": VERSION, "buildTs": record.build_ts, "tableSchema": table(record.table_schema)}
             )
-        case DdlRecord():
+        case records.DdlRecord():
             schemas = (("tableSchema", record.table_schema), ("preTableSchema", record.pre_table_schema))
             payload = {
                 "version": VERSION,
@@ -217,7 +145,7 @@ def control(record: DdlRecord | BootstrapRecord | WatermarkRecord, *, timestamp_
             return wrapped("DDL", payload)
 
 
-def table_schema(found: TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:
+def table_schema(found: records.TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:
     """A tableSchema; its database is `database`, not JSON's `schema`."""
     return {
         "database": found.database,
@@ -238,7 +166,7 @@ def table_schema(found: TableSchema, *, timestamp_decimal: bool) -> Mapping[str,
     }
 
 
-def _column(column: ColumnSchema, timestamp_decimal: bool) -> Mapping[str, Any]:
+def _column(column: records.ColumnSchema, timestamp_decimal: bool) -> Mapping[str, Any]:
     default = column.default
     if isinstance(default, int):
         default_bytes = default.to_bytes((column.data_type.length + 7) // 8, "big")
@@ -252,7 +180,7 @@ def _column(column: ColumnSchema, timestamp_decimal: bool) -> Mapping[str, Any]:
     }
 
 
-def _data_type(kind: DataType, timestamp_decimal: bool) -> Mapping[str, Any]:
+def _data_type(kind: records.DataType, timestamp_decimal: bool) -> Mapping[str, Any]:
     flagged = kind.mysql_type in FLAGGED
     decimal = kind.mysql_type == "decimal" or (timestamp_decimal and kind.mysql_type == "timestamp")
     return {
@@ -267,7 +195,7 @@ def _data_type(kind: DataType, timestamp_decimal: bool) -> Mapping[str, Any]:
     }
 
 
-def checksum(found: Checksum | None) -> Any:
+def checksum(found: records.Checksum | None) -> Any:
     """A checksum record, or null."""
     if found is None:
         return None

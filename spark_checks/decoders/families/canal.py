@@ -15,10 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
-    BooleanType,
     DataType,
     IntegerType,
-    LongType,
     MapType,
     StringType,
     StructField,
@@ -240,25 +238,15 @@ def _message(
 
     `image`, `types` and `codes` are the types of what it has of them."""
     names = dialect.names
-    envelope = StructType(
-        [
-            StructField(names.id, LongType()),
-            StructField(names.database, StringType()),
-            *([StructField(names.schema, StringType())] if names.schema else []),
-            StructField(names.table, StringType()),
-            StructField(names.keys, ArrayType(StringType())),
-            StructField("isDdl", BooleanType()),
-            StructField(names.op, StringType()),
-            StructField(names.committed, LongType()),
-            StructField(names.sent, LongType()),
-            StructField("sql", StringType()),
-            StructField(names.codes, codes),
-            StructField(names.types, types),
-            StructField(names.data, ArrayType(image)),
-            StructField(names.old, ArrayType(_TEXTS)),
-            *dialect.extra,
-        ]
+    schema = f"{names.schema}:string " if names.schema else ""
+    members = (
+        f"{names.id}:long {names.database}:string {schema}{names.table}:string {names.keys}:strings isDdl:boolean "
+        f"{names.op}:string {names.committed}:long {names.sent}:long sql:string "
+        f"{names.codes} {names.types} {names.data} {names.old}"
     )
+    images = {names.data: ArrayType(image), names.old: ArrayType(_TEXTS)}
+    common = framing.struct(members, **{names.codes: codes, names.types: types}, **images)
+    envelope = StructType([*common, *dialect.extra])
 
     def judged(m: Column, whole: Column) -> Column:
         return given(framing.kind(whole, dialect.kind(m)), lambda kind: told(m, kind))

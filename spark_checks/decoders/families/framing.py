@@ -23,7 +23,7 @@ import cramjam
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, DataType, IntegerType, LongType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
@@ -103,6 +103,21 @@ def instant(millis: Column) -> Column:
 def instant_of_seconds(seconds: Column) -> Column:
     """A time in seconds since 1970; NULL outside of the years that Spark has."""
     return F.when(seconds.between(0, _LAST_SECOND), F.timestamp_seconds(seconds))
+
+
+_TYPES: Final[Mapping[str, DataType]] = {
+    "string": StringType(),
+    "strings": ArrayType(StringType()),
+    "long": LongType(),
+    "int": IntegerType(),
+    "boolean": BooleanType(),
+}
+
+
+def struct(members: str, **types: DataType) -> StructType:
+    """A struct of `name:type` members in order; `types` are those of the members that stand without one."""
+    found = [word.partition(":") for word in members.split()]
+    return StructType([StructField(name, _TYPES[kind] if kind else types[name]) for name, _, kind in found])
 
 
 def message_of(envelope: StructType, told: Callable[[Column, Column], Column]) -> Column:

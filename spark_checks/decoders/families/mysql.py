@@ -60,7 +60,7 @@ def typed(text: str, type: SourceType, time_zone: str = "UTC", code: str | None 
             # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
             return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {type.spark}) END"
         case _:
-            return _exact(text, 20, 0) if type.spark.startswith("decimal") else f"try_cast({text} AS {type.spark})"
+            return exact(text, 20, 0) if type.spark.startswith("decimal") else f"try_cast({text} AS {type.spark})"
 
 
 def misfit(text: str, value: str, type: SourceType) -> str | None:
@@ -120,12 +120,12 @@ def _domain(spark: str) -> tuple[int, int] | None:
 def _decimal(text: str, type: SourceType) -> str:
     precision, scale = type.precision or 0, type.scale or 0
     if precision <= 38:
-        return _exact(text, precision, scale)
+        return exact(text, precision, scale)
     sign = "" if type.unsigned else "-?"
     return rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$' THEN {text} END"
 
 
-def _exact(text: str, precision: int, scale: int) -> str:
+def exact(text: str, precision: int, scale: int) -> str:
     """decimal(precision, scale) when the text fits without rounding, which try_cast would do silently."""
     value = f"try_cast({text} AS decimal({precision},{scale}))"
     short = f"(instr({text}, '.') = 0 OR length({text}) - instr({text}, '.') <= {scale})"

@@ -14,7 +14,8 @@ import pytest
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.postgresql import UNAVAILABLE, unavailable
-from generators.families.debezium.values import Modes, java_decimal
+from generators.families.debezium.values import Modes
+from generators.families.java_text import java_decimal
 from generators.model import Cell, Json, SourceType, State, Value, ZeroDate
 from generators.sources import mysql, postgresql
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Logical, SourceType
+from spark_checks.decoders.families.mysql import exact
 from spark_checks.decoders.families.sql import let
 
 _CHUNK: Final = 14
@@ -39,7 +40,7 @@ def in_digits(type: SourceType) -> bool:
 def from_text(t: str, precision: int, own_scale: int) -> str:
     """The same for digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`) are none."""
     if precision <= 38:
-        return _exact(t, precision, own_scale)
+        return exact(t, precision, own_scale)
     java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}$'"
     plain = rf"{t} RLIKE r'^-?0*\d{{1,{precision - own_scale}}}(\.\d{{0,{own_scale}}}0*)?$'"
     if precision > 1000:
@@ -57,14 +58,14 @@ def from_double(t: str, precision: int, own_scale: int) -> str:
         return f"CASE WHEN abs({number}) <= {limit} THEN {t} END"
     kind = f"decimal({precision},{own_scale})"
     edges = " ".join(f"WHEN CAST('{sign}{largest}' AS double) THEN CAST('{sign}{largest}' AS {kind})" for sign in ("", "-"))
-    return f"CASE {number} {edges} ELSE {_exact(t, precision, own_scale)} END"
+    return f"CASE {number} {edges} ELSE {exact(t, precision, own_scale)} END"
 
 
 def from_numeric(t: str, precision: int, own_scale: int) -> str:
     """The same for a JSON number, exact up to 38 digits (the column is parsed as decimal then). Above, Spark's parser passes
     fractions through a double, so that only what a double holds is taken."""
     if precision <= 38:
-        return _exact(t, precision, own_scale)
+        return exact(t, precision, own_scale)
     digits = f"length(regexp_replace({t}, '[^0-9]|[eE].*', ''))"
     return f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+$' THEN {from_text(t, precision, own_scale)} END"
 
@@ -100,16 +101,6 @@ def _long() -> str:
     digits = f"concat_ws('', transform(reverse({limbs}), l -> lpad(CAST(l AS string), {_LIMB}, '0')))"
     signed = f"concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, regexp_replace({digits}, '^0+(?=.)', ''))"
     return let(padded, "w", signed)
-
-
-def _exact(t: str, precision: int, scale: int) -> str:
-    """decimal(precision, scale) when the digits fit without rounding, which try_cast would do silently."""
-    value = f"try_cast({t} AS decimal({precision},{scale}))"
-    short = f"(instr({t}, '.') = 0 OR length({t}) - instr({t}, '.') <= {scale})"
-    plain = f"NOT contains({t}, 'E') AND NOT contains({t}, 'e')"
-    zeros = rf"{t} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
-    wide = f"try_cast({t} AS decimal(38,{38 - precision + scale})) = {value}"
-    return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
 
 
 def _plain() -> str:

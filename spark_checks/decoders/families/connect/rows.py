@@ -53,14 +53,7 @@ _NULL_PAYLOAD: Final = r'"payload"\s*:\s*null\s*\}\s*$'
 _NULL_END: Final = 64
 _KEY_ENVELOPE: Final = r'(?s)^\s*\{\s*"schema"\s*:\s*(null|\{.*\})\s*,\s*"payload"\s*:\s*(null|\{.*\})\s*\}\s*$'
 
-_FIELD: Final = StructType(
-    [
-        StructField("field", StringType()),
-        StructField("type", StringType()),
-        StructField("name", StringType()),
-        StructField("parameters", StructType([StructField("scale", StringType())])),
-    ]
-)
+_FIELD: Final = framing.struct("field:string type:string name:string parameters", parameters=framing.struct("scale:string"))
 _SCHEMA: Final = StructType([StructField("fields", ArrayType(StructType([*_FIELD, StructField("fields", ArrayType(_FIELD))])))])
 
 

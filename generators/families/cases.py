@@ -1,0 +1,70 @@
+"""How formats say the named cases that only they have: each with a table of its own, which its name names.
+
+`read`, `inserted`, `updated` and `deleted` are changes of the case's own table, for which OWN stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from generators.model import Bootstrap, Column, Event, Op, Row, RowChange, Scenario, SourceType, Table, Value
+from generators.sources.boundaries import change, insert, named, neutral, one_column
+
+OWN: Final = Table("", "", ())
+"""Stands in the events of a case for the case's own table."""
+
+Names = tuple[str, ...]
+
+
+class Cases:
+    """Cases whose tables are in one database, and have these columns and keys."""
+
+    def __init__(
+        self,
+        database: str,
+        columns: tuple[Column, ...],
+        key: Names = ("id",),
+        unique: tuple[Names, ...] = (),
+        schema: str | None = None,
+    ) -> None:
+        self.database, self.columns, self.key, self.unique, self.schema = database, columns, key, unique, schema
+
+    def of(self, *columns: Column, key: Names = ("id",), unique: tuple[Names, ...] = ()) -> Cases:
+        """Cases whose tables have other columns, or other keys."""
+        return Cases(self.database, columns or self.columns, key, unique, self.schema)
+
+    def table(self, name: str) -> Table:
+        """The table of the case of that name."""
+        return Table(self.database, neutral(name), self.columns, self.key, self.unique, self.schema)
+
+    def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
+        """A case of these events, with its own table in the place of OWN."""
+        own = self.table(name)
+        told = (replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e for e in events)
+        return named(name, *told, tags=tags)
+
+    def value(self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()) -> Scenario:
+        """A value in a column `c` of that type."""
+        return named(name, insert(one_column(self.database, name, type), {"id": 1, "c": value}), tags=tags)
+
+
+def read(*rows: Row) -> RowChange:
+    """Rows that a snapshot reads."""
+    return change(OWN, Op.READ, *((None, row) for row in rows))
+
+
+def inserted(*rows: Row) -> RowChange:
+    """One INSERT of these rows."""
+    return change(OWN, Op.INSERT, *((None, row) for row in rows))
+
+
+def updated(row: Row, changes: Row) -> RowChange:
+    """An UPDATE of a row."""
+    return change(OWN, Op.UPDATE, (row, {**row, **changes}))
+
+
+def deleted(*rows: Row) -> RowChange:
+    """One DELETE of these rows."""
+    return change(OWN, Op.DELETE, *((row, None) for row in rows))
