@@ -11,13 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
 from conformance.brokers import registry
 from conformance.brokers.asked import Asked
 from conformance.brokers.registry import ADDRESS, CA, USER, Remote, reached, served
 from conformance.cases.catalogue import named_cases
-from conformance.commands.cli import cli
 from conformance.engines.engine import lay_out
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
@@ -197,7 +196,7 @@ def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named
 
 
 def test_the_command_line_takes_a_registry():
-    done = CliRunner().invoke(cli, ["run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1"])
+    done = performed("run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1")
     assert isinstance(done.exception, UsageError)
     assert USER in str(done.exception)
     assert "s3cret" not in f"{done.output}{done.exception}"

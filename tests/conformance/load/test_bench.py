@@ -8,10 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from shown import shown
 
-from conformance.commands.cli import cli
 from conformance.load import bench as measure
 from conformance.load import watched
 from conformance.rules.rules import rules
@@ -121,7 +120,7 @@ def commanded(monkeypatch):
     def run(results, *arguments):
         monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: nullcontext())
         monkeypatch.setattr(measure, "bench", lambda *_: copy.deepcopy(results))
-        return CliRunner().invoke(cli, ["bench", FORMAT, "--format", "json", *arguments])
+        return performed("bench", FORMAT, "--format", "json", *arguments)
 
     return run
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 from shown import shown
 
-from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
@@ -471,7 +470,7 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
     "option", [("--producers", "2"), ("--used-topics",), ("--topic-pattern", "{topic}"), ("--log-append-time",)]
 )
 def test_without_a_broker_there_are_no_topics_to_choose(option):
-    error = CliRunner().invoke(cli, ["load", FORMAT, "--broker", "none", *option]).exception
+    error = performed("load", FORMAT, "--broker", "none", *option).exception
     assert isinstance(error, UsageError)
     assert str(error) == f"{option[0]} needs a broker; --broker none has no topics"
 
@@ -485,7 +484,7 @@ def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypat
         raise HarnessError("enough")
 
     monkeypatch.setattr("conformance.engines.child.ChildEngine", started)
-    assert str(CliRunner().invoke(cli, ["load", FORMAT, *more]).exception) == "enough"
+    assert str(performed("load", FORMAT, *more).exception) == "enough"
     assert (given["cores"], given["conf"].get("spark.locality.wait")) == (cores, wait)
 
 
@@ -510,7 +509,7 @@ def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake
     monkeypatch.setattr(loading, "Lane", Interrupted)
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
     words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
-    done = CliRunner().invoke(cli, ["load", FORMAT, *words])
+    done = performed("load", FORMAT, *words)
     found = json.loads(done.stdout)
     assert (len(left), done.exit_code, found["verdict"], found["exit_code"]) == (1, 130, "interrupted", 130)
     assert (left[0].outcome.kinds["ROW"], found["figures"]["decoded"]) == (5, 10_000)

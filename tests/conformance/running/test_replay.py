@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import pytest
 import right
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 
 from conformance.cases.catalogue import BUDGETS
-from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised, Loaded
 from conformance.files import FAILURES
 from conformance.judging.causes import Cause, Symptom
@@ -237,5 +236,5 @@ def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeyp
 def test_the_folder_of_a_report_stands_for_its_failures(tmp_path):
     (tmp_path / "badge.json").write_text("{}")
     (tmp_path / "failures").mkdir()
-    done = CliRunner().invoke(cli, ["--no-config", "replay", "--all", "--from", str(tmp_path)])
+    done = performed("replay", "--all", "--from", tmp_path)
     assert str(done.exception) == f"no saved failure in {tmp_path / 'failures'}"
