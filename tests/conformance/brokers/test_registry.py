@@ -121,8 +121,10 @@ class Own(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def own(certificates):
-    """A registry with TLS and a password: its address, and what it was asked."""
+def own(certificates, monkeypatch):
+    """A registry with TLS and a password, which the environment names: its address, and what it was asked."""
+    monkeypatch.setenv(USER, "alice:s3cret!")
+    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "server-all.pem")
@@ -134,10 +136,8 @@ def own(certificates):
     server.server_close()
 
 
-def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, certificates, monkeypatch):
+def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, monkeypatch):
     url, asked = own
-    monkeypatch.setenv(USER, "alice:s3cret!")
-    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     monkeypatch.setattr(registry, "_NOTED", 2)
     notes = []
     with reached(FORMATS, Asked("none", registry=url), notes.append):
@@ -156,11 +156,9 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     assert asked["POST", "/subjects/c-value/versions"] == {"schema": '"string"', "id": next(iter(confluent.SCHEMAS))}
 
 
-def test_a_run_of_one_case_registers_its_subjects_alone(own, certificates, monkeypatch, tmp_path):
+def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
     """What the profile's other cases name, of which all are read, no decoder of this run asks for."""
     url, asked = own
-    monkeypatch.setenv(USER, "alice:s3cret!")
-    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     fmt = get("debezium-avro")
     profile = fmt.profile("3.5.0.Final")
     case = next(case for case in named_cases(fmt, (profile,)) if case.id.endswith("/shape/insert"))
