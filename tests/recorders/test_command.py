@@ -7,11 +7,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from text_tables import rows
 
 from conformance.commands import record as command
-from conformance.commands.cli import cli
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.formats.debezium_json.envelope import comment_of
 from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
@@ -29,7 +28,7 @@ def silent(_text):
 
 
 def error(*arguments):
-    return CliRunner().invoke(cli, ["--no-config", "record", *arguments]).exception
+    return performed("record", *arguments).exception
 
 
 def test_an_unknown_product_names_the_nearest():
@@ -329,7 +328,7 @@ def test_exit_codes_say_what_is_open(monkeypatch, done, code):
     given = {}
     fake = type("Fake", (), {"perform": staticmethod(lambda **named: given.update(named) or done)})
     monkeypatch.setattr(command.importlib, "import_module", lambda _name: fake)
-    ran = CliRunner().invoke(cli, ["--no-config", "record", "canal", "--format", "json"])
+    ran = performed("record", "canal", "--format", "json")
     assert ran.exit_code == code
     assert given["product"] == "canal" and given["seed"] >= 0
     assert "scenarios" in ran.stderr

@@ -11,13 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
 from conformance.brokers import registry
 from conformance.brokers.asked import Asked
 from conformance.brokers.registry import ADDRESS, CA, USER, Remote, reached, served
 from conformance.cases.catalogue import named_cases
-from conformance.commands.cli import cli
 from conformance.engines.engine import lay_out
 from generators.errors import HarnessError, UsageError
 from generators.families import confluent
@@ -122,8 +121,10 @@ class Own(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def own(certificates):
-    """A registry with TLS and a password: its address, and what it was asked."""
+def own(certificates, monkeypatch):
+    """A registry with TLS and a password, which the environment names: its address, and what it was asked."""
+    monkeypatch.setenv(USER, "alice:s3cret!")
+    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "server-all.pem")
@@ -135,10 +136,8 @@ def own(certificates):
     server.server_close()
 
 
-def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, certificates, monkeypatch):
+def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them(own, named, monkeypatch):
     url, asked = own
-    monkeypatch.setenv(USER, "alice:s3cret!")
-    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     monkeypatch.setattr(registry, "_NOTED", 2)
     notes = []
     with reached(FORMATS, Asked("none", registry=url), notes.append):
@@ -157,11 +156,9 @@ def test_a_registry_of_the_users_gets_the_schemas_under_their_ids_and_loses_them
     assert asked["POST", "/subjects/c-value/versions"] == {"schema": '"string"', "id": next(iter(confluent.SCHEMAS))}
 
 
-def test_a_run_of_one_case_registers_its_subjects_alone(own, certificates, monkeypatch, tmp_path):
+def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
     """What the profile's other cases name, of which all are read, no decoder of this run asks for."""
     url, asked = own
-    monkeypatch.setenv(USER, "alice:s3cret!")
-    monkeypatch.setenv(CA, str(certificates / "ca.pem"))
     fmt = get("debezium-avro")
     profile = fmt.profile("3.5.0.Final")
     case = next(case for case in named_cases(fmt, (profile,)) if case.id.endswith("/shape/insert"))
@@ -197,7 +194,7 @@ def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named
 
 
 def test_the_command_line_takes_a_registry():
-    done = CliRunner().invoke(cli, ["run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1"])
+    done = performed("run", "debezium-avro", "--broker", "none", "--registry", "https://u:s3cret!@localhost:1")
     assert isinstance(done.exception, UsageError)
     assert USER in str(done.exception)
     assert "s3cret" not in f"{done.output}{done.exception}"

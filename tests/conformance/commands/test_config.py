@@ -173,6 +173,12 @@ def test_paths_are_relative_to_the_file(folder, monkeypatch):
     assert (params("run")["report"], params("bench")["save"]) == (folder / "out", Path("/tmp/x.json"))
 
 
+def test_tables_are_files_relative_to_the_file_or_urls(folder):
+    path = written(folder / "conf", "[run]\ntables = ['shop.sql', 'mysql://db/shop']\nvalues = 'v.toml'\ndialect = 'tidb'\n")
+    given = config.load(path, cli).defaults(SECTIONS)["run"]
+    assert given == {"tables": ["conf/shop.sql", "mysql://db/shop"], "values_file": "conf/v.toml", "dialect": "tidb"}
+
+
 def test_every_other_long_option_is_a_key():
     for section, legal in SECTIONS.items():
         if section == ("pytest",):

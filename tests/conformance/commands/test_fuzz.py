@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 from shown import shown
 
 from conformance.commands import fuzz
-from conformance.commands.cli import cli
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.rules import Obligation
 from conformance.running import fuzzing as _fuzzing
@@ -262,7 +261,7 @@ def test_the_exit_code_is_the_verdict(monkeypatch, changes, code):
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext())
     monkeypatch.setattr(Fuzzer, "__init__", lambda *_: None)
     monkeypatch.setattr(Fuzzer, "run", lambda _self: fuzzed(**changes))
-    done = CliRunner().invoke(cli, ["fuzz", FORMAT, "--format", "json"])
+    done = performed("fuzz", FORMAT, "--format", "json")
     assert (done.exit_code, json.loads(done.stdout)["format"]) == (code, FORMAT)
 
 

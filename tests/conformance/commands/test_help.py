@@ -5,8 +5,7 @@ import shlex
 
 import click
 import pytest
-from click.testing import CliRunner
-from command_lines import parsed
+from command_lines import parsed, performed
 
 from conformance.commands.cli import cli
 from conformance.commands.config import Main
@@ -27,7 +26,7 @@ NAMES = [" ".join(words) for words in COMMANDS]
 
 
 def texts(words, width=200):
-    done = CliRunner().invoke(cli, ["--no-config", *words, "--help"], prog_name="cdc-conformance", terminal_width=width)
+    done = performed(*words, "--help", width=width)
     assert done.exit_code == 0
     return done.output
 
@@ -53,4 +52,4 @@ def test_every_command_is_in_a_section_and_told_in_whole():
     assert all(f"\n{heading}:\n" in shown for heading in Main.headings)
     assert "..." not in shown.partition("Judge a decoder:")[2]
     assert "\nCommands:" not in shown and "130 interrupted" in shown
-    assert CliRunner().invoke(cli, ["--version"], prog_name="cdc-conformance").output.startswith("cdc-conformance")
+    assert performed("--version").output.startswith("cdc-conformance")

@@ -8,10 +8,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
 from conformance.commands import new_format
-from conformance.commands.cli import cli
 from generators.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +27,7 @@ def checkout(tmp_path):
 
 
 def call(checkout, name):
-    return CliRunner().invoke(cli, ["--no-config", "new-format", name, "--into", str(checkout)], catch_exceptions=True)
+    return performed("new-format", name, "--into", checkout)
 
 
 @pytest.mark.parametrize(

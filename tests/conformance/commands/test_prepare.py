@@ -8,14 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
 from conformance.brokers import spark as _spark
 from conformance.brokers.archive import kafka_classes, spark_classes, using, whole, writing
 from conformance.commands import prepare
-from conformance.commands.cli import cli
 from generators.errors import HarnessError
 
 NAME = ("org.apache.ivy.Main", "-version")
@@ -170,7 +169,7 @@ def places(tmp_path, monkeypatch):
 
 
 def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
-    first = CliRunner().invoke(cli, ["--no-config", "prepare", "--format", "json"])
+    first = performed("prepare", "--format", "json")
     assert first.exit_code == 0
     found = [json.loads(line) for line in first.stdout.splitlines()]
     assert [(one["name"], one["made"]) for one in found] == [
@@ -181,7 +180,7 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     ]
     assert found[1]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["broker", "session"]
-    again = CliRunner().invoke(cli, ["--no-config", "prepare", "--format", "pretty"])
+    again = performed("prepare", "--format", "pretty")
     assert again.stdout.splitlines()[-2] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
     assert again.stdout.splitlines()[-1] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
     assert places == ["broker", "session"]
@@ -191,7 +190,7 @@ def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeyp
     there = []
     monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
     monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
-    done = [CliRunner().invoke(cli, ["--no-config", "prepare", "--registry", "--format", "json"]) for _ in range(2)]
+    done = [performed("prepare", "--registry", "--format", "json") for _ in range(2)]
     names = [json.loads(one.stdout.splitlines()[-1]) for one in done]
     assert [(one["name"], one["made"], one["found"]) for one in names] == [
         ("Apicurio's jars", True, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),

@@ -8,10 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from shown import shown
 
-from conformance.commands.cli import cli
 from conformance.load import bench as measure
 from conformance.load import watched
 from conformance.rules.rules import rules
@@ -122,7 +121,7 @@ def commanded(monkeypatch):
     def run(results, *arguments):
         monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: nullcontext())
         monkeypatch.setattr(measure, "bench", lambda *_: copy.deepcopy(results))
-        return CliRunner().invoke(cli, ["bench", FORMAT, "--format", "json", *arguments])
+        return performed("bench", FORMAT, "--format", "json", *arguments)
 
     return run
 
@@ -164,9 +163,6 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
         assert 0 < ratio["min"] <= ratio["median"] <= ratio["max"]
 
 
-NAME = "ticdc-canal-json"
-
-
 @pytest.fixture
 def watching(monkeypatch):
     """A watching that breaks a rule whenever the decoder has its mistake; it gives the texts that were saved."""
@@ -192,13 +188,13 @@ def watching(monkeypatch):
 
 def broken_if_wrong(text, listen):
     if "DELETE" in text:
-        for rule in rules(NAME)[:2]:
-            listen(Broken(NAME, rule, None, None))
+        for rule in rules(FORMAT)[:2]:
+            listen(Broken(FORMAT, rule, None, None))
 
 
 def test_a_round_saves_a_mistake_twice_and_takes_the_time_to_the_first_rule(watching, tmp_path):
     saved = watching(broken_if_wrong)
-    found = watched.measure(None, NAME, tmp_path, 2, lambda _text: None)
+    found = watched.measure(None, FORMAT, tmp_path, 2, lambda _text: None)
     assert ["DELETE" in text for text in saved] == [False, True, True, False, True, True]
     assert len(set(saved)) == len(saved)
     assert all("reference.decode(records, deployment=deployment)" in text for text in saved)
@@ -207,17 +203,17 @@ def test_a_round_saves_a_mistake_twice_and_takes_the_time_to_the_first_rule(watc
     one = {"median": 1.0, "min": 1.0, "max": 1.0}
     assert found == {
         "type": "bench-watch",
-        "format": NAME,
+        "format": FORMAT,
         "profile": found["profile"],
         "cases": 2,
         "rounds": 2,
         "first": one,
         "again": one,
     }
-    assert watched.markdown([found]).endswith(f"| {NAME} | {found['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |")
+    assert watched.markdown([found]).endswith(f"| {FORMAT} | {found['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |")
 
 
 def test_a_mistake_that_breaks_no_rule_is_no_endless_loop(watching, tmp_path):
     watching(lambda _text, _listen: None)
     with pytest.raises(HarnessError, match="a decoder that loses DELETEs broke no rule"):
-        watched.measure(None, NAME, tmp_path, 3, lambda _text: None)
+        watched.measure(None, FORMAT, tmp_path, 3, lambda _text: None)

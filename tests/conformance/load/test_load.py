@@ -7,11 +7,10 @@ from types import SimpleNamespace
 from unittest.mock import ANY
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 from shown import shown
 
-from conformance.commands.cli import cli
 from conformance.engines.engine import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _producers, _topics
@@ -304,12 +303,8 @@ def test_a_sampled_message_without_rows_breaks_a_must():
     assert "load/1/" in sample.failures[0].finding.case
 
 
-def spoil(outcome, **changes):
-    for name, value in changes.items():
-        setattr(outcome, name, value)
-
-
-SLOW = {"steps": [made(1_000, 600)]}
+SLOW, SHORT = {"steps": [made(1_000, 600)]}, made(1_000, 100_000)
+SHORT.rate = 5_000
 
 
 @pytest.mark.parametrize(
@@ -320,17 +315,15 @@ SLOW = {"steps": [made(1_000, 600)]}
         ({"messages": 20_000}, "wrong", "keeps up at 1,000/s, but 10,000 messages have two rows numbered 0", 1),
         ({"places": 5}, "wrong", "keeps up at 1,000/s, but some messages have no row and others have two", 1),
         ({"kinds": Counter(ROW=9_997, CORRUPT=3)}, "wrong", "keeps up at 1,000/s, but 3 are read as CORRUPT", 1),
-        ({"settings": "5,000"}, "not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s", 3),
+        ({"steps": [SHORT]}, "not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s", 3),
         (SLOW, "falls behind", "falls behind at 1,000/s: backlog grows by ", 1),
         ({**SLOW, "failed": "ValueError: no\nmore"}, "failed", "the decoder fails at 1,000/s: ValueError: no", 1),
         ({**SLOW, "failed": "no", "interrupted": True}, "interrupted", "interrupted at 1,000/s", 130),
     ],
 )
 def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, verdict, words, code):
-    if "settings" in changes:
-        outcome.steps[0].rate = 5_000
-    else:
-        spoil(outcome, **changes)
+    for name, value in changes.items():
+        setattr(outcome, name, value)
     found, text = report.headline(outcome)
     assert (found, outcome.exit_code) == (verdict, code)
     assert text.startswith(words) if verdict == "falls behind" else text == words
@@ -475,7 +468,7 @@ def test_the_schedule_of_the_source_begins_where_its_first_batch_says(monkeypatc
     "option", [("--producers", "2"), ("--used-topics",), ("--topic-pattern", "{topic}"), ("--log-append-time",)]
 )
 def test_without_a_broker_there_are_no_topics_to_choose(option):
-    error = CliRunner().invoke(cli, ["load", FORMAT, "--broker", "none", *option]).exception
+    error = performed("load", FORMAT, "--broker", "none", *option).exception
     assert isinstance(error, UsageError)
     assert str(error) == f"{option[0]} needs a broker; --broker none has no topics"
 
@@ -489,7 +482,7 @@ def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypat
         raise HarnessError("enough")
 
     monkeypatch.setattr("conformance.engines.child.ChildEngine", started)
-    assert str(CliRunner().invoke(cli, ["load", FORMAT, *more]).exception) == "enough"
+    assert str(performed("load", FORMAT, *more).exception) == "enough"
     assert (given["cores"], given["conf"].get("spark.locality.wait")) == (cores, wait)
 
 
@@ -514,7 +507,7 @@ def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake
     monkeypatch.setattr(loading, "Lane", Interrupted)
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
     words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
-    done = CliRunner().invoke(cli, ["load", FORMAT, *words])
+    done = performed("load", FORMAT, *words)
     found = json.loads(done.stdout)
     assert (len(left), done.exit_code, found["verdict"], found["exit_code"]) == (1, 130, "interrupted", 130)
     assert (left[0].outcome.kinds["ROW"], found["figures"]["decoded"]) == (5, 10_000)

@@ -108,7 +108,8 @@ def test_a_run_that_conforms_is_green_and_short(good):
     text = page.html(good)
     found = Reader(text)
     assert [one["class"] for one in found.all("h1")] == ["good"]
-    assert "conforms" in found.text and "broken rule" not in found.text and "Record of known" not in found.text
+    assert "conforms" in found.text
+    assert not any(words in found.text for words in ("broken rule", "Record of known", "Broken rules by profile"))
     assert len(text) < 15_000
 
 
@@ -154,10 +155,6 @@ def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
     searched = [attributes for _, attributes in found.elements if "data-rule" in attributes]
     # An index of two, their articles, a matrix of three, and a table of five.
     assert (len(searched), found.all("input")) == (2 + 2 + 3 + 5, [{"id": "search", "type": "search", "autocomplete": "off"}])
-
-
-def test_a_page_of_a_run_that_conforms_has_no_matrix_of_broken_rules(good):
-    assert "Broken rules by profile" not in page.html(good)
 
 
 def test_a_long_known_value_is_cut_with_a_sign(full):

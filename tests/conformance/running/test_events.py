@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from shown import shown
 
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import INTERRUPTED, CallResult, Failure, FormatResult, Header, RuleResult, RunResult
@@ -88,10 +89,7 @@ def test_every_report_of_an_unfinished_run_says_so(why, words):
     line = facts.headline(left)
     assert words in line
     assert f"1 of 2 formats judged whole, so far: conforms; not judged: {NAMES[0]}" in line
-    out = console.console()
-    with out.capture() as shown:
-        out.print(console.render(left))
-    assert words in shown.get()
+    assert words in shown(console.render(left))
     assert badge.badge(left)["message"] == "unfinished"
     for text in (markdown.render(left), page.html(left), junit.render(left)):
         assert "UNFINISHED" in text

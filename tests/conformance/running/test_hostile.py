@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
-from conformance.commands.cli import cli
 from generators.errors import HarnessError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -67,7 +66,7 @@ def decoder(place, when, what):
 def test_a_decoder_that_does_harm_gets_a_verdict(place, when, what, code, said):
     began = time.monotonic()
     words = (*ASKED, "--level", "changes", "--timeout", LIMIT_S, "--memory", MEMORY_MB, "--decoder", decoder(place, when, what))
-    done = CliRunner().invoke(cli, [*map(str, words), "--format", "pretty"], terminal_width=400)
+    done = performed(*words, "--format", "pretty", width=400)
     error = done.exception
     text = " ".join(f"{done.output} {error if isinstance(error, HarnessError) else ''}".split())
     assert (error.exit_code if isinstance(error, HarnessError) else done.exit_code, (place / "reached").exists()) == (

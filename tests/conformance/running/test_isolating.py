@@ -151,15 +151,12 @@ def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
 
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
-    engine, outputs = memory(stray=37), {("cdc", 0, i): [ROW] for i in range(COUNT)} | {(None, 0, 5): [ROW]}
+    engine, fine = memory(stray=37), {("cdc", 0, i): [ROW] for i in range(COUNT)}
+    assert (list(isolating.strays(engine, prepared(), CALL, fine, Judge(rules(NAME)))), limits(engine)) == ([], [])
+    outputs = fine | {(None, 0, 5): [ROW]}
     (finding,) = isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))
     assert (finding.case, finding.rule) == ("c37", f"{NAME}/law/places")
     assert finding.actual == "1 of 2 rows, the first at NULL/0/5: ROW INSERT"
-
-
-def test_rows_of_the_messages_alone_are_no_finding():
-    engine, outputs = memory(), {("cdc", 0, i): [ROW] for i in range(COUNT)}
-    assert (list(isolating.strays(engine, prepared(), CALL, outputs, Judge(rules(NAME)))), limits(engine)) == ([], [])
 
 
 @pytest.mark.parametrize("fine", [(), (0,), (COUNT - 1,), tuple(range(1, COUNT, 2))])

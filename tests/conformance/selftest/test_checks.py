@@ -6,12 +6,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 from shown import shown
 
 from conformance.cases.catalogue import named_cases
-from conformance.commands.cli import cli
 from conformance.engines import child
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
@@ -422,7 +421,7 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
 
     monkeypatch.setattr(child, "ChildEngine", Engine)
     parts.update({failing} - {None})
-    done = CliRunner().invoke(cli, ["selftest", NAME, "--format", style])
+    done = performed("selftest", NAME, "--format", style)
     assert done.exit_code == (1 if failing else 0)
     if style == "json":
         told = [json.loads(line) for line in done.stdout.splitlines()]

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 from remembered import done
 
-from conformance.commands.cli import cli
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.order import order_of
@@ -295,7 +294,7 @@ def test_an_interrupted_check_leaves_nothing_running(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(streams, "plainly", interrupted)
-    result = CliRunner().invoke(cli, ["stream", "huawei-cdl-json", "--broker", "none", "--nemesis", "none"])
+    result = performed("stream", "huawei-cdl-json", "--broker", "none", "--nemesis", "none")
     assert result.exit_code != 0
     assert begun[0] is not None
     eventually(lambda: begun[0] not in children(os.getpid()))
@@ -373,7 +372,7 @@ def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypat
     ],
 )
 def test_what_convicts_nobody_has_a_code_of_its_own(fake: Any, argv: list[str], code: int, words: str) -> None:
-    error = CliRunner().invoke(cli, ["stream", "--broker", "none", *argv]).exception
+    error = performed("stream", "--broker", "none", *argv).exception
     assert isinstance(error, HarnessError)
     assert (error.exit_code, words in str(error)) == (code, True)
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
 
 from conformance.cases.tables import read_tables
-from conformance.commands.cli import cli
 from conformance.selftest import keeping
 from conformance.streams import reading, told
 from conformance.streams.kept import Kept, Keys, judge
@@ -120,7 +119,7 @@ def test_the_command_names_tables_that_have_no_key(tmp_path, monkeypatch):
 
     def said(ddl):
         (tmp_path / "own.sql").write_text(ddl, "utf-8")
-        done = CliRunner().invoke(cli, ["--no-config", "stream", "tencent-dts-json", "--tables", str(tmp_path / "own.sql")])
+        done = performed("stream", "tencent-dts-json", "--tables", tmp_path / "own.sql")
         return f"{done.output}{done.exception}"
 
     def caught(*arguments, **_):
