@@ -8,19 +8,15 @@ from literals import literal
 
 from generators.formats.ticdc_canal_json import FORMAT, write
 from generators.model import (
-    Bootstrap,
     Column,
-    Heartbeat,
     History,
     Instant,
     Kind,
     Layout,
     Op,
     SchemaChange,
-    SourceStatement,
     State,
     Table,
-    TransactionMark,
     Watermark,
 )
 from generators.sources import mysql
@@ -294,13 +290,6 @@ def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
     value, cell = column(mysql.temporal("timestamp"), instant)
     assert b'"c":"2024-11-03 13:30:00"' in value
     assert cell.state is State.VALUE
-
-
-def test_other_events_have_no_message():
-    events = (
-        *(SourceStatement(AT, "rows-query", "select 1"), Bootstrap(AT, TP_INT), Heartbeat(AT), TransactionMark(AT, "BEGIN", "1")),
-    )
-    assert values("v8.5.7+extension", *events) == []
 
 
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():
