@@ -233,14 +233,6 @@ def test_timestamps_are_objects_with_their_location():
     assert cell(mysql.temporal("timestamp"), None)[0] is None
 
 
-def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
-    instant = mysql.wall("2024-11-03 05:30:00")
-    _, expected = cell(mysql.temporal("timestamp"), instant, "v8.5.7+tz+checksum")
-    assert expected.state is State.ONE_OF
-    assert expected.options == (instant, instant + 3600 * mysql.MICROS)
-    assert "America/New_York" in expected.reason
-
-
 def test_escapes_are_gos():
     table = Table("d", "t", (Column("c", mysql.text("varchar", 64)),))
     event = insert(table, {"c": '<a&b>"\\/\b\x7f\u2028汉😀'})
