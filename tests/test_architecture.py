@@ -2,7 +2,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -101,37 +102,33 @@ def test_imports_point_one_way(package):
     assert found == []
 
 
+@cache
+def names_of(path: Path) -> frozenset[str]:
+    """Every name that a file imports."""
+    return frozenset(imported(ast.parse(path.read_text("utf-8")), ""))
+
+
+def importing(name: str, *packages: str) -> set[str]:
+    """The files of the packages that import it."""
+    found = {path for package in packages for path in sources(package) if any(within(one, name) for one in names_of(path))}
+    return {path.relative_to(ROOT).as_posix() for path in found}
+
+
+def rooms_for(paths: Iterable[Path]) -> set[str]:
+    """The rooms of the packages above the generators that these files import."""
+    names = {name for path in paths for name in names_of(path)}
+    return {".".join(n.split(".")[:2]) for n in names if n.partition(".")[0] in PACKAGES and not within(n, "generators")}
+
+
 def test_recorders_are_imported_by_their_command_alone():
-    users = {
-        path.relative_to(ROOT).as_posix()
-        for package in PACKAGES
-        for path in sources(package)
-        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
-        if within(name, "recorders")
-    }
-    assert users == {"conformance/commands/record.py"}
-    own = {
-        name
-        for path in sources("recorders")
-        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
-        if name.partition(".")[0] in PACKAGES and not within(name, "generators")
-    }
-    assert {".".join(name.split(".")[:2]) for name in own} == {"conformance.brokers", "conformance.files", "conformance.text"}
+    assert importing("recorders", *PACKAGES) == {"conformance/commands/record.py"}
+    assert rooms_for(sources("recorders")) == {"conformance.brokers", "conformance.files", "conformance.text"}
 
 
 def test_nothing_imports_the_scoreboard():
-    for package in (*PACKAGES, "recorders"):
-        for path in sources(package):
-            assert not [name for name in imported(ast.parse(path.read_text(encoding="utf-8")), "") if within(name, "scoreboard")]
-    own = {
-        name
-        for path in sources("scoreboard")
-        if path.parent.name != "spark"
-        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
-        if name.partition(".")[0] in PACKAGES and not within(name, "generators")
-    }
+    assert importing("scoreboard", *PACKAGES, "recorders") == set()
     rooms = {f"conformance.{name}" for name in ("brokers", "cases", "files", "judging", "reports", "rules")}
-    assert {".".join(name.split(".")[:2]) for name in own} == rooms
+    assert rooms_for(path for path in sources("scoreboard") if path.parent.name != "spark") == rooms
 
 
 @pytest.mark.parametrize("root", [*SKELETON.iterdir(), ROOT / "examples" / "toy-json"], ids=lambda path: path.name)

@@ -6,10 +6,23 @@ import pytest
 
 from generators.errors import Refused
 from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, statement, unpack
-from generators.model import Column, History, Kind, Layout, Op, SchemaChange, State, Table
+from generators.model import (
+    Bootstrap,
+    Column,
+    Heartbeat,
+    History,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+    TransactionMark,
+)
 from generators.sources import mysql
 from generators.sources.boundaries import START, change
-from generators.wire_format import get
+from generators.wire_format import FORMATS, get
 
 NUMBER = mysql.integer("int")
 SINGLE = Table("test", "t1", (Column("a", NUMBER, False), Column("b", NUMBER)), ("a",))
@@ -146,3 +159,11 @@ def test_a_view_of_another_form_than_its_own_is_refused_by_the_newest_release_al
     assert statement(view("create view v as select a from t"), profile("new-8.5.7+extension+routed")).endswith(
         "VIEW `d`.`v` AS SELECT `a` FROM `d`.`t`"
     )
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name.startswith("ticdc-")])
+def test_other_events_have_no_message(name):
+    """Nor has a bootstrap, but in Simple, which sends schemas."""
+    events = (SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
+    events += () if "simple" in name else (Bootstrap(START, SINGLE),)
+    assert [get(name).write(History(events), profile, Layout()) for profile in get(name).profiles[-2:]] == [[], []]

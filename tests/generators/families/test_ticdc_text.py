@@ -7,7 +7,10 @@ import pytest
 
 from generators.errors import Refused
 from generators.families.ticdc import ddl, text
+from generators.model import Column, History, Layout, State, Table
 from generators.sources import mysql
+from generators.sources.boundaries import insert
+from generators.wire_format import get
 
 
 def test_easyjson_escapes_what_ticdc_escapes():
@@ -35,6 +38,19 @@ def test_hour_that_occurs_twice_has_two_instants():
     assert text.timestamp_text(first, 0, "America/New_York") == expected
     assert text.timestamp_text(second, 0, "America/New_York") == expected
     assert text.timestamp_text(first, 0, "UTC") == ("2024-11-03 05:30:00", (first,))
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"), [("ticdc-canal-json", "v8.5.7+extension+snappy"), ("ticdc-simple-json", "v8.5.7+tz+checksum")]
+)
+def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two(name, profile):
+    fmt, instant = get(name), mysql.wall("2024-11-03 05:30:00")
+    history = History((insert(Table("d", "t", (Column("c", mysql.temporal("timestamp")),)), {"c": instant}),))
+    written = [fmt.write(history, fmt.profile(chosen), Layout())[0] for chosen in ("v8.5.7", profile)]
+    plain, twice = (one.changes[0].after["c"] for one in written)
+    assert (plain.state, "2024-11-03 13:30:00" in plain.text) == (State.VALUE, True)
+    assert (twice.state, twice.options) == (State.ONE_OF, (instant, instant + 3600 * mysql.MICROS))
+    assert "2024-11-03 01:30:00" in twice.text and "America/New_York" in twice.reason
 
 
 SQL_TYPES = dict(

@@ -8,19 +8,15 @@ from literals import literal
 
 from generators.formats.ticdc_canal_json import FORMAT, write
 from generators.model import (
-    Bootstrap,
     Column,
-    Heartbeat,
     History,
     Instant,
     Kind,
     Layout,
     Op,
     SchemaChange,
-    SourceStatement,
     State,
     Table,
-    TransactionMark,
     Watermark,
 )
 from generators.sources import mysql
@@ -281,26 +277,6 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
     fits = limit - 36 - len(small.value)
     assert len(one(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
     assert b'"onlyHandleKey":true' in one(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
-
-
-def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
-    instant = mysql.wall("2024-11-03 05:30:00")
-    table = Table("d", "t", (Column("c", mysql.temporal("timestamp")),))
-    _, found = one("v8.5.7+extension+snappy", insert(table, {"c": instant}))
-    cell = found.after["c"]
-    assert (cell.state, cell.text) == (State.ONE_OF, "2024-11-03 01:30:00")
-    assert cell.options == (instant, instant + 3600 * mysql.MICROS)
-    assert "America/New_York" in cell.reason
-    value, cell = column(mysql.temporal("timestamp"), instant)
-    assert b'"c":"2024-11-03 13:30:00"' in value
-    assert cell.state is State.VALUE
-
-
-def test_other_events_have_no_message():
-    events = (
-        *(SourceStatement(AT, "rows-query", "select 1"), Bootstrap(AT, TP_INT), Heartbeat(AT), TransactionMark(AT, "BEGIN", "1")),
-    )
-    assert values("v8.5.7+extension", *events) == []
 
 
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():

@@ -14,7 +14,6 @@ from generators.model import (
     Bootstrap,
     Column,
     Default,
-    Heartbeat,
     History,
     Instant,
     Json,
@@ -22,10 +21,8 @@ from generators.model import (
     Layout,
     Op,
     SchemaChange,
-    SourceStatement,
     State,
     Table,
-    TransactionMark,
     Watermark,
     ZeroDate,
 )
@@ -236,14 +233,6 @@ def test_timestamps_are_objects_with_their_location():
     assert cell(mysql.temporal("timestamp"), None)[0] is None
 
 
-def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
-    instant = mysql.wall("2024-11-03 05:30:00")
-    _, expected = cell(mysql.temporal("timestamp"), instant, "v8.5.7+tz+checksum")
-    assert expected.state is State.ONE_OF
-    assert expected.options == (instant, instant + 3600 * mysql.MICROS)
-    assert "America/New_York" in expected.reason
-
-
 def test_escapes_are_gos():
     table = Table("d", "t", (Column("c", mysql.text("varchar", 64)),))
     event = insert(table, {"c": '<a&b>"\\/\b\x7f\u2028汉😀'})
@@ -373,12 +362,6 @@ def test_old_of_an_update_is_complete():
     x = {"id": 1, "a": "x", "b": None, "C": "z"}
     (value,) = messages("v8.5.7", change(table, Op.UPDATE, (x, {**x, "a": "y"})))
     assert value.endswith('"data":{"C":"z","a":"y","b":null,"id":"1"},"old":{"C":"z","a":"x","b":null,"id":"1"}}')
-
-
-def test_other_events_have_no_message():
-    now = Instant(1_700_000_000_000)
-    events = (SourceStatement(now, "rows-query", "select 1"), Heartbeat(now), TransactionMark(now, "BEGIN", "1"))
-    assert messages("v8.5.7", *events) == []
 
 
 def test_a_statement_has_a_key_in_another_order_than_its_table_and_a_watermark_follows_a_row():
