@@ -35,7 +35,6 @@ from generators.publishing.topics import check_topic, visible
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
 TICDC = "ticdc-canal-json"
-RUN = ("run", TICDC, "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = 'pa"ss\\w3ird;correct-horse'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -44,19 +43,16 @@ AUDITED = ("-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=debug",)
 """The broker's log says who was let do what, and by which rule."""
 
 
-def of_server(certificates):
-    return {
+@pytest.fixture(scope="module")
+def scram(certificates):
+    """A broker under SASL_SSL that wants the client's certificate, too: alice may do all, eve may use the topic `theirs`, and bob
+    has a password of PLAIN."""
+    properties = {
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(certificates / "server-all.pem"),
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(certificates / "ca.pem"),
-    }
-
-
-@pytest.fixture(scope="module")
-def scram(certificates):
-    """A broker under SASL_SSL: alice may do all, eve may use the topic `theirs`, and bob has a password of PLAIN."""
-    properties = of_server(certificates) | {
+        "listener.name.secured.ssl.client.auth": "required",
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
         "listener.name.secured.scram-sha-256.sasl.jaas.config": f"{SCRAM} required;",
         "listener.name.secured.plain.sasl.jaas.config": f'{PLAIN} required user_bob="bobs-password";',
@@ -91,14 +87,6 @@ def seen(client):
     return ()
 
 
-@pytest.fixture(scope="module")
-def mutual(certificates):
-    """A broker under TLS that wants the client's certificate."""
-    properties = of_server(certificates) | {"listener.name.secured.ssl.client.auth": "required"}
-    with EmbeddedKafka(lambda _line: None, protocol="SSL", properties=properties) as started:
-        yield started
-
-
 def config(path, **properties):
     path.write_text("".join(f"{name.replace('_', '.')}={value}\n" for name, value in properties.items()), "utf-8")
     return path
@@ -113,6 +101,8 @@ def user(name, certificates, password=PASSWORD):
     return {
         "security_protocol": "SASL_SSL",
         "ssl_ca_location": str(certificates / "ca.pem"),
+        "ssl_certificate_location": str(certificates / "client.pem"),
+        "ssl_key_location": str(certificates / "client.key"),
         "sasl_mechanism": "SCRAM-SHA-256",
         "sasl_username": name,
         "sasl_password": password,
@@ -218,6 +208,13 @@ def test_a_wrong_password_is_told(scram, certificates):
     assert "wrong-password" not in text
 
 
+def test_a_client_without_a_certificate_is_not_let_in(scram, certificates):
+    left_out = {"ssl_certificate_location", "ssl_key_location"}
+    given = {name: value for name, value in user("alice", certificates).items() if name not in left_out}
+    with pytest.raises(HarnessError, match="does not let this client in"):
+        publishing.check_reachable(cluster(scram, given), timeout_s=3)
+
+
 def test_a_client_without_tls_is_told_so(scram):
     with pytest.raises(HarnessError, match=r"whether it wants TLS or a password \(--broker-config\)"):
         publishing.check_reachable(scram.secured, timeout_s=2)
@@ -280,49 +277,23 @@ def decode(records):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
-def test_a_run_under_scram_leaves_no_secret(scram, of_alice, command, tmp_path):
-    """A decoder that is wrong, so that a crash file and a report are written."""
+def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scram, certificates, of_alice, command, tmp_path):
+    """A decoder that is wrong, so that a crash file and a report are written; the run's messages are told from those that were
+    there before by their offsets."""
+    publishing.create_topic(scram.bootstrap, "used", 4)
+    there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
+    publishing.publish(scram.bootstrap, "used", there)
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
-    words = (
-        *RUN,
-        "--level",
-        "changes",
-        "--no-reduce",
-        "--decoder",
-        "wrong.py:decode",
-        *(f"--spark-conf={name}={value}" for name, value in SMALL.items()),
-    )
-    there = ("--broker", scram.secured, "--broker-config", of_alice, "--topic-prefix", "team")
-    code, out, err, seen = command(*words, *there, "--report", "out", "--format", "json")
+    chosen = ("--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", "--level", "changes", "--no-reduce")
+    spark = (f"--spark-conf={name}={value}" for name, value in SMALL.items())
+    where = ("--broker", scram.secured, "--broker-config", of_alice, "--topic", "used", "--report", "out", "--format", "json")
+    code, out, err, seen = command("run", TICDC, *chosen, "--decoder", "wrong.py:decode", *spark, *where)
     assert code == 1, err
     assert f'"running {scram.secured}"' in out
-    assert '"topic": "team-' in out
-    assert any(json.loads(line)["type"] == "failure" for line in out.splitlines())
+    told = [json.loads(line) for line in out.splitlines()]
+    assert {line["rule"] for line in told if line["type"] == "failure"} == {f"{TICDC}/change/op"}
+    assert publishing.records_in(scram.bootstrap, "used") > 40
     assert list((tmp_path / "out" / "failures").glob("*.json"))
     assert b"spark.driver" in seen
-    assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, in_session, tmp_path, monkeypatch):
-    """Its messages are told from those that were there before by their offsets."""
-    file = config(
-        tmp_path / "client.properties",
-        bootstrap_servers=mutual.secured,
-        security_protocol="ssl",
-        ssl_ca_location=str(certificates / "ca.pem"),
-        ssl_certificate_location=str(certificates / "client.pem"),
-        ssl_key_location=str(certificates / "client.key"),
-    )
-    publishing.create_topic(mutual.bootstrap, "theirs", 4)
-    there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
-    publishing.publish(mutual.bootstrap, "theirs", there)
-    monkeypatch.chdir(tmp_path)
-    code, out = in_session(*RUN, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
-    assert code == 0, out
-    assert f'"running {mutual.secured}"' in out
-    assert publishing.records_in(mutual.bootstrap, "theirs") > 40
-    key = (certificates / "client.key").read_text().splitlines()[1]
-    assert leaks(key, tmp_path, out) == []
+    for secret in (PASSWORD, (certificates / "client.key").read_text().splitlines()[1]):
+        assert leaks(secret, tmp_path, out, err, seen, beside=[of_alice]) == []

@@ -1,13 +1,9 @@
-import itertools
 import json
 
 import pytest
-from click.testing import CliRunner
-from command_lines import parsed
+from command_lines import parsed, performed
 
-from conformance.commands.cli import cli
 from generators.errors import HarnessError
-from generators.publishing.kafka import publish, run_topic
 from generators.recorded import store
 
 RECORDED = store.root() / "ticdc" / "canal-json-ext-lz4"
@@ -15,7 +11,7 @@ WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984074911121409,"buil
 
 
 def run(*words):
-    return CliRunner().invoke(cli, ["--no-config", "inspect", *map(str, words)], prog_name="cdc-conformance")
+    return performed("inspect", *words)
 
 
 def failed(*words):
@@ -92,22 +88,3 @@ def test_nothing_to_inspect(tmp_path):
     (tmp_path / "empty.jsonl").touch()
     code, text = failed(tmp_path / "empty.jsonl")
     assert (code, text.startswith("no message in")) == (4, True)
-
-
-@pytest.mark.kafka
-def test_a_topic_is_read_without_a_group(kafka):
-    from confluent_kafka.admin import AdminClient
-
-    recording = next(one for one in store.recordings("ticdc") if one.name == "canal-json-ext-lz4")
-    messages = list(itertools.islice(store.messages(recording), 40))
-    with run_topic(kafka.bootstrap, 3) as topic:
-        assert failed(topic, "--broker", kafka.bootstrap)[0] == 4
-        publish(kafka.bootstrap, topic, messages)
-        found = told(topic, "--broker", kafka.bootstrap)
-        groups = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_consumer_groups(request_timeout=60).result(61).valid
-    assert found["messages"] == 40
-    assert found["writers"][0]["formats"][0]["format"] == "ticdc-canal-json"
-    assert found["writers"][0]["formats"][0]["evidence"][0]["place"].startswith(f"{topic}-")
-    assert not any("inspect" in group.group_id for group in groups)
-    code, text = failed("no-such-topic", "--broker", kafka.bootstrap)
-    assert code == 2 and "no-such-topic" in text

@@ -1,17 +1,16 @@
 """Commands on messages and tables: topics by a pattern, a user's tables, bulk corpora, and the profile of observed messages."""
 
 import json
-from concurrent.futures import Future
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from command_lines import performed
+from confluent_kafka.admin import AdminClient
+from remembered import done
 
 from conformance.commands import bulk_corpora
-from conformance.commands.cli import cli
-from conformance.commands.config import load
 from conformance.commands.observing import written_by
 from conformance.commands.shell import unnamed
 from conformance.engines.engine import DecodeRaised
@@ -27,7 +26,7 @@ TABLES = "CREATE TABLE shop.orders (id INT PRIMARY KEY);\nCREATE TABLE shop.`gr√
 
 
 def publish(*words):
-    done = CliRunner().invoke(cli, ["--no-config", "publish", *map(str, words)], prog_name="cdc-conformance")
+    done = performed("publish", *words)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -43,7 +42,6 @@ def test_parts_of_a_topic():
         parts("{")
 
 
-@pytest.mark.kafka
 def test_each_table_has_its_topic(kafka, tmp_path):
     ddl = tmp_path / "shop.sql"
     ddl.write_text(TABLES, "utf-8")
@@ -53,9 +51,13 @@ def test_each_table_has_its_topic(kafka, tmp_path):
     assert {len(ends(kafka.bootstrap, topic)) for topic in found["topics"]} == {2}
     own = publish("debezium-json", *there, "--topic", "{topic}", "--rate", 1000)
     assert own["topics"] == ["cdc.shop.gr__e", "cdc.shop.orders"]
-    inspected = CliRunner().invoke(cli, ["inspect", "by-shop_*", "--broker", kafka.bootstrap, "--format", "json"])
-    assert json.loads(inspected.stdout)["messages"] == 40
-    nothing = CliRunner().invoke(cli, ["inspect", "no-*", "--broker", kafka.bootstrap])
+    inspected = performed("inspect", "by-shop_*", "--broker", kafka.bootstrap, "--format", "json")
+    told = json.loads(inspected.stdout)
+    assert (told["messages"], told["writers"][0]["formats"][0]["format"]) == (40, "ticdc-canal-json")
+    assert told["writers"][0]["formats"][0]["evidence"][0]["place"].startswith("by-shop_")
+    groups = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_consumer_groups(request_timeout=60).result(61).valid
+    assert not any("inspect" in group.group_id for group in groups)
+    nothing = performed("inspect", "no-*", "--broker", kafka.bootstrap)
     assert str(nothing.exception).startswith("unknown topic 'no-*'.")
     for topic in (*found["topics"], *own["topics"]):
         delete_topic(kafka.bootstrap, topic)
@@ -65,7 +67,7 @@ SHOP = str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")
 
 
 def said(*arguments):
-    done = CliRunner().invoke(cli, ["--no-config", *arguments])
+    done = performed(*arguments)
     return f"{done.output}{done.exception}"
 
 
@@ -98,19 +100,6 @@ def test_a_report_does_not_hold_the_url_of_a_database():
     assert unnamed(given, [url, "a.sql"]) == (
         *("run", "ticdc-canal-json", "--tables", "mysql://...", "--tables=mysql://...", "--tables", "a.sql"),
     )
-
-
-def test_the_configuration_file_places_files_and_leaves_urls(tmp_path, monkeypatch):
-    folder = tmp_path / "conf"
-    folder.mkdir()
-    file = folder / "cdc-conformance.toml"
-    file.write_text('[run]\ntables = ["shop.sql", "mysql://db/shop"]\nvalues = "v.toml"\ndialect = "tidb"\n', "utf-8")
-    monkeypatch.chdir(tmp_path)
-    from conformance.commands._config_keys import sections
-
-    given = load(file, cli).defaults(sections(cli))["run"]
-    assert given["tables"] == ["conf/shop.sql", "mysql://db/shop"]
-    assert (given["values_file"], given["dialect"]) == ("conf/v.toml", "tidb")
 
 
 def test_the_cases_of_the_tables_are_listed():
@@ -156,8 +145,7 @@ class Writing:
     """An engine that writes a file as Spark does; or does not."""
 
     def __init__(self, fails=False, **options):
-        self.options, self.started, self._fails = options, Future(), fails
-        self.started.set_result(None)
+        self.options, self.started, self._fails = options, done(), fails
 
     def __enter__(self):
         return self
@@ -167,22 +155,18 @@ class Writing:
 
     def ask(self, service, request, _limit_s):
         assert (service, request["parts"]) == ("corpus", 3)
-        fmt, out, answer = get(request["format"]), Path(request["out"]), Future()
+        fmt, out = get(request["format"]), Path(request["out"])
         out.mkdir()
         (out / "_SUCCESS").touch()
         made = bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])
         rows = [records.row(one, offset) for offset, one in made]
         pq.write_table(pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet")
-        if self._fails:
-            answer.set_exception(DecodeRaised("disk full"))
-        else:
-            sums = map(sum, zip(*map(bulk.words, rows), strict=True))
-            answer.set_result({"messages": len(rows), "content": bulk.content(*sums)})
-        return answer
+        sums = map(sum, zip(*map(bulk.words, rows), strict=True))
+        return done(DecodeRaised("disk full") if self._fails else {"messages": len(rows), "content": bulk.content(*sums)})
 
 
 def write(tmp_path, *more):
-    return CliRunner().invoke(cli, ["corpus", "write", FORMAT, "--out", str(tmp_path), "--count", "40", "--seed", "7", *more])
+    return performed("corpus", "write", FORMAT, "--out", tmp_path, "--count", "40", "--seed", "7", *more)
 
 
 def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monkeypatch):
@@ -198,7 +182,7 @@ def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monk
     known = json.loads((folder / "bulk.json").read_text())
     assert (known["seed"], known["statements"], known["messages"], known["width"]) == ("7", 40, 40, 1)
     assert f"40 messages, content {known['content']}, 1 files" in result.output
-    verified = CliRunner().invoke(cli, ["corpus", "verify", str(tmp_path)])
+    verified = performed("corpus", "verify", tmp_path)
     assert (verified.exit_code, verified.output) == (0, f"{folder}: ok\n")
 
 

@@ -36,7 +36,6 @@ RANGES = (("cdc", 0, 0, COUNT - 1),)
 TABLE = Table("db", "t", (Column("v", TYPES["varchar"]),))
 CONTRACT = '''
 import os, sys, time
-import pyarrow as pa
 from pyspark.sql import functions as F
 
 def rows(records, after=None):
@@ -229,7 +228,6 @@ NUMBERS = {i: str(i) for i in range(COUNT)}
 FINE = "def decode(records):\n    return rows(records)\n"
 
 
-@pytest.mark.spark
 def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(engine, decoder, tmp_path):
     path, spec = tmp_path / "topics.parquet", decoder(FINE)
     assert engine.load(spec, "auto").result() == Loaded((1,), Capabilities())
@@ -243,7 +241,6 @@ def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(engi
     engine.release("topics")
 
 
-@pytest.mark.spark
 def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_output(engine, decoder):
     first, head = {FIRST_OFFSET: str(1 << 31)}, "def decode(records):\n    return rows(records"
     shown = decoder(f"{head}, lambda value: F.create_map(F.lit('v'), F.col('offset').cast('string')))\n")
@@ -254,7 +251,6 @@ def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_ou
     assert list(values(engine, short, conf=first)) == [i - (1 << 31) for i in range(COUNT)]
 
 
-@pytest.mark.spark
 def test_records_come_in_other_partitions_and_go_back_to_their_own(engine, decoder):
     pairs, at = {IN_PARTITION: "2", FIRST_OFFSET: "9"}, "F.format_string('%d:%d', F.col('partition'), F.col('offset'))"
     shown = decoder(f"def decode(records):\n    return rows(records, lambda value: F.create_map(F.lit('v'), {at}))\n")
@@ -264,7 +260,6 @@ def test_records_come_in_other_partitions_and_go_back_to_their_own(engine, decod
     assert len(values(engine, distinct, conf=pairs)) == 2
 
 
-@pytest.mark.spark
 def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     path, spec = tmp_path / "again.parquet", decoder(FINE)
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
@@ -277,7 +272,6 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
         engine.decode(Request("again", RANGES, spec, 1, Deployment())).result()
 
 
-@pytest.mark.spark
 def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
     spec = decoder("""
         def decode(records):
@@ -292,25 +286,6 @@ def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
     assert (found[0], found[1]) == (f"{shape} none", f"{shape} some")
 
 
-@pytest.mark.spark
-def test_functions_of_a_file_reach_the_python_workers(engine, decoder):
-    spec = decoder(
-        """
-        OFFSET = 100
-        def shifted(batches):
-            for batch in batches:
-                numbers = [int(value.as_py()) + OFFSET for value in batch.column(0)]
-                yield pa.record_batch([pa.array(numbers), batch.column(1)], ["n", "offset"])
-        def decode(records):
-            found = records.select("value", "offset").mapInArrow(shifted, "n bigint, offset bigint")
-            return rows(records.drop("value").join(found, "offset").withColumn("value", F.col("n").cast("string").cast("binary")))
-    """,
-        stem="udf",
-    )
-    assert values(engine, spec, (("cdc", 0, 0, 2),)) == {0: "100", 1: "101", 2: "102"}
-
-
-@pytest.mark.spark
 def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
     spec = decoder("""
         print('{"rows": 1}')
@@ -323,7 +298,6 @@ def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
     assert set(values(engine, spec).values()) == {"UTC"}
 
 
-@pytest.mark.spark
 def test_a_column_is_renamed_by_mapping(engine, decoder):
     spec = decoder("def decode(records):\n    return rows(records).withColumn('image', F.struct('after')).drop('after')\n")
     with pytest.raises(UsageError, match=r"no column 'after'.*--map"):
@@ -331,7 +305,6 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
     assert values(engine, spec, mapping={"after": "image.after"}) == NUMBERS
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("text", "name", "level", "said"),
     [
@@ -366,7 +339,6 @@ def test_a_decoder_that_cannot_be_loaded_is_told_in_words(engine, decoder, text,
     assert "Traceback" not in str(caught.value)
 
 
-@pytest.mark.spark
 def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
     both = "def decode_rows(self_or_records, *more, deployment=None): ...\ndef decode(*records): ...\n"
     assert engine.load(decoder(both, "", "both"), "auto").result().levels == (1, 2)
@@ -376,7 +348,6 @@ def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
     assert engine.load(decoder(kind, "D", "kind"), "changes").result() == Loaded((1,), Capabilities(profiles=("v7*",)))
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("result", "said"),
     [
@@ -391,7 +362,6 @@ def test_a_decoder_that_returns_something_else(engine, decoder, result, said):
         values(engine, decoder(f"def decode(records):\n    return {result}\n"))
 
 
-@pytest.mark.spark
 def test_text_that_is_no_utf_8_comes_back_as_its_bytes(engine, decoder):
     image = "F.create_map(F.lit('v'), F.unhex(F.lit('61FF')).cast('string'))"
     assert set(values(engine, decoder(f"def decode(records):\n    return rows(records, lambda value: {image})\n")).values()) == {
@@ -402,7 +372,6 @@ def test_text_that_is_no_utf_8_comes_back_as_its_bytes(engine, decoder):
 RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
@@ -423,15 +392,30 @@ def test_what_raises_without_a_record_is_no_message_s_fault(engine, decoder, bod
     assert values(engine, decoder(FINE, stem="after")) == NUMBERS
 
 
-@pytest.mark.spark
-def test_a_decoder_that_kills_its_jvm_costs_its_call_alone(engine, decoder, session_processes):
-    child = engine._child.pid
-    assert session_processes(child)
-    exiting = "def decode(records):\n    records.sparkSession._jvm.java.lang.System.exit(3)\n    return rows(records)\n"
-    with pytest.raises(ChildDied, match="exit code 70"):
-        values(engine, decoder(exiting, stem="exiting"))
-    assert values(engine, decoder(FINE, stem="after")) == NUMBERS
-    assert session_processes(child) == []
+HANGING = """
+    @F.udf("binary")
+    def read(value):
+        time.sleep(600 if value == b"7" else 0)
+        return value
+
+    def decode(records):
+        return rows(records.withColumn("value", read("value")))
+"""
+EXITING = """
+    def decode(records):
+        records.sparkSession._jvm.java.lang.System.exit(3)
+        return rows(records)
+"""
+
+
+def test_a_decoder_that_hangs_or_kills_its_jvm_costs_its_call_alone(engine, decoder, session_processes):
+    for text, error, said in ((HANGING, DecodeTimeout, "did not end within 8 s"), (EXITING, ChildDied, "exit code 70")):
+        child = engine._child.pid
+        assert session_processes(child)
+        with pytest.raises(error, match=said):
+            values(engine, decoder(text, stem=error.__name__), limit_s=8 if error is DecodeTimeout else 0)
+        assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+        assert session_processes(child) == []
 
 
 PARENT = """
