@@ -6,10 +6,10 @@ same cases are judged again among all: nothing that is said here counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,9 +17,8 @@ from conformance.cases.catalogue import Call, calls, named_cases, profiles
 from conformance.engines.engine import DecodeRaised, Engine, Loaded, Lost, lay_out
 from conformance.engines.specs import decoder_of
 from conformance.judging.judge import CaseResult, Finding, Judge
-from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.output import Place, read
 from conformance.judging.selection import claimed
-from conformance.rules.rules import rules
 from conformance.running.events import Listener, failing
 from conformance.running.isolating import always
 from conformance.running.mixing import ACQUITTING
@@ -29,8 +28,6 @@ from generators.model import Case
 from generators.wire_format import Format
 
 __all__ = ["Early", "draw"]
-
-_SUFFIX: Final = "-first"
 
 
 @dataclass(slots=True)
@@ -42,6 +39,7 @@ class Early:
     engine: Engine
     fmt: Format[Any]
     cases: Sequence[Case]
+    handle: str
     places: dict[int, Place]
     listen: Listener
     asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
@@ -57,7 +55,7 @@ class Early:
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))
             decoder = decoder_of(self.fmt.name, self.settings.decoder)
-            one = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, _handle(self.fmt))
+            one = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle)
             self.asked = one, call, self.engine.decode(request(one, call, call.cases))
 
     def breaks(self) -> bool:
@@ -75,20 +73,14 @@ class Early:
             return True
         finally:
             self.engine.release(one.handle)
-        self.findings = tuple(self._found(one, call, outputs))
-        return any(result.verdict not in ACQUITTING for _, result in self.findings)
-
-    def _found(
-        self, one: Prepared, call: Call, outputs: Mapping[Place, Sequence[OutputRow]]
-    ) -> Iterator[tuple[Finding, CaseResult]]:
-        seen: set[str] = set()
-        judge, table = Judge(rules(self.fmt.name), one.loaded.capabilities), call.table.name if call.table else None
+        judge, table = Judge(one.rules, one.loaded.capabilities), call.table.name if call.table else None
+        found: dict[str, tuple[Finding, CaseResult]] = {}
         for case in call.cases:
             result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table)
             for finding in result.findings:
-                if finding.rule not in seen:
-                    seen.add(finding.rule)
-                    yield finding, result
+                found.setdefault(finding.rule, (finding, result))
+        self.findings = tuple(found.values())
+        return any(result.verdict not in ACQUITTING for _, result in self.findings)
 
 
 def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener) -> Early | None:
@@ -98,11 +90,8 @@ def draw(settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener)
         return None
     cases = list(named_cases(fmt, profiles(fmt, settings.writer_profile)[:1]))
     messages = [w.message for case in cases for w in case.written]
-    places, source = lay_out(engine.directory, _handle(fmt), messages)
-    engine.open(_handle(fmt), source)  # if it fails, so does the decode call
+    handle = f"{fmt.name}-first"
+    places, source = lay_out(engine.directory, handle, messages)
+    engine.open(handle, source)  # if it fails, so does the decode call
     by_message = {id(message): place for message, place in zip(messages, places, strict=True)}
-    return Early(settings, engine, fmt, cases, by_message, listen)
-
-
-def _handle(fmt: Format[Any]) -> str:
-    return f"{fmt.name}{_SUFFIX}"
+    return Early(settings, engine, fmt, cases, handle, by_message, listen)

@@ -74,7 +74,7 @@ UNEQUAL = cells(
     ("double", (1 / 3, Typed("double", mysql.to_float32(1 / 3))), (0.1 + 0.2, Typed("double", 0.3))),
     ("double", (-0.0, Typed("double", 0.0)), (0.0, Typed("double", -0.0))),
     ("bit-1", (1, Typed("boolean", False))),
-    ("bit-8", (1, Typed("boolean", True))),
+    ("bit-8", (1, Typed("boolean", True)), (1, Typed("decimal", Decimal("1.5")))),
     ("varchar", ("a", Typed("string", "a ")), ("é", Typed("string", "e\u0301"))),
     ("blob", (b"ab", Typed("binary", b"ab\x00"))),
     ("date", (dt.date(2024, 2, 29), Typed("date", dt.date(2024, 2, 28))), (ZeroDate(), Typed("date", dt.date(1, 1, 1)))),
