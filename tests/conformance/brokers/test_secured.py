@@ -30,7 +30,7 @@ from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
-from generators.publishing.topics import check_topic, visible
+from generators.publishing.topics import check_topic, create_topic, visible
 
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
@@ -69,8 +69,8 @@ def scram(certificates):
         users = [UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
         for done in admin.alter_user_scram_credentials(users).values():
             done.result(60)
-        publishing.create_topic(started.bootstrap, "theirs", 3)
-        publishing.create_topic(started.bootstrap, "of-others", 1)
+        create_topic(started.bootstrap, "theirs", 3)
+        create_topic(started.bootstrap, "of-others", 1)
         allowed = AclBinding(
             ResourceType.TOPIC, "theirs", ResourcePatternType.LITERAL, "User:eve", "*", AclOperation.ALL, AclPermissionType.ALLOW
         )
@@ -316,7 +316,7 @@ def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, in_sessi
         ssl_certificate_location=str(certificates / "client.pem"),
         ssl_key_location=str(certificates / "client.key"),
     )
-    publishing.create_topic(mutual.bootstrap, "theirs", 4)
+    create_topic(mutual.bootstrap, "theirs", 4)
     there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
     publishing.publish(mutual.bootstrap, "theirs", there)
     monkeypatch.chdir(tmp_path)
