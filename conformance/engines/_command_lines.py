@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -37,6 +38,7 @@ _STARTED: Final = frozenset(
 )
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
+_DIGITS: Final = re.compile("-?[0-9]{1,20}")
 _text = json.JSONEncoder().encode
 
 
@@ -481,16 +483,10 @@ def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
 
 
 def _micros(value: Any) -> int:
-    micros = value if type(value) is int else _integer(value)
-    if micros is None or not -(1 << 63) <= micros < 1 << 63:
+    number = type(value) is int or (type(value) is str and _DIGITS.fullmatch(value))
+    if not number or not -(1 << 63) <= (micros := int(value)) < 1 << 63:
         raise _Wrong("commit_time_us", f"must be microseconds as an integer or its decimal text, not {value!r}")
     return micros
-
-
-def _integer(value: Any) -> int | None:
-    if type(value) is str and len(value) <= 20 and value.removeprefix("-").isascii() and value.removeprefix("-").isdigit():
-        return int(value)
-    return None
 
 
 def _place(record: LineRecord) -> str:

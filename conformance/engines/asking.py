@@ -71,17 +71,22 @@ class Asking(Closing):
         }
 
         def read(_reply: Mapping[str, Any]) -> pa.Table:
-            with pa.memory_map(str(out)) as file:
-                table = pa.ipc.open_file(file).read_all()
-            out.unlink()
-            check_columns(table.schema, request.level, request.decoder)
-            return table
+            return taken(out, request.level, request.decoder)
 
         return then(self.put(asked), read)
 
     def renew(self) -> Future[Any]:
         """See Engine."""
         return self.put({"op": "renew"})
+
+
+def taken(path: Path, level: int, decoder: str) -> pa.Table:
+    """A decoder's output in a file, which is removed. Raises UsageError for columns that violate the contract."""
+    with pa.memory_map(str(path)) as file:
+        table = pa.ipc.open_file(file).read_all()
+    path.unlink()
+    check_columns(table.schema, level, decoder)
+    return table
 
 
 def failed(kind: str, message: str) -> Exception:

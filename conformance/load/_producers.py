@@ -181,8 +181,13 @@ class Executors(Publisher):
 
     def close(self) -> None:
         """Ends the tasks."""
-        # A dead child has none; a request would start another child.
-        if self._engine.pid is not None:
-            asked = self._engine.ask("produce", {"do": "stop"}, ANSWER_S)
-            with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, TimeoutError):
-                asked.result(ANSWER_S)
+        ended(self._engine, "produce")
+
+
+def ended(engine: ChildEngine, service: str) -> None:
+    """Ends what a service of the child has begun."""
+    # A dead child has nothing; a request would start another child.
+    if engine.pid is not None:
+        asked = engine.ask(service, {"do": "stop"}, ANSWER_S)
+        with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, TimeoutError):
+            asked.result(ANSWER_S)

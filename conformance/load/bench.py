@@ -20,7 +20,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, write_records
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, lay_out
 from conformance.engines.specs import DECODERS, decoder_of
 from conformance.files import put
 from generators.bulk import expander as bulk
@@ -68,12 +68,11 @@ def bench(
         profile = plain_profile(fmt)
         note(f"{name}: making {messages} messages")
         load, generated = generate(fmt, profile, messages)
-        path = engine.directory / f"bench-{name}.parquet"
-        write_records(path, load, _offsets(load))
+        _, source = lay_out(engine.directory, f"bench-{name}", load)
         note(f"{name}: decoding {len(load)} messages in {rounds} rounds")
         decoders = {REFERENCE: decoder_of(name, None)} | ({decoder: decoder_of(name, decoder)} if decoder else {})
         request = {
-            "parquet": str(path),
+            "parquet": source.parquet,
             "messages": len(load),
             "table": codec.dump_table(bulk.load_table()),
             "deployment": codec.dump_deployment(profile.deployment),
@@ -86,7 +85,7 @@ def bench(
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             raise BenchFailed(f"{name}: {error}") from None
         finally:
-            path.unlink(missing_ok=True)
+            Path(source.parquet).unlink(missing_ok=True)
         head = {
             "format": name,
             "profile": profile.name,
@@ -121,16 +120,6 @@ def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Messa
         deque(bulk.messages(fmt, profile, SEED, count=count), maxlen=0)
         seconds.append(time.perf_counter() - began)
     return messages, len(messages) / statistics.median(seconds)
-
-
-def _offsets(messages: Sequence[Message]) -> list[int]:
-    following: dict[tuple[str, int], int] = {}
-    offsets = []
-    for message in messages:
-        place = message.topic, message.partition
-        offsets.append(following.get(place, 0))
-        following[place] = offsets[-1] + 1
-    return offsets
 
 
 def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[str, Any]]:

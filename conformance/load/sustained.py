@@ -13,22 +13,20 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-import pyarrow as pa
-
 from conformance.brokers import registry
+from conformance.engines.asking import taken
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.specs import decoder_of
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
-from conformance.judging.output import check_columns, read
+from conformance.judging.output import read
 from conformance.judging.results import Failure
 from conformance.load._fed import Fed
-from conformance.load._producers import ANSWER_S, Executors, Producer
+from conformance.load._producers import ANSWER_S, Executors, Producer, ended
 from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
 from conformance.load.feed import Feed
@@ -197,7 +195,7 @@ class Lane:
             self.producer: Producer | Executors | Fed = (
                 self._fed(stack) if self._bootstrap is None else self._producer(stack, self._bootstrap)
             )
-            stack.callback(self._stop_query)
+            stack.callback(ended, self._engine, "sustain")
             if self._source:
                 self._start(self._source)
             self._until(lambda events: any("ready" in event for event in events), START_S, "making messages")
@@ -271,14 +269,6 @@ class Lane:
             return self._engine.ask("sustain", {"do": what, **request}, limit_s).result()
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             raise DecoderFailed(str(error)) from None
-
-    def _stop_query(self) -> None:
-        # A dead child has no query; a request would start another child.
-        if self._engine.pid is None:
-            return
-        asked = self._engine.ask("sustain", {"do": "stop"}, ANSWER_S)
-        with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, Late):
-            asked.result(ANSWER_S)
 
     @property
     def decoded(self) -> int:
@@ -385,10 +375,7 @@ class Lane:
         self._note("judging the sample")
         path = self._engine.directory / f"sample-{time.monotonic_ns()}.arrow"
         answer = self._ask("sample", ANSWER_S, out=str(path))
-        with pa.memory_map(str(path)) as file:
-            table = pa.ipc.open_file(file).read_all()
-        path.unlink()
-        check_columns(table.schema, self.outcome.level, self.settings.decoder or "reference")
+        table = taken(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
         if isinstance(self.producer, Fed):
             wanted = {at: one for at, one in self.producer.samples.items() if one[0] < until.get(0, 0)}

@@ -40,28 +40,14 @@ _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
 """The values that `learn` varies: the first two of each differ in nearly every character and have the same length throughout."""
 
 
-class _Texts:
-    """How one place spells a column's values; `of` asks the writer for values that are new."""
+class _Lazy(dict[Any, Any]):
+    """A function's results, each made once; some may be known."""
 
-    def __init__(self, known: Mapping[Value, bytes], ask: Callable[[Value], bytes]) -> None:
-        self.known, self._ask = dict(known), ask
-
-    def of(self, value: Value) -> bytes:
-        """The text of a value."""
-        text = self.known.get(value)
-        if text is None:
-            text = self.known[value] = self._ask(value)
-        return text
-
-
-class _Lazy(dict[int, Any]):
-    """A function's results by random number."""
-
-    def __init__(self, make: Callable[[int], Any]) -> None:
-        super().__init__()
+    def __init__(self, make: Callable[[Any], Any], known: Mapping[Any, Any] = {}) -> None:
+        super().__init__(known)
         self._make = make
 
-    def __missing__(self, key: int) -> Any:
+    def __missing__(self, key: Any) -> Any:
         result = self[key] = self._make(key)
         return result
 
@@ -89,14 +75,15 @@ class Filler:
         )
         self._ops = options.by_byte()
         self._columns = load.by_byte(options)
-        self._texts: dict[str, list[_Texts]] = {name: [] for name in self._names}
+        self._texts: dict[str, list[_Lazy]] = {name: [] for name in self._names}
+        """How places spell a column's values; the writer is asked for values that are new."""
         self._tables: dict[tuple[int, int], Any] = {}
-        self._partitions: dict[Value, int] = {}
+        self._partitions = _Lazy(self._partition)
         self._base = self._learn_texts(Op.INSERT, self._names)
         used = dict.fromkeys(self._ops)
         self._kinds = {op: [self._kind(op, variant) for variant in range(VARIANTS)] for op in used}
         self._by_byte = [(op, self._kinds[op]) for op in self._ops]
-        self._partition_of = _Lazy(lambda draw: self._partition(load.row_key(options, draw, 0)))
+        self._partition_of = _Lazy(lambda draw: self._partitions[load.row_key(options, draw, 0)])
         self._verify()
 
     def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, found: Mapping[str, Value]) -> list[Message]:
@@ -134,8 +121,8 @@ class Filler:
                     for i, place in enumerate(own):
                         ask = self._asker(op, variant, name, number, side, part, i)
                         known = dict(zip(probes[name], place.texts, strict=True))
-                        if all(known != other.known for other in self._texts[name]):
-                            self._texts[name].append(_Texts(known, ask))
+                        if all(known != other for other in self._texts[name]):
+                            self._texts[name].append(_Lazy(ask, known))
         return shapes
 
     def _asker(self, op: Op, variant: int, name: str, number: int, side: str, part: Part, i: int) -> Callable[[Value], bytes]:
@@ -223,8 +210,8 @@ class Filler:
         """The text of each random number of a column."""
         texts = self._texts[name][number]
         if name == "id":
-            return _Lazy(lambda draw: texts.of(load.row_key(self._options, draw, row)))
-        return [texts.of(value) for value in self._columns[column]]
+            return _Lazy(lambda draw: texts[load.row_key(self._options, draw, row)])
+        return [texts[value] for value in self._columns[column]]
 
     def _match(
         self,
@@ -238,7 +225,7 @@ class Filler:
     ) -> tuple[int, tuple[int, int]] | None:
         """The known texts of a column that match a place's, widened by bytes around it; and the widened place."""
         for number, known in enumerate(self._texts[name]):
-            wanted = [known.known.get(value) for value in probes]
+            wanted = [known.get(value) for value in probes]
             first = wanted[0]
             if first is None or None in wanted:
                 continue
@@ -253,7 +240,7 @@ class Filler:
 
     def _by_key(self, shape: MessageShape, op: Op, variant: int, number: int) -> bool:
         """Whether the partition follows the key of the first row."""
-        expected = [self._partition(value) for value in _PROBES["id"]]
+        expected = [self._partitions[value] for value in _PROBES["id"]]
         partitions = [self._messages(self._plain, op, variant, TIMES[0], {"id": key})[number].partition for key in _PROBES["id"]]
         if len(set(expected)) > 1 and partitions == expected:
             return True
@@ -262,11 +249,8 @@ class Filler:
         return False
 
     def _partition(self, key: Value) -> int:
-        partition = self._partitions.get(key)
-        if partition is None:
-            made = self._messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
-            partition = self._partitions[key] = made[-1].partition if made else 0
-        return partition
+        made = self._messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
+        return made[-1].partition if made else 0
 
     def _verify(self) -> None:
         """Compares with the writer: every template with random values, the longest ones too, and at several times."""

@@ -12,34 +12,18 @@ from generators.model import Message
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Target
 from generators.publishing.pacing import PRODUCER_CONFIG, PublishError, publish_paced
-from generators.publishing.topics import (
-    LARGEST_MESSAGE,
-    TOPIC_CONFIG,
-    check_reachable,
-    create_topic,
-    delete_topic,
-    ensure_topic,
-    records_in,
-    run_topic,
-    run_topic_name,
-    run_topics,
-)
+from generators.publishing.topics import check_reachable, ensure_topic, records_in, run_topic, run_topics
 
 __all__ = [
-    "LARGEST_MESSAGE",
     "PRODUCER_CONFIG",
-    "TOPIC_CONFIG",
     "Placed",
     "PublishError",
     "PublishResult",
     "check_reachable",
-    "create_topic",
-    "delete_topic",
     "ensure_topic",
     "publish",
     "records_in",
     "run_topic",
-    "run_topic_name",
     "run_topics",
 ]
 

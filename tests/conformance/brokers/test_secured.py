@@ -30,7 +30,7 @@ from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Message
 from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
-from generators.publishing.topics import check_topic, visible
+from generators.publishing.topics import check_topic, create_topic, records_in, visible
 
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")]
 
@@ -65,8 +65,8 @@ def scram(certificates):
         users = [UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
         for done in admin.alter_user_scram_credentials(users).values():
             done.result(60)
-        publishing.create_topic(started.bootstrap, "theirs", 3)
-        publishing.create_topic(started.bootstrap, "of-others", 1)
+        create_topic(started.bootstrap, "theirs", 3)
+        create_topic(started.bootstrap, "of-others", 1)
         allowed = AclBinding(
             ResourceType.TOPIC, "theirs", ResourcePatternType.LITERAL, "User:eve", "*", AclOperation.ALL, AclPermissionType.ALLOW
         )
@@ -280,7 +280,7 @@ def decode(records):
 def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scram, certificates, of_alice, command, tmp_path):
     """A decoder that is wrong, so that a crash file and a report are written; the run's messages are told from those that were
     there before by their offsets."""
-    publishing.create_topic(scram.bootstrap, "used", 4)
+    create_topic(scram.bootstrap, "used", 4)
     there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
     publishing.publish(scram.bootstrap, "used", there)
     (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
@@ -292,7 +292,7 @@ def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scr
     assert f'"running {scram.secured}"' in out
     told = [json.loads(line) for line in out.splitlines()]
     assert {line["rule"] for line in told if line["type"] == "failure"} == {f"{TICDC}/change/op"}
-    assert publishing.records_in(scram.bootstrap, "used") > 40
+    assert records_in(scram.bootstrap, "used") > 40
     assert list((tmp_path / "out" / "failures").glob("*.json"))
     assert b"spark.driver" in seen
     for secret in (PASSWORD, (certificates / "client.key").read_text().splitlines()[1]):

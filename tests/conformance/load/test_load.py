@@ -27,8 +27,9 @@ from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, UsageError
 from generators.model import Kind, Layout, Message
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
+from generators.publishing.kafka import publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published, publish_paced
+from generators.publishing.topics import create_topic, delete_topic
 from generators.tables.load import TableLoad
 from generators.tables.reading import read
 from generators.tables.user_values import Values

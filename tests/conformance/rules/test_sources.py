@@ -12,7 +12,6 @@ from conformance.selftest.bench import of_cases
 from generators.errors import UnknownName
 from generators.recorded import store
 from generators.wire_format import FORMATS, get
-from spark_checks.liars.liar import liars
 
 PRODUCTS = ("canal", "debezium", "ticdc")
 KINDS = {
@@ -133,9 +132,3 @@ def test_a_rule_is_exercised_by_a_message_of_its_own():
     tried = of_cases(get(name), named_cases(get(name), get(name).profiles))
     reached = {rule for rule, _ in tried.judge.seen}
     assert [rule.id for rule in rules(name) if not rule.law and rule.id not in reached] == []
-
-
-def test_liars_are_known_without_a_session():
-    found = liars("huawei-cdl-json")
-    assert {"name", "level", "convicts", "why"} == set(found[0])
-    assert all(one["convicts"].startswith("huawei-cdl-json/") for one in found)

@@ -10,23 +10,20 @@ from consumed import consumed
 from conformance.brokers.embedded import free_ports
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
-from generators.publishing import kafka as publishing
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import (
+from generators.publishing.kafka import Placed, PublishError, places, publish
+from generators.publishing.topics import (
     LARGEST_MESSAGE,
-    Placed,
-    PublishError,
+    TOPIC_CONFIG,
     check_reachable,
     create_topic,
     delete_topic,
     ensure_topic,
-    places,
-    publish,
+    records_in,
     run_topic,
     run_topic_name,
 )
-from generators.publishing.topics import records_in
 
 pytestmark = pytest.mark.kafka
 
@@ -179,7 +176,7 @@ def test_run_topics_are_unique_and_removed(kafka):
         resource = ConfigResource(ConfigResource.Type.TOPIC, name)
         admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
         settings = admin.describe_configs([resource])[resource].result(60)
-        assert {key: settings[key].value for key in publishing.TOPIC_CONFIG} == dict(publishing.TOPIC_CONFIG)
+        assert {key: settings[key].value for key in TOPIC_CONFIG} == dict(TOPIC_CONFIG)
     assert gone(kafka.bootstrap, name)
 
 

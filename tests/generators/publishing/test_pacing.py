@@ -28,8 +28,9 @@ from conformance.brokers.embedded import free_ports
 from generators.errors import UsageError
 from generators.model import Message
 from generators.publishing import pacing
-from generators.publishing.kafka import create_topic, delete_topic, publish, run_topic_name
+from generators.publishing.kafka import publish
 from generators.publishing.pacing import Delivered, Histogram, PublishInterrupted, PublishStopped, publish_paced
+from generators.publishing.topics import create_topic, delete_topic, run_topic_name
 
 OLD_MS = 1_700_000_000_000
 

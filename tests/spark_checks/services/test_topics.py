@@ -16,6 +16,7 @@ from generators.model import Message
 from generators.publishing import kafka as publishing
 from generators.publishing.cluster import Cluster
 from generators.publishing.properties import check
+from generators.publishing.topics import create_topic
 from spark_checks.services.engine import read_kafka
 
 pytestmark = [
@@ -104,7 +105,7 @@ def test_a_token_opens_the_broker_to_both_clients(spark, key, endpoint):
             },
         )
         check(cluster)
-        publishing.create_topic(cluster, "tokens", 1)
+        create_topic(cluster, "tokens", 1)
         assert publishing.publish(cluster, "tokens", [Message("", 0, None, b"x", timestamp_ms=1)]).acknowledged == 1
         before = len(shown)
         (row,) = read_kafka(spark, spark_options(cluster), "tokens", [("tokens", 0, 0, 0)]).collect()
