@@ -35,8 +35,7 @@ _THREE: Final[Row] = {"id": 3, "a": None, "b": "m"}
 def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
     """Every case of cloudcanal-json that the profile can write, with level-one tables in `database`."""
     yield from canal_scenarios(profile, database)
-    cases = Cases(database, _ABC)
-    yield from _transactions(cases)
+    yield from _transactions(Cases(database, _ABC))
     yield Cases(database, _ABC, schema="s2").case("envelope/other-schema", inserted(_ONE))
 
 

@@ -111,8 +111,7 @@ class _Statement(Options):
     def sequence(self) -> str:
         text = ""
         while not self.ended and not self.next_is(";"):
-            if words := self.either("INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"):
-                self.skip("=")
+            if words := self.option("INCREMENT BY", "INCREMENT", "START WITH", "START", "MINVALUE", "MAXVALUE", "CACHE"):
                 words = {"INCREMENT": "INCREMENT BY", "START": "START WITH"}.get(words, words)
                 text += f" {words} {self.signed()}"
             else:
@@ -122,8 +121,7 @@ class _Statement(Options):
 
     def lock(self) -> str:
         found = {}
-        while word := self.either("ALGORITHM", "LOCK"):
-            self.skip("=")
+        while word := self.option("ALGORITHM", "LOCK"):
             found[word] = self.expect("DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE")
         shown = [f"{word} = {found[word]}" for word in ("ALGORITHM", "LOCK") if found.get(word, "DEFAULT") != "DEFAULT"]
         return f" {' '.join(shown)}" if shown else ""
@@ -256,11 +254,9 @@ class _Statement(Options):
             charset = self.expect("DEFAULT") if self.next_is("DEFAULT") else self.charset()
             collation = f" COLLATE {self.collation().upper()}" if self.skip("COLLATE") else ""
             return f"CONVERT TO CHARACTER SET {charset}{collation}"
-        if word := self.either("ALGORITHM", "LOCK"):
-            self.skip("=")
+        if word := self.option("ALGORITHM", "LOCK"):
             return f"{word} = {self.expect('DEFAULT', 'INPLACE', 'INSTANT', 'COPY', 'NONE', 'SHARED', 'EXCLUSIVE')}"
-        if self.skip("ATTRIBUTES"):
-            self.skip("=")
+        if self.option("ATTRIBUTES"):
             self.skip("DEFAULT") or self.text()
             return ""  # TiCDC takes attributes for placement rules
         return self.altered_options()

@@ -256,8 +256,7 @@ class Columns(Reader):
         while True:
             if kind := self.either("CLUSTERED", "NONCLUSTERED"):
                 found["CLUSTERED"] = commented("[clustered_index]", kind)
-            elif self.skip("KEY_BLOCK_SIZE"):
-                self.skip("=")
+            elif self.option("KEY_BLOCK_SIZE"):
                 found["KEY_BLOCK_SIZE"] = f"KEY_BLOCK_SIZE={self.digits()}"
             elif self.either("USING", "TYPE"):
                 found["USING"] = f"USING {self.expect('BTREE', 'HASH', 'RTREE', 'HNSW')}"

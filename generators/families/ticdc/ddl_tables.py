@@ -44,46 +44,34 @@ class Options(Columns):
         force = commented("[force_inc]", "FORCE") + " " if self.skip("FORCE") else ""
         if self.skip("DEFAULT") and self.next not in ("CHARACTER", "CHARSET", "CHAR", "COLLATE", "PLACEMENT"):
             raise self.refused()
-        if word := self.either(*_NUMBERS):
-            self.skip("=")
+        if word := self.option(*_NUMBERS):
             yield f"{word} = {'DEFAULT' if word.startswith('STATS') and self.skip('DEFAULT') else self.digits()}"
-        elif word := self.either(*_COMMENTED):
-            self.skip("=")
+        elif word := self.option(*_COMMENTED):
             yield force + commented(_COMMENTED[word], f"{word} = {self.digits()}")
-        elif word := self.either("AUTO_INCREMENT"):
-            self.skip("=")
+        elif word := self.option("AUTO_INCREMENT"):
             yield f"{force}AUTO_INCREMENT = {self.digits()}"
-        elif self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
-            self.skip("=")
+        elif self.option("CHARACTER SET", "CHARSET", "CHAR SET"):
             yield f"DEFAULT CHARACTER SET = {self.charset()}"
-        elif self.skip("COLLATE"):
-            self.skip("=")
+        elif self.option("COLLATE"):
             yield f"DEFAULT COLLATE = {self.collation().upper()}"
-        elif self.skip("ENGINE"):
-            self.skip("=")
+        elif self.option("ENGINE"):
             token = self.take("word", "text", "name")
             yield f"ENGINE = {unquoted(token.text) if token.kind == 'text' else token.text.strip('`')}"
-        elif word := self.either(
+        elif word := self.option(
             "COMMENT", "COMPRESSION", "CONNECTION", "PASSWORD", "ENCRYPTION", "DATA DIRECTORY", "INDEX DIRECTORY"
         ):
-            self.skip("=")
             yield f"{word} = {self.text()}"
-        elif word := self.either("PACK_KEYS", "STATS_PERSISTENT"):
-            self.skip("=")
+        elif word := self.option("PACK_KEYS", "STATS_PERSISTENT"):
             self.skip("DEFAULT") or self.digits()
             yield f"{word} = DEFAULT /* TableOption{word.title().replace('_', '')} is not supported */ "
-        elif self.skip("ROW_FORMAT"):
-            self.skip("=")
+        elif self.option("ROW_FORMAT"):
             yield f"ROW_FORMAT = {self.expect(*_FORMATS)}"
-        elif self.skip("TTL_ENABLE"):
-            self.skip("=")
+        elif self.option("TTL_ENABLE"):
             shown = commented("[ttl]", f"TTL_ENABLE = {self.text().upper()}")
             yield from () if self.ttl_off else (shown,)
-        elif self.skip("TTL_JOB_INTERVAL"):
-            self.skip("=")
+        elif self.option("TTL_JOB_INTERVAL"):
             yield commented("[ttl]", f"TTL_JOB_INTERVAL = {self.text()}")
-        elif self.skip("TTL"):
-            self.skip("=")
+        elif self.option("TTL"):
             column = self.plain_name()
             self.expect("+")
             self.expect("INTERVAL")
@@ -91,14 +79,13 @@ class Options(Columns):
             yield commented("[ttl]", f"TTL = {column} + INTERVAL {every} {self.unit()}")
             if self.ttl_off:
                 yield commented("[ttl]", "TTL_ENABLE = 'OFF'")
-        elif self.skip("PLACEMENT POLICY"):
+        elif self.option("PLACEMENT POLICY"):
             yield from self.policy()
         else:
             raise self.refused()
 
     def policy(self) -> Iterator[str]:
         """A placement policy, of which the space is left where TiCDC leaves it out."""
-        self.skip("=")
         token = self.take("word", "text", "name")
         name = unquoted(token.text) if token.kind == "text" else token.text.strip("`")
         # a rule that is left out leaves its space
@@ -109,16 +96,13 @@ class Options(Columns):
         text = ""
         while not self.ended and not self.next_is(";"):
             self.skip("DEFAULT")
-            if self.either("CHARACTER SET", "CHARSET", "CHAR SET"):
-                self.skip("=")
+            if self.option("CHARACTER SET", "CHARSET", "CHAR SET"):
                 text += f" CHARACTER SET = {self.charset().lower()}"
-            elif self.skip("COLLATE"):
-                self.skip("=")
+            elif self.option("COLLATE"):
                 text += f" COLLATE = {self.collation()}"
-            elif self.skip("ENCRYPTION"):
-                self.skip("=")
+            elif self.option("ENCRYPTION"):
                 text += f" ENCRYPTION = {self.text()}"
-            elif self.skip("PLACEMENT POLICY"):
+            elif self.option("PLACEMENT POLICY"):
                 text += " " + "".join(self.policy())
             elif self.next_is("SET", "TIFLASH"):
                 text += f" {self.tiflash()}"

@@ -192,6 +192,12 @@ class Reader:
         """Goes past the first of these that follows, and returns it; "" if none does."""
         return next((words for words in choices if self.skip(words)), "")
 
+    def option(self, *choices: str) -> str:
+        """The same, and goes past a sign `=` behind it."""
+        if found := self.either(*choices):
+            self.skip("=")
+        return found
+
     def expect(self, *choices: str) -> str:
         """Goes past one of these, which must follow."""
         if not (found := self.either(*choices)):

@@ -226,17 +226,11 @@ def value_text(
 _JAVA: Final = SQL_TYPES | {"vector": 12}
 _JAVA_LEGACY: Final[Mapping[str, int]] = {
     **_JAVA,
-    "tinyint": 5,
-    "smallint": 4,
-    "int": -5,
-    "bigint": 3,
+    **OVER_SIGNED,
+    **dict.fromkeys(("enum", "set", "binary"), 1),
+    **dict.fromkeys(("varbinary", "tinytext", "text", "mediumtext", "longtext"), 12),
     "year": 91,
-    "enum": 1,
-    "set": 1,
     "json": -1,
-    "binary": 1,
-    "varbinary": 12,
-    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 12),
 }
 
 

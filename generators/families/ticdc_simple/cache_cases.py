@@ -16,6 +16,9 @@ _STRING: Final = mysql.text("varchar", 64)
 _N: Final = Column("n", mysql.integer("int"))
 _S: Final = Column("s", _STRING)
 _A: Final = Column("a", mysql.integer("int"))
+_ADD: Final = "ALTER TABLE {t} ADD COLUMN `a` int"
+_MODIFY: Final = "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)"
+_RENAME: Final = "RENAME TABLE {db}.{old} TO {db}.{t}"
 _ROW: Final[Row] = {"id": 1, "n": 5, "s": "x"}
 _WIDE: Final[Row] = {**_ROW, "a": 9}
 
@@ -30,6 +33,15 @@ def _ddl(second: int, action: str, before: Table | None, after: Table | None, sq
     old = before.name if before and after and before.name != after.name else None
     quoted = {"t": mysql.quote(table.name), "db": mysql.quote(table.database), "old": mysql.quote(old or "")}
     return SchemaChange(_at(second), action, sql.format(**quoted), table.database, table.name, before, after, old)
+
+
+def _altered(
+    cases: Cases, name: str, second: int, action: str, sql: str, *columns: Column, suffix: str = ""
+) -> tuple[Table, Table, SchemaChange]:
+    """The table of a case, what a statement makes of it, with other columns or a longer name, and the statement."""
+    old = cases.table(name)
+    new = replace(old, columns=columns or old.columns, name=f"{old.name}{suffix}")
+    return old, new, _ddl(second, action, old, new, sql)
 
 
 def schemas(database: str) -> Iterator[Scenario]:
@@ -62,37 +74,27 @@ def _order(cases: Cases) -> Iterator[Scenario]:
 
 
 def _versions(cases: Cases) -> Iterator[Scenario]:
+    texts = (ID, Column("n", _STRING), _S)
     name = "schema/two-versions"
-    narrow = cases.table(name)
-    wide = replace(narrow, columns=(*narrow.columns, _A))
-    added = _ddl(2, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
+    narrow, wide, added = _altered(cases, name, 2, "add column", _ADD, ID, _N, _S, _A)
     rows: tuple[Event, ...] = (insert(narrow, _ROW, _at(1)), added, insert(wide, {**_WIDE, "id": 2}, _at(3)))
     yield named(name, Bootstrap(_at(0), narrow), *rows, tags=("schema:version",))
     name = "schema/modified-column"
-    number = cases.table(name)
-    text = replace(number, columns=(ID, Column("n", _STRING), _S))
-    modified = _ddl(2, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
+    number, text, modified = _altered(cases, name, 2, "modify column", _MODIFY, *texts)
     rows = (insert(number, _ROW, _at(1)), modified, change(text, Op.UPDATE, (dict(_ROW, n="5"), dict(_ROW, n="five")), at=_at(3)))
     yield named(name, Bootstrap(_at(0), number), *rows, Bootstrap(_at(4), text), tags=("schema:version",))
     name = "schema/new-before-old"
-    number = cases.table(name)
-    text = replace(number, columns=(ID, Column("n", _STRING), _S))
-    modified = _ddl(1, "modify column", number, text, "ALTER TABLE {t} MODIFY COLUMN `n` varchar(64)")
+    number, text, modified = _altered(cases, name, 1, "modify column", _MODIFY, *texts)
     rows = (insert(number, _ROW, _at(0)), modified, insert(text, {"id": 2, "n": "y", "s": None}, _at(2)))
     yield named(name, *rows, Bootstrap(_at(3), text), tags=("schema:pre",))
     name = "schema/only-new"
-    narrow = cases.table(name)
-    wide = replace(narrow, columns=(*narrow.columns, _A))
-    added = _ddl(1, "add column", narrow, wide, "ALTER TABLE {t} ADD COLUMN `a` int")
+    narrow, wide, added = _altered(cases, name, 1, "add column", _ADD, ID, _N, _S, _A)
     yield named(name, insert(narrow, _ROW, _at(0)), added, tags=("schema:pre", "schema:none"))
     name = "schema/add-column-first"
-    narrow = cases.table(name)
-    first = replace(narrow, columns=(_A, *narrow.columns))
-    added = _ddl(1, "add column", narrow, first, "ALTER TABLE {t} ADD COLUMN `a` int FIRST")
+    narrow, first, added = _altered(cases, name, 1, "add column", f"{_ADD} FIRST", _A, ID, _N, _S)
     yield named(name, added, Bootstrap(_at(2), first), insert(first, _WIDE, _at(3)), tags=("schema",))
     name = "schema/truncate"
-    table = cases.table(name)
-    cut = _ddl(2, "truncate table", table, table, "TRUNCATE TABLE {t}")
+    table, _, cut = _altered(cases, name, 2, "truncate table", "TRUNCATE TABLE {t}")
     rows = (insert(table, _ROW, _at(1)), cut, insert(table, _ROW, _at(3)))
     yield named(name, Bootstrap(_at(0), table), *rows, tags=("schema:version",))
     name = "schema/drop-and-create"
@@ -106,20 +108,16 @@ def _versions(cases: Cases) -> Iterator[Scenario]:
 
 def _names(cases: Cases) -> Iterator[Scenario]:
     name = "schema/rename"
-    old = cases.table(name)
-    new = replace(old, name=f"{old.name}_new")
-    renamed = _ddl(2, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
+    old, new, renamed = _altered(cases, name, 2, "rename table", _RENAME, suffix="_new")
     rows = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
     yield named(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
     name = "schema/rename-two-tables"
     pairs = [(cases.table(f"{name}-old-{i}"), cases.table(f"{name}-{i}")) for i in (1, 2)]
-    both = (_ddl(1, "rename table", *pair, "RENAME TABLE {db}.{old} TO {db}.{t}") for pair in pairs)
+    both = (_ddl(1, "rename table", *pair, _RENAME) for pair in pairs)
     later = (insert(new, {**_ROW, "id": 2}, _at(2 + i)) for i, (_, new) in enumerate(pairs))
     yield named(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
     name = "schema/rename-then-bootstrap"
-    old = cases.table(name)
-    new = replace(old, name=f"{old.name}_new")
-    renamed = _ddl(0, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
+    old, new, renamed = _altered(cases, name, 0, "rename table", _RENAME, suffix="_new")
     yield named(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
     name = "schema/same-table-name"
     one = cases.table(name)

@@ -146,14 +146,10 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
         ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
     ):
         yield cases.of(*columns, key=key, unique=unique).case(f"bootstrap/{label}", Bootstrap(START, OWN), tags=("bootstrap",))
-    everything = cases.of(*every_type(_all).columns)
+    everything = cases.of(*every_type(lambda _type: True).columns)
     yield everything.case("bootstrap/every-type", Bootstrap(START, OWN), tags=("bootstrap",))
     awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
     yield named("bootstrap/awkward-names", Bootstrap(START, awkward), tags=("bootstrap",))
-
-
-def _all(_type: SourceType) -> bool:
-    return True
 
 
 def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
@@ -185,7 +181,7 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     known = declared_columns(profile.release)
     told = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
     yield cases.of(ID, *(column for column, _ in known.values())).case("types/declared", Bootstrap(START, OWN), told)
-    everything = every_type(_all)
+    everything = every_type(lambda _type: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
     yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))

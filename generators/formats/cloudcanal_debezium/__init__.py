@@ -9,8 +9,9 @@ the same stream.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topic, text_faults
@@ -34,7 +35,6 @@ from generators.model import (
     RowChange,
     RowImages,
     SchemaChange,
-    Table,
     Written,
 )
 from generators.wire_format import Choices, Format, KindRow, Profile
@@ -161,55 +161,33 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 
 
 def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
+    """A row in Debezium's values, its columns nullable, since the document does not show otherwise; or in CloudCanal's texts, as
+    in the vendor's article (cloudcanal-envelope#values-as-text)."""
     table = event.table
     accept: list[tuple[Kind, Op | None]] = [(Kind.ROW, Op.READ)] if event.op is Op.READ else []
-    payload: dict[str, Any] = {"op": _OPS[event.op], "ts_ms": event.at.ms, "after": None, "before": None}
-    payload["source"] = _source(event.at, table.database, table.name)
-    change = Change(
-        0,
-        Kind.ROW,
-        Op.INSERT if event.op is Op.READ else event.op,
-        database=table.database,
-        table=table.name,
-        commit_time_us=event.at.ms * 1000,
-        accept=tuple(accept),
-    )
-    write = _typed if profile.typed else _texts
-    return write(table, images, payload, profile, change)
-
-
-def _typed(
-    table: Table, images: RowImages, payload: dict[str, Any], profile: EnvelopeProfile, change: Change
-) -> tuple[str, Change]:
-    """Debezium's values. Columns are written as nullable, since the document does not show otherwise."""
-    before, after = (
-        None if row is None else {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
-        for row in (images.before, images.after)
-    )
-    rows = {c.name: (before or after or {})[c.name].schema for c in table.columns}
-    schema = shape.row_schema(table, tuple(rows.items()))
-    missing = Raw("{}") if profile.empty_images else None
-    for side, row in (("before", before), ("after", after)):
-        payload[side] = missing if row is None else {name: one.value for name, one in row.items()}
-    corrupt = any(one.corrupt for row in (before, after) if row is not None for one in row.values())
-    return _connect(schema, payload, profile), replace(
-        change,
-        before=None if before is None else {name: one.cell for name, one in before.items()},
-        after=None if after is None else {name: one.cell for name, one in after.items()},
-        accept=(*change.accept, (Kind.CORRUPT, None)) if corrupt else change.accept,
-    )
-
-
-def _texts(
-    table: Table, images: RowImages, payload: dict[str, Any], profile: EnvelopeProfile, change: Change
-) -> tuple[str, Change]:
-    """CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text)."""
-    forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
-    before, after = (image(table, row, forms) for row in (images.before, images.after))
-    missing: dict[str, str] | None = {} if profile.empty_images else None
-    for side, row in (("before", before), ("after", after)):
-        payload[side] = missing if row is None else {name: one.text for name, one in row.items()}
-    return _own(shape.own_schema(table), payload, profile), replace(change, before=before, after=after)
+    cells: dict[str, Any]
+    written: Callable[[Mapping[str, Any], EnvelopeProfile], str]
+    missing: Raw | dict[str, str]
+    given = {side: row for side, row in (("after", images.after), ("before", images.before)) if row is not None}
+    if profile.typed:
+        wires = {side: {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns} for side, row in given.items()}
+        sent = {side: {name: one.value for name, one in row.items()} for side, row in wires.items()}
+        cells = {side: {name: one.cell for name, one in row.items()} for side, row in wires.items()}
+        if any(one.corrupt for row in wires.values() for one in row.values()):
+            accept.append((Kind.CORRUPT, None))
+        found = wires["before" if "before" in wires else "after"]
+        schema = shape.row_schema(table, tuple((name, one.schema) for name, one in found.items()))
+        written, missing = partial(_connect, schema), Raw("{}")
+    else:
+        forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
+        cells = {side: image(table, row, forms) or {} for side, row in given.items()}
+        sent = {side: {name: one.text for name, one in row.items()} for side, row in cells.items()}
+        written, missing = partial(_own, shape.own_schema(table)), {}
+    sides = dict.fromkeys(("after", "before"), missing if profile.empty_images else None) | sent
+    payload = {"op": _OPS[event.op], "ts_ms": event.at.ms, **sides, "source": _source(event.at, table.database, table.name)}
+    op = Op.INSERT if event.op is Op.READ else event.op
+    change = Change(0, Kind.ROW, op, table.database, table=table.name, commit_time_us=event.at.ms * 1000, accept=tuple(accept))
+    return written(payload, profile), replace(change, **cells)
 
 
 def _connect(schema: Schema, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:

@@ -213,18 +213,16 @@ class _Images:
                 old = f"[{_object({name: cell[0] for name, cell in self.old.items()})}]"
         last = {"data": data, "old": old}
         mysql_types = _object({name: text.escape_name(self.types[name]) for name in type_order})
-        return _envelope(
-            profile,
-            stamp,
-            database=self.table.database,
-            table=self.table.name,
-            keys="[" + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names) + "]",
-            type_=self.op.value,
-            sql_type=_object(codes) if codes else "null",
-            mysql_type="null" if profile.new and not self.types else mysql_types,
-            last=",".join(f'"{key}":{last[key]}' for key in profile.dml_key_order),
-            extension=f'"commitTs":{stamp.at.tso}{flag}',
-        )
+        told = {
+            "database": text.escape(self.table.database),
+            "table": text.escape(self.table.name),
+            "pkNames": "[" + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names) + "]",
+            "type": f'"{self.op.value}"',
+            "sqlType": _object(codes) if codes else "null",
+            "mysqlType": "null" if profile.new and not self.types else mysql_types,
+        }
+        rows = {key: last[key] for key in profile.dml_key_order}
+        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', told, rows)
 
     def change(self, stamp: _Stamp) -> Change:
         whole = self.table.image({name: cell for name, (_, cell) in self.data.items()})
@@ -277,47 +275,30 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
     return text.escape(shown), Cell(State.VALUE, type, value, shown, cls)
 
 
+_NO_ROWS: Final = {"data": "null", "old": "null"}
+
+
 def _envelope(
-    profile: TicdcProfile,
-    stamp: _Stamp,
-    *,
-    database: str = "",
-    table: str = "",
-    keys: str = "null",
-    ddl: bool = False,
-    type_: str,
-    sql: str = "",
-    sql_type: str = "null",
-    mysql_type: str = "null",
-    last: str = '"data":null,"old":null',
-    extension: str,
+    profile: TicdcProfile, stamp: _Stamp, extension: str, told: Mapping[str, str], last: Mapping[str, str] = _NO_ROWS
 ) -> str:
-    tidb = f',"_tidb":{{{extension}}}' if profile.extension else ""
-    return (
-        f'{{"id":0,"database":{text.escape(database)},"table":{text.escape(table)},"pkNames":{keys},'
-        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.at.ms},"ts":{stamp.ts},"sql":{text.escape(sql)},'
-        f'"sqlType":{sql_type},"mysqlType":{mysql_type},{last}{tidb}}}'
-    )
+    """A message of the members, in JSON, that it tells beside the common ones."""
+    names = {"id": "0", "database": '""', "table": '""', "pkNames": "null", "isDdl": "false", "type": ""}
+    rest = {"es": str(stamp.at.ms), "ts": str(stamp.ts), "sql": '""', "sqlType": "null", "mysqlType": "null"}
+    members = {**names, **rest, **told, **last} | ({"_tidb": f"{{{extension}}}"} if profile.extension else {})
+    return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
     sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
-    body = _envelope(
-        profile,
-        stamp,
-        database=event.database,
-        table=event.table,
-        ddl=True,
-        type_=text.ddl_type(event.action, new=profile.new),
-        sql=sql,
-        extension=f'"commitTs":{stamp.at.tso}',
-    )
+    names = {"database": text.escape(event.database), "table": text.escape(event.table), "isDdl": "true"}
+    told = {**names, "type": f'"{text.ddl_type(event.action, new=profile.new)}"', "sql": text.escape(sql)}
+    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', told)
     change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
     return _pack(profile, body), change if profile.extension else replace(change, position=None)
 
 
 def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Change]:
-    body = _envelope(profile, stamp, type_="TIDB_WATERMARK", extension=f'"watermarkTs":{stamp.at.tso}')
+    body = _envelope(profile, stamp, f'"watermarkTs":{stamp.at.tso}', {"type": '"TIDB_WATERMARK"'})
     return _pack(profile, body), sink.committed(Kind.WATERMARK, stamp.at, "", "")
 
 

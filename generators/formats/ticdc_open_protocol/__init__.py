@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from generators.families.cases import OWN, Cases, inserted
 from generators.families.ticdc import scenarios as shared
 from generators.families.ticdc import sink
 from generators.formats.ticdc_open_protocol.cells import cell, column_json, escaped, framed, key_of
@@ -48,7 +49,7 @@ from generators.model import (
     ZeroDate,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral, one_column
+from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral
 from generators.wire_format import Choices, Format, KindRow, Limit, Profile
 
 __all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
@@ -299,15 +300,11 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
         bag = replace(KEYLESS, database=database, name=neutral(f"batch/{label}"))
         yield named(f"batch/{label}", change(bag, Op.INSERT, *rows), tags=("batch",))
         yield named(f"batch/rows/{label}", change(KEYLESS, Op.INSERT, *rows), tags=("batch",), level=2)
-    name = "batch/split"
-    table = Table(database, neutral(name), (ID, Column("a", mysql.text("varchar", 64))), ("id",))
-    pairs: tuple[tuple[Row | None, Row | None], ...] = tuple(
-        ({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)
-    )
-    yield named(name, change(table, Op.UPDATE, *pairs), tags=("batch", "key-update"))
-    name = "batch/awkward"
-    rows = [(None, {"id": i, "a": one}) for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
-    yield named(name, change(replace(table, name=neutral(name)), Op.INSERT, *rows), tags=("batch",))
+    cases = Cases(database, (ID, Column("a", mysql.text("varchar", 64))))
+    pairs: list[tuple[Row, Row]] = [({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)]
+    yield cases.case("batch/split", change(OWN, Op.UPDATE, *pairs), tags=("batch", "key-update"))
+    awkward: list[Row] = [{"id": i, "a": one} for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
+    yield cases.case("batch/awkward", inserted(*awkward), tags=("batch",))
     quoted = mysql.binary("varbinary", 64)
     for label, raw in (
         ("document", b"\x89PNG\r\n\x1a\n"),
@@ -316,8 +313,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
         ("unprintable", "\u00a0\u200b\u2028\U000e0001é汉😀".encode()),
         ("broken", b"\xc3\xe6\xb1 \xf0\x9f\x98 ok \xed\xa0\x80"),
     ):
-        name = f"quoted/{label}"
-        yield named(name, insert(one_column(database, name, quoted), {"id": 1, "c": raw}), tags=("quoted",))
+        yield cases.value(f"quoted/{label}", quoted, raw, tags=("quoted",))
     yield shared.declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
     zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
