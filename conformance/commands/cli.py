@@ -490,18 +490,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
     sys.exit(0 if all(r.ok for r in results) else 1)
 
 
-for _command in (
-    *catalogue.COMMANDS,
-    *measuring.COMMANDS,
-    *publishing.COMMANDS,
-    *inspecting.COMMANDS,
-    *fuzz.COMMANDS,
-    *streams.COMMANDS,
-    *doctor.COMMANDS,
-    *prepare.COMMANDS,
-    *new_format.COMMANDS,
-    *record.COMMANDS,
-    *config.COMMANDS,
-    *completion.COMMANDS,
-):
-    cli.add_command(_command)
+_PARTS = (catalogue, measuring, publishing, inspecting, fuzz, streams, doctor, prepare, new_format, record, config, completion)
+for _part in _PARTS:
+    for _command in _part.COMMANDS:
+        cli.add_command(_command)

@@ -14,27 +14,18 @@ from generators.wire_format import get
 class Sign:
     """A property that a message of the format may have, and what it says of the writer.
 
-    `says` is the property. `options` are those that the writer has, as `+name`, and those that it lacks, as `-name`; `releases`
-    those that write such a message, () if the property says nothing of the release; `never`: no profile of the format does.
+    `says` is the property. `given` are options that the writer has, `without` those that it lacks; `releases` those that write
+    such a message, () if the property says nothing of the release; `never`: no profile of the format does.
     `citation` is a fact of the catalogue of sources, "" where the description of the option says it.
     """
 
     says: str
     seen: Callable[[Seen], bool]
     citation: str
-    options: str = ""
+    given: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     never: bool = False
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The options that the writer has."""
-        return tuple(one[1:] for one in self.options.split() if one[0] == "+")
-
-    @property
-    def without(self) -> tuple[str, ...]:
-        """The options that the writer lacks."""
-        return tuple(one[1:] for one in self.options.split() if one[0] == "-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,6 @@ from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign
 from conformance.inspecting.opening import Seen
 from generators.wire_format import Choices, get
 
-BOOKS: Final = Path(__file__).with_name("books")
 _TERM: Final = re.compile(
     r"(?P<no>not )?(?:(?P<among>.+) in )?(?P<names>\w+\(\)|[\w.|]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
 )
@@ -38,64 +37,61 @@ Fact = Callable[[Seen], Any]
 Condition = Callable[[Seen], bool]
 
 
-@cache
-def _tables() -> Mapping[str, Mapping[str, Any]]:
-    """The tables of all files: by name, the books and the groups of signs."""
-    files = [tomllib.loads(file.read_text("utf-8")) for file in sorted(BOOKS.glob("*.toml"))]
-    return {kind: {name: one for file in files for name, one in file.get(kind, {}).items()} for kind in ("books", "signs")}
+def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
+    """The books of the tables beside modules."""
+    tables = [(vars(one), tomllib.loads(Path(str(one.__file__)).with_suffix(".toml").read_text("utf-8"))) for one in modules]
+    groups = {name: group for _, table in tables for name, group in table["signs"].items()}
+    shapes = {name: row.get("shapes", ()) for _, table in tables for name, row in table["books"].items()}
+    return tuple(
+        _book(name, row, facts, groups, shapes[row.get("shapes_of", name)])
+        for facts, table in tables
+        for name, row in table["books"].items()
+    )
 
 
-def books(module: ModuleType) -> tuple[EvidenceBook, ...]:
-    """The books of the table beside a module."""
-    assert module.__file__ is not None
-    own = tomllib.loads(Path(module.__file__).with_suffix(".toml").read_text("utf-8"))["books"]
-    return tuple(_book(name, row, vars(module)) for name, row in own.items())
-
-
-def _book(name: str, row: Mapping[str, Any], facts: Mapping[str, Any]) -> EvidenceBook:
+def _book(
+    name: str, row: Mapping[str, Any], facts: Mapping[str, Any], groups: Mapping[str, Any], shapes: Iterable[str]
+) -> EvidenceBook:
     root = _fact(row.get("root", "members"), facts)
     choices = get(name).choices
     assert choices is not None
-    hooks = {hook: facts[row[hook]] for hook in ("describe", "watch", "version") if hook in row}
-    shapes = _tables()["books"][row["shapes_of"]]["shapes"] if "shapes_of" in row else row.get("shapes", ())
     return EvidenceBook(
         name,
         row["product"],
         condition(row["marks"], root, facts),
-        tuple(MemberOrder.of(one) for one in shapes),
+        tuple(map(MemberOrder.of, shapes)),
         tuple(
             Sign(
                 says,
                 condition(one.get("when", ()), root, facts),
                 one.get("cites", "").strip(),
-                *_meaning(choices, one["means"].split()),
+                **_meaning(choices, one["means"].split()),
             )
             for group in row.get("signs", [name])
-            for says, one in _tables()["signs"][group].items()
+            for says, one in groups[group].items()
         ),
         members=_fact(row["members"], facts) if "members" in row else root,
-        **hooks,
+        **{hook: facts[row[hook]] for hook in ("describe", "watch", "version") if hook in row},
     )
 
 
-def _meaning(choices: Choices, words: Iterable[str]) -> tuple[str, tuple[str, ...], bool]:
-    """Options, releases, and whether no profile writes such a message, which `never` says. `+name` and `-name` are options,
-    `A..B` the releases from A to B, `having` those that have the options, if not all do."""
+def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
+    """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B` for those from A to B, and
+    `having` for those that have the options, if not all do."""
     known = choices.releases
-    options: list[str] = []
+    given = tuple(word[1:] for word in words if word[0] == "+")
     releases: list[str] = []
     for word in words:
         first, dots, last = word.partition("..")
-        if word[0] in "+-":
-            options.append(word)
-        elif dots:
+        if dots:
             releases += known[known.index(first) if first else 0 : known.index(last) + 1 if last else None]
         elif word == "having":
-            limits = [one.releases for one in choices.limits if f"+{one.option}" in options and one.releases]
+            limits = [one.releases for one in choices.limits if one.option in given and one.releases]
             releases += [name for name in known if limits and all(name in one for one in limits)]
-        elif word != "never":
+        elif word[0] not in "+-" and word != "never":
             releases.append(word)
-    return " ".join(options), tuple(releases), "never" in words
+    without = tuple(word[1:] for word in words if word[0] == "-")
+    return {"given": given, "without": without, "releases": tuple(releases), "never": "never" in words}
 
 
 def _fact(name: str, facts: Mapping[str, Any]) -> Fact:

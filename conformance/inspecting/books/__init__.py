@@ -8,6 +8,4 @@ from conformance.inspecting.books import canal, debezium, dts, envelopes, flat, 
 from conformance.inspecting.evidence import EvidenceBook
 from conformance.inspecting.table import books
 
-BOOKS: Final[tuple[EvidenceBook, ...]] = tuple(
-    book for module in (canal, dts, simple, debezium, envelopes, flat, ticdc) for book in books(module)
-)
+BOOKS: Final[tuple[EvidenceBook, ...]] = books((canal, dts, simple, debezium, envelopes, flat, ticdc))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from conformance.inspecting.books.connect import member_object
 from conformance.inspecting.evidence import Described, names, rows, texts
 from conformance.inspecting.opening import Seen
 
@@ -109,11 +110,6 @@ _NAMESPACE: Final = "com.alibaba.dts.formats.avro."
 _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 
 
-def _tags(seen: Seen) -> Mapping[str, Any]:
-    found = seen.members.get("tags")
-    return found if isinstance(found, dict) else {}
-
-
 def fields(seen: Seen) -> list[tuple[str, int]]:
     """Name and type number of each column."""
     found = seen.members.get("fields")
@@ -159,7 +155,7 @@ def described_by_aliyun(seen: Seen) -> Described | None:
         return None
     *above, table = name.split(".")
     try:
-        keys = names(json.loads(_tags(seen).get("pk_uk_info", "{}")).get("PRIMARY"))
+        keys = names(json.loads(member_object(seen.members.get("tags")).get("pk_uk_info", "{}")).get("PRIMARY"))
     except (ValueError, AttributeError):
         keys = ()
     branches = {number: branch for number, branch, _ in _branches(seen)}

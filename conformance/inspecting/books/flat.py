@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from conformance.inspecting.books.connect import kind_of, member_object
@@ -21,19 +22,18 @@ def described_by_maxwell(seen: Seen) -> Described | None:
     return Described(str(seen.members.get("database")), str(seen.members.get("table")), types, keys) if types else None
 
 
-def _kinds(seen: Seen) -> dict[str, str]:
-    images = [member_object(seen.members.get(side)) for side in ("before", "after")]
-    return {name: kind_of(value) for image in images for name, value in image.items()}
+def _cells(seen: Seen) -> Iterator[tuple[str, Any]]:
+    for side in ("before", "after"):
+        yield from member_object(seen.members.get(side)).items()
 
 
 def kinds(seen: Seen) -> set[str]:
     """The kinds of the values of both images of GoldenGate's."""
-    images = [member_object(seen.members.get(side)) for side in ("before", "after")]
-    return {kind_of(value) for image in images for value in image.values()}
+    return {kind_of(value) for _, value in _cells(seen)}
 
 
 def described_by_goldengate(seen: Seen) -> Described | None:
     """The table of a row."""
     database, _, table = str(seen.members.get("table")).partition(".")
-    types = _kinds(seen)
+    types = {name: kind_of(value) for name, value in _cells(seen)}
     return Described(database, table, types, names(seen.members.get("primary_keys"))) if types else None
