@@ -167,7 +167,8 @@ def reported(proof: Proof) -> str:
     return f"No report was found on {proof.fault.searched} in {TRACKERS[proof.reader.record][1]}."
 
 
-def _program(proof: Proof) -> str:
+def program(proof: Proof) -> str:
+    """The program that shows a fault."""
     return reproducing.program(proof.reader.record, proof.fault)
 
 
@@ -177,17 +178,8 @@ def _templates() -> jinja2.Environment:
     made = environment()
     assert made.loader is not None
     made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
-    made.filters |= {
-        "fenced": fenced,
-        "in_cell": in_cell,
-        "anchor": anchor,
-        "plain": plain,
-        "words": words,
-        "shown": shown,
-        "seen": seen,
-        "reported": reported,
-    }
-    made.filters |= {"program": _program, "citations": citations, "rule_of": rule_of}
+    own = (fenced, in_cell, anchor, plain, words, shown, seen, reported, citations, rule_of, program)
+    made.filters |= {one.__name__: one for one in own}
     made.globals |= {"cell": cell, "by_rank": _by_rank, "trackers": TRACKERS}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made

@@ -191,22 +191,22 @@ def fits(source_type: SourceType, value: Value) -> bool:
             return isinstance(value, bytes) and len(value) <= (source_type.length or 0)
         case Logical.DATE:
             return isinstance(value, dt.date | ZeroDate)
-        case Logical.DATETIME:
-            if isinstance(value, ZeroDate):
-                return value.micros % step(source_type.fsp) == 0
-            return (
-                type(value) is int
-                and wall("0001-01-01") <= value < wall("9999-12-31") + DAY
-                and value % step(source_type.fsp) == 0
-            )
-        case Logical.TIMESTAMP:
-            if isinstance(value, ZeroDate):
-                return value == ZeroDate()
-            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % step(source_type.fsp) == 0
-        case Logical.TIME:
-            return type(value) is int and abs(value) <= TIME_LIMIT and value % step(source_type.fsp) == 0
+        case Logical.DATETIME if isinstance(value, ZeroDate):
+            return value.micros % step(source_type.fsp) == 0
+        case Logical.TIMESTAMP if isinstance(value, ZeroDate):
+            return value == ZeroDate()
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
+            low, high = _RANGES[source_type.logical]
+            return type(value) is int and low <= value <= high and value % step(source_type.fsp) == 0
         case Logical.JSON:
             return isinstance(value, Json)
+
+
+_RANGES: Final = {
+    Logical.DATETIME: (wall("0001-01-01"), wall("9999-12-31") + DAY - 1),
+    Logical.TIMESTAMP: (TIMESTAMP_MIN, TIMESTAMP_MAX),
+    Logical.TIME: (-TIME_LIMIT, TIME_LIMIT),
+}
 
 
 def step(fsp: int) -> int:
