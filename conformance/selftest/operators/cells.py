@@ -61,9 +61,16 @@ _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 
 
-def text_change(change: Callable[[str], str | None]) -> CellChange:
-    """A change of texts, which level two has for the types that Spark keeps as strings."""
-    return lambda _kind, held: change(held) if isinstance(held, str) else held
+def _change_of(kind: type) -> Callable[[Callable[[Any], Any]], CellChange]:
+    return lambda change: lambda _type, held: change(held) if type(held) is kind else held
+
+
+text_change: Final = _change_of(str)
+"""A change of texts, which level two has for the types that Spark keeps as strings."""
+micros_change: Final = _change_of(int)
+"""A change of a typed time, in microseconds."""
+bytes_change: Final = _change_of(bytes)
+"""A change of a typed binary."""
 
 
 def _if(pattern: str, change: Callable[[str], str | None]) -> CellChange:
@@ -113,7 +120,8 @@ def _as_unsigned(type: SourceType, number: Any) -> Any:
     return number % (1 << _WIDTHS[type.name]) if type.name in _WIDTHS else number
 
 
-def _single(number: float) -> float:
+def single(number: float) -> float:
+    """The nearest float of 32 bits; a number beyond them stays."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
     except OverflowError:
@@ -144,12 +152,7 @@ def _scaled(places: int) -> Callable[[SourceType, Any], Any]:
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?"
 
 
-def micros_change(change: Callable[[int], int | None]) -> CellChange:
-    """A change of a typed time, in microseconds."""
-    return lambda _kind, held: change(held) if type(held) is int else held
-
-
-def _wall(change: Callable[[dt.datetime], dt.datetime | str]) -> CellChange:
+def _wall(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
     """A change of a text that is a date and time, or of the typed value."""
 
     def apply(_kind: SourceType, held: Any) -> Any:
@@ -159,14 +162,11 @@ def _wall(change: Callable[[dt.datetime], dt.datetime | str]) -> CellChange:
                     return held
                 other = change(dt.datetime.fromisoformat(held))
                 digits = len(held.partition(".")[2])
-                if isinstance(other, str):
-                    return other
                 text = other.strftime("%H:%M:%S.%f")[: 8 + (digits and digits + 1)]
                 return f"{other.year:04d}-{other.month:02d}-{other.day:02d}{held[10]}{text}"
             if type(held) is int:
                 epoch = dt.datetime(1970, 1, 1)
-                other = change(epoch + dt.timedelta(microseconds=held))
-                return held if isinstance(other, str) else (other - epoch) // dt.timedelta(microseconds=1)
+                return (change(epoch + dt.timedelta(microseconds=held)) - epoch) // dt.timedelta(microseconds=1)
         except (OverflowError, ValueError):
             pass
         return held
@@ -228,9 +228,9 @@ def clock_change(change: Callable[[int], int | None]) -> CellChange:
     return apply
 
 
-def bytes_change(change: Callable[[bytes], bytes | None]) -> CellChange:
-    """A change of a typed binary."""
-    return lambda _kind, held: change(held) if isinstance(held, bytes) else held
+def toward_zero(micros: int, unit: int) -> int:
+    """A time in whole units, as if it had no sign."""
+    return (1 if micros >= 0 else -1) * (abs(micros) // unit * unit)
 
 
 def _document(change: Callable[[Any], Any]) -> CellChange:
@@ -328,7 +328,7 @@ _ON_INT: Final[Mapping[str, CellChange]] = {
     "unsigned-as-signed": number_change(_as_signed),
     "signed-as-unsigned": number_change(_as_unsigned),
     "through-a-double": number_change(lambda _k, n: int(float(n))),
-    "through-a-float": number_change(lambda _k, n: int(_single(float(n)))),
+    "through-a-float": number_change(lambda _k, n: int(single(float(n)))),
     "sign-lost": number_change(lambda _k, n: abs(n)),
     "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
     "negative-as-null": number_change(lambda _k, n: None if n < 0 else n),
@@ -360,7 +360,7 @@ _ON_REAL: Final[Mapping[str, CellChange]] = {
     "not-a-number-as-null": lambda _k, held: None if str(held) in ("nan", "NaN") else held,
     "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
 }  # fmt: skip
-_ON_DOUBLE: Final[Mapping[str, CellChange]] = {"through-a-float": number_change(lambda _k, n: type(n)(_single(float(n))))}
+_ON_DOUBLE: Final[Mapping[str, CellChange]] = {"through-a-float": number_change(lambda _k, n: type(n)(single(float(n))))}
 _ON_BIT: Final[Mapping[str, CellChange]] = {
     "63-bits": number_change(lambda _k, n: n & (1 << 63) - 1),
     "31-bits": number_change(lambda _k, n: n & (1 << 31) - 1),
@@ -425,8 +425,8 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
     "negative-as-null": clock_change(lambda m: None if m < 0 else m),
     "at-most-a-day": clock_change(lambda m: max(-_DAY + _SECOND, min(m, _DAY - _SECOND))),
     "two-digit-hours": clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) % (100 * _HOUR))),
-    "fraction-cut": clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) // _SECOND * _SECOND)),
-    "milliseconds": clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) // 1000 * 1000)),
+    "fraction-cut": clock_change(lambda m: toward_zero(m, _SECOND)),
+    "milliseconds": clock_change(lambda m: toward_zero(m, 1000)),
     "eight-hours-late": clock_change(lambda m: m + 8 * _HOUR),
     "midnight-as-null": clock_change(lambda m: m or None),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import re
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -20,7 +19,9 @@ from conformance.selftest.operators.cells import (
     date_change,
     micros_change,
     number_change,
+    single,
     text_change,
+    toward_zero,
 )
 from conformance.selftest.operators.operator import Alter, CellChange, Image, Operator, Rows, Seen, on_cells, on_images, on_rows
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
@@ -29,10 +30,6 @@ _DIGITS: Final = 100
 _SECOND: Final = 1_000_000
 _EPOCH: Final = dt.date(1970, 1, 1)
 _ROW, _UPDATE = Kind.ROW.value, Op.UPDATE.value
-
-
-def _toward_zero(micros: int, unit: int) -> int:
-    return (1 if micros >= 0 else -1) * (abs(micros) // unit * unit)
 
 
 def _unscaled(type: SourceType, number: Any) -> Any:
@@ -76,8 +73,8 @@ def _escaped_label(type: SourceType, held: Any) -> Any:
 
 def _widened(text: str) -> str:
     try:
-        return repr(float(struct.unpack("<f", struct.pack("<f", float(text)))[0]))
-    except (OverflowError, ValueError):
+        return repr(single(float(text)))
+    except ValueError:
         return text
 
 
@@ -102,7 +99,7 @@ _CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "datetime-fraction-a-thousandth": (Logical.DATETIME, micros_change(lambda m: m - m % _SECOND + m % _SECOND // 1000)),
     "timestamp-a-thousandth": (Logical.TIMESTAMP, micros_change(lambda m: m // 1000)),
     "timestamp-fraction-a-thousandfold": (Logical.TIMESTAMP, micros_change(lambda m: m + m % _SECOND * 999)),
-    "time-to-the-minute": (Logical.TIME, clock_change(lambda m: _toward_zero(m, 60 * _SECOND))),
+    "time-to-the-minute": (Logical.TIME, clock_change(lambda m: toward_zero(m, 60 * _SECOND))),
     "time-a-thousandth": (Logical.TIME, clock_change(lambda m: m // 1000)),
     "time-hours-of-a-day": (
         Logical.TIME,
