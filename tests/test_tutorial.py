@@ -139,7 +139,6 @@ def test_the_example_of_level_two_is_its_file():
     assert f"```python\n{(ROOT / 'examples' / 'rows' / 'rows.py').read_text('utf-8')}```" in page
 
 
-@pytest.mark.slow
 def test_the_five_minutes_of_readme_end_as_it_says(engine, in_session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name, there = "examples/tutorial/almost.py", tmp_path / "almost.py"
@@ -178,8 +177,6 @@ def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing)
     assert unsaid(shown, said, ordered) == missing
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_the_example_of_level_two_conforms(in_session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
@@ -190,8 +187,6 @@ def test_the_example_of_level_two_conforms(in_session, tmp_path, monkeypatch):
     assert re.search(r"11 cases \(0 drawn; 0 judged at level one, 11 at level two\)", said), said
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_its_commands_end_as_it_says(in_session, pytester, monkeypatch):
     """`doctor` as a process on a terminal, the others here with the session's Spark and fewer cases, of which the page shows
     the same."""

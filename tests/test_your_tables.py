@@ -45,8 +45,6 @@ def test_the_corpus_is_written_and_verified(perform):
     assert (code, "corpora/ticdc-canal-json/v7.1.6: ok" in said) == (0, True), said
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("command", commands("run: 0", spark=True))
 def test_a_run_conforms(perform, command):
     code, said = perform(command)
@@ -54,9 +52,6 @@ def test_a_run_conforms(perform, command):
     assert "tables: customers, orders (mysql)" in said
 
 
-@pytest.mark.spark
-@pytest.mark.kafka
-@pytest.mark.slow
 def test_the_load_is_complete_and_right(perform, kafka):
     """Whether the decoder keeps up is the machine's affair."""
     (command,) = commands("load", spark=False)

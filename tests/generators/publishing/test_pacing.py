@@ -69,7 +69,6 @@ def test_senseless_schedules_are_refused(wrong) -> None:
         publish_paced("127.0.0.1:1", "t", numbered(), **{"rate": 1, **wrong})
 
 
-@pytest.mark.kafka
 def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
     told: list[Delivered] = []
     before = time.time()
@@ -88,7 +87,6 @@ def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
     assert all(one.acked_s > one.intended_s for one in told)
 
 
-@pytest.mark.kafka
 def test_waiting_for_the_next_message_does_not_poll_without_end(kafka, topic, monkeypatch) -> None:
     polls, poll = [], pacing.Paced.poll
     monkeypatch.setattr(pacing.Paced, "poll", lambda run, seconds: polls.append(seconds) or poll(run, seconds))
@@ -108,7 +106,6 @@ def test_stamps_are_the_intended_times_and_else_the_writers(kafka, topic) -> Non
     assert [r.timestamp()[1] for r in consumed(kafka.bootstrap, topic)].count(OLD_MS) == 20
 
 
-@pytest.mark.kafka
 def test_without_a_rate_every_message_goes_out_and_latencies_are_sampled(kafka, topic) -> None:
     shown: list[int] = []
     done = publish_paced(kafka.bootstrap, topic, numbered(30_000), rate=None, progress=shown.append)
@@ -120,7 +117,6 @@ def test_without_a_rate_every_message_goes_out_and_latencies_are_sampled(kafka, 
     assert {int(record.value()) for record in consumed(kafka.bootstrap, topic)} == set(range(30_000))
 
 
-@pytest.mark.kafka
 def test_a_duration_and_a_stop_end_it(kafka, topic) -> None:
     done = publish_paced(kafka.bootstrap, topic, numbered(), rate=100, duration_s=0.5)
     assert done.sent == done.acknowledged == 50
@@ -130,7 +126,6 @@ def test_a_duration_and_a_stop_end_it(kafka, topic) -> None:
     assert 1 <= done.sent == done.acknowledged <= 100
 
 
-@pytest.mark.kafka
 def test_ctrl_c_leaves_a_partial_summary(kafka, topic) -> None:
     threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,)).start()
     before = threading.active_count()
@@ -151,7 +146,6 @@ def test_an_unreachable_broker_is_told_in_bounded_time() -> None:
     assert (caught.value.exit_code, caught.value.published.sent) == (3, 0)
 
 
-@pytest.mark.kafka
 def test_a_topic_that_takes_no_large_messages_fails_those_and_tells_what_lies_there(kafka) -> None:
     name, admin = run_topic_name(), AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
     admin.create_topics([NewTopic(name, 2, 1, config={"max.message.bytes": "1000"})])[name].result(60)

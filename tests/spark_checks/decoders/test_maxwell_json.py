@@ -42,7 +42,6 @@ def records(spark: SparkSession, *values: str) -> DataFrame:
     return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
 
 
-@pytest.mark.spark
 def test_level_one_reads_what_the_document_prints(spark: SparkSession) -> None:
     rows = reference.decode(records(spark, *DOCUMENTED)).orderBy("offset").collect()
     assert [(row.kind, row.op) for row in rows] == [
@@ -56,7 +55,6 @@ def test_level_one_reads_what_the_document_prints(spark: SparkSession) -> None:
     assert (rows[3].sql, rows[3].before) == ("drop table test.e", None)
 
 
-@pytest.mark.spark
 def test_level_two_completes_the_row_before(spark: SparkSession) -> None:
     rows = reference.decode_rows(records(spark, *DOCUMENTED), TABLE).orderBy("offset").collect()
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE", "READ"]
@@ -80,7 +78,6 @@ VALUES: tuple[tuple[Any, str, Any], ...] = (
 )
 
 
-@pytest.mark.spark
 def test_level_two_types_what_the_product_prints(spark: SparkSession) -> None:
     table = Table("d", "t", tuple(Column(f"c{i}", type) for i, (type, _, _) in enumerate(VALUES)))
     data = ",".join(f'"c{i}":{text}' for i, (_, text, _) in enumerate(VALUES))

@@ -80,7 +80,6 @@ def test_what_is_missing_here_too_is_the_decoder_s_fault(text):
     assert cluster.lacking(ValueError(text), PLACE) == ""
 
 
-@pytest.mark.spark
 def test_a_table_through_the_driver_is_the_file_s(spark, tmp_path, monkeypatch):
     import pyarrow as pa
 
@@ -103,7 +102,6 @@ def test_a_table_through_the_driver_is_the_file_s(spark, tmp_path, monkeypatch):
     assert isinstance(there.toArrow(), pa.Table)
 
 
-@pytest.mark.spark
 def test_a_folder_that_is_not_shared_is_noticed(spark, tmp_path):
     assert cluster.shares(spark, str(tmp_path))
     assert not cluster.shares(spark, "/proc/no-such")

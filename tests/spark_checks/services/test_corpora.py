@@ -47,7 +47,6 @@ def test_the_content_is_that_of_the_rows_in_any_order():
     assert len(hashed(made)) == 30
 
 
-@pytest.mark.spark
 def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path):
     name, profile = PROFILES[-1]
     fmt = get(name)

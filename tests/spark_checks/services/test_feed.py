@@ -74,7 +74,6 @@ def test_nemeses_repeat_and_reorder_but_keep_every_message():
             Feed.of(Options(TICDC, faults=name))
 
 
-@pytest.mark.spark
 def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
     asked = cdc.read.format("cdc").option("format", TICDC).option("tables", str(ORDERS)).option("expected", "true")
     frame = asked.option("count", 100).option("slices", 2).option("topic", "mine").load()
@@ -89,7 +88,6 @@ def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
         cdc.read.format("cdc").option("format", TICDC).option("sed", 1).load()
 
 
-@pytest.mark.spark
 def test_a_stream_goes_on_from_its_checkpoint(cdc, tmp_path):
     seen = []
 

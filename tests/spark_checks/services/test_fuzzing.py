@@ -35,7 +35,6 @@ OUTCOMES = (
 """The state of a message, its rows as (row, kind), what comes of it, and the kinds that are told."""
 
 
-@pytest.mark.spark
 def test_the_outcome_of_a_message(spark):
     """Each message has a way of its own, so that it is tallied alone."""
     messages = [("t", 0, n, f"flip {n}", state, "why", 9) for n, (state, _, _, _) in enumerate(OUTCOMES)]
@@ -48,13 +47,11 @@ def test_the_outcome_of_a_message(spark):
         assert (one["way"], one["reason"], one["count"], one["size"]) == (f"flip {one['offset']}", "why", 1, 9)
 
 
-@pytest.mark.spark
 def test_rows_at_a_place_that_no_message_has_are_foreign(spark):
     found = tallied(spark, "readable", (5, 0, "ROW"), (6, 0, "ROW"), (None, 0, "ROW"))
     assert {(outcome, one["count"]) for (outcome, _), one in found.items()} == {("rows", 1), ("foreign", 2)}
 
 
-@pytest.mark.spark
 def test_a_tally_names_its_smallest_message(spark):
     expected = spark.createDataFrame([("t", n % 2, n, "flip", "readable", "", 100 - n) for n in range(10)], EXPECTED)
     rows = spark.createDataFrame([("t", n % 2, n, 0, "ROW") for n in range(10)], CHANGES)
@@ -84,7 +81,6 @@ def loader(decode, level=1):
     return lambda _spec: Decoder("mine", {level: decode}, {})
 
 
-@pytest.mark.spark
 def test_every_column_is_computed_not_only_those_that_are_checked(spark, tmp_path):
     def decode(records):
         fails = F.when(F.col("offset") == 1, F.raise_error(F.lit("only here")))
@@ -96,14 +92,12 @@ def test_every_column_is_computed_not_only_those_that_are_checked(spark, tmp_pat
         fuzzing.handle(spark, request, loader(decode))
 
 
-@pytest.mark.spark
 def test_nothing_stays_behind(spark, tmp_path):
     request, before = written(tmp_path, [b"{}"]), set(spark.sparkContext._jsc.getPersistentRDDs())
     fuzzing.handle(spark, request, loader(reference.decode))
     assert set(spark.sparkContext._jsc.getPersistentRDDs()) == before
 
 
-@pytest.mark.spark
 def test_a_decoder_without_level_one_or_its_columns_is_refused(spark, tmp_path):
     request = written(tmp_path, [b"{}"])
     with pytest.raises(DecoderError, match="no level-one function"):
@@ -133,7 +127,6 @@ EXTREMES = (
 """Messages, and the kind of their rows."""
 
 
-@pytest.mark.spark
 def test_no_depth_and_no_length_raises(spark, tmp_path):
     request = written(tmp_path, [value for value, _ in EXTREMES])
     tallies = fuzzing.handle(spark, request, loader(reference.decode))["tallies"]

@@ -11,7 +11,6 @@ from conformance.engines.child import OURS
 from spark_checks.services.session import AVRO_LIMITS, UnsettableError, session
 
 
-@pytest.mark.spark
 def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark, class_archive):
     options = spark.sparkContext.getConf().get("spark.driver.extraJavaOptions")
     assert AVRO_LIMITS in options
@@ -19,7 +18,6 @@ def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark, class_archiv
     assert spark.sparkContext.getConf().get("spark.executor.extraJavaOptions").endswith(AVRO_LIMITS)
 
 
-@pytest.mark.spark
 def test_what_each_expression_asks_of_the_jvm_is_asked_once(spark, monkeypatch):
     asked = []
     look_up = JVMView.__getattr__

@@ -204,7 +204,6 @@ def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
     return {row["timestampType"] for row in reader.load().select("timestampType").distinct().collect()}
 
 
-@pytest.mark.kafka
 @pytest.mark.parametrize(
     ("level", "streams_of"),
     [
@@ -244,7 +243,6 @@ def test_of_used_topics_only_committed_messages_count(
         }
 
 
-@pytest.mark.kafka
 def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker) -> None:
     values = [b"%d" % number * 40 for number in range(500)]
     with run_topic(kafka.cluster, 1) as topic:

@@ -22,7 +22,6 @@ def test_offsets_are_those_of_the_partitions_of_one_topic_or_of_the_lanes_of_sev
     assert sustained._offsets(None, {}) == {}
 
 
-@pytest.mark.spark
 def test_the_sum_of_places_is_the_producers(spark):
     places = [(0, 0), (1, 0), (2, 3), (1, 123_456_789), (7, 3_000_000_000)]
     frame = spark.createDataFrame(places, "partition int, offset long")
@@ -30,7 +29,6 @@ def test_the_sum_of_places_is_the_producers(spark):
     assert found == [place_hash(*place) for place in places]
 
 
-@pytest.mark.spark
 def test_what_is_observed_counts_messages_by_their_first_row_and_samples_whole_rows(spark):
     rows = [(0, 8, 0, "ROW", {"a": "1"}), (0, 8, 1, "ROW", None), (0, 9, 0, "CORRUPT", None), (1, 12, 0, "ROW", {"b": None})]
     frame = spark.createDataFrame(rows, "partition int, offset long, row int, kind string, after map<string,string>")
