@@ -6,7 +6,6 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from generators.model import Column, Table
