@@ -6,7 +6,6 @@ Nothing here talks to Kafka.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -74,10 +73,11 @@ class Histogram:
 
 Told: TypeAlias = Callable[["KafkaError | None", "Report"], None]
 """What the client calls for a message."""
+Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "Report"], None]
 
 
 class Ledger:
-    """What the client reported: counts and latencies, by lane (a partition, whose reports come in the order of its messages)."""
+    """What the client reported: counts and latencies, by lane (a partition)."""
 
     def __init__(self, clock: Callable[[], float], told: Callable[[Delivered], None] | None) -> None:
         self.clock, self.told = clock, told
@@ -124,14 +124,13 @@ class Ledger:
         if error is None and taken is not None:
             self.latencies.add(taken)
 
-    def lane(self, topic: str, partition: int) -> tuple[deque[tuple[int, float]], Told]:
-        """The messages under way of a topic's partition as (number, intended), and what its reports go to."""
-        waiting: deque[tuple[int, float]] = deque()
+    def lane(self, topic: str, partition: int) -> Arrived:
+        """What the reports of a topic's partition go to, with the number and the intended time of each message: that the broker
+        refuses one may be told before an earlier one is acknowledged, which is sent again."""
         last = -1
 
-        def report(error: KafkaError | None, message: Report) -> None:
+        def report(number: int, intended: float, error: KafkaError | None, message: Report) -> None:
             nonlocal last
-            number, intended = waiting.popleft()
             if error is not None:
                 self.fail(error)
                 return
@@ -145,4 +144,4 @@ class Ledger:
                 last = known
                 self.told(Delivered(number, partition, known, intended, now, topic))
 
-        return waiting, report
+        return report

@@ -10,14 +10,14 @@ import itertools
 import math
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
-from generators.publishing._ledger import Delivered, Histogram, Ledger, Told
+from generators.publishing._ledger import Arrived, Delivered, Histogram, Ledger, Told
 from generators.publishing.cluster import Target, client, of, settings
 from generators.publishing.topics import LARGEST_MESSAGE, denied, sized, unreachable
 
@@ -160,7 +160,7 @@ class Paced:
         self.refusal: type[Exception] = client().KafkaException
         self._seen = -1
         self._moved = self._said = time.monotonic()
-        self._lanes: dict[tuple[str, int], tuple[deque[tuple[int, float]], Told]] = {}
+        self._lanes: dict[tuple[str, int], Arrived] = {}
         if commit_s is not None:
             self.transact(lambda: self.producer.init_transactions(timeout_s))
 
@@ -257,10 +257,8 @@ class Paced:
             lane = self._lanes.get(place)
             if lane is None:
                 lane = self._lanes[place] = self.ledger.lane(*place)
-            waiting, report = lane
-            waiting.append((self.number, intended))
-            if not self._hand(message, report, int(intended * 1000) if self.stamp else message.timestamp_ms):
-                waiting.pop()
+            report = partial(lane, self.number, intended)
+            self._hand(message, report, int(intended * 1000) if self.stamp else message.timestamp_ms)
             self.number += 1
         return self.number - first
 
@@ -289,19 +287,19 @@ class Paced:
         self.number = number
         return number - first
 
-    def _hand(self, message: Message, report: Told, timestamp_ms: int) -> bool:
-        """Hands over one message, waiting for room; False when the client refuses it, and no report will come."""
+    def _hand(self, message: Message, report: Told, timestamp_ms: int) -> None:
+        """Hands over one message, waiting for room; one that the client refuses has failed, and no report will come."""
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
             try:
                 to = self.topic or message.topic
                 self.producer.produce(to, message.value, message.key, message.partition, report, None, timestamp_ms, headers)
-                return True
+                return
             except BufferError:
                 self.poll(0.1)
             except self.refusal as error:
                 self.ledger.fail(error.args[0])
-                return False
+                return
 
     def begin(self) -> None:
         """Begins a transaction if the messages are in transactions."""

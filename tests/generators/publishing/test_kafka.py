@@ -13,6 +13,7 @@ from generators.model import Message
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import Placed, PublishError, places, publish
+from generators.publishing.pacing import PRODUCER_CONFIG
 from generators.publishing.topics import (
     LARGEST_MESSAGE,
     TOPIC_CONFIG,
@@ -20,7 +21,6 @@ from generators.publishing.topics import (
     create_topic,
     delete_topic,
     ensure_topic,
-    records_in,
     run_topic,
     run_topic_name,
 )
@@ -107,22 +107,19 @@ def test_what_cannot_be_delivered_is_counted_and_the_rest_goes_on(kafka, topic):
     assert any("partition" in text.lower() for text in result.errors)
 
 
-def test_refused_by_the_broker(kafka):
+def test_refused_by_the_broker(kafka, monkeypatch):
     """Messages that the client takes and the broker refuses keep the alignment of those around them."""
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
     name = run_topic_name()
     admin.create_topics([NewTopic(name, 1, 1, config={"max.message.bytes": "1000"})])[name].result(60)
-    assert records_in(kafka.bootstrap, name) == 0  # it has a leader: else all would wait and be one batch
+    # A whole batch would be refused for one of its messages.
+    monkeypatch.setitem(PRODUCER_CONFIG, "batch.num.messages", 1)
     incompressible = random.Random(1).randbytes(20_000)
 
-    def spaced():
-        for i in range(12):
-            # Apart, or a whole batch would be refused for one of its messages.
-            time.sleep(0.1)
-            yield Message("cdc", 0, None, b"%d:" % i + (incompressible if i % 3 == 1 else b""), timestamp_ms=1_700_000_000_000)
-
+    bodies = [b"%d:" % i + (incompressible if i % 3 == 1 else b"") for i in range(12)]
+    messages = [Message("cdc", 0, None, body, timestamp_ms=1_700_000_000_000) for body in bodies]
     try:
-        result = publish(kafka.bootstrap, name, spaced())
+        result = publish(kafka.bootstrap, name, messages)
         assert [i for i, place in enumerate(result.placed) if place is None] == [1, 4, 7, 10]
         assert (result.acknowledged, result.failed) == (8, 4)
         assert f"(max.message.bytes of topic {name!r} is 1000)" in result.errors[0]
