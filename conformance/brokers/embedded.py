@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Self
 
 from conformance.brokers.archive import kafka_classes, using
-from conformance.brokers.guarded import Closing, Guarded
+from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import Java, Note, kafka_jars, require_java
+from conformance.closing import Closing
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable
 

@@ -8,31 +8,16 @@ import os
 import subprocess
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Self
+from typing import IO
 
 from conformance.brokers._guardian import kill_strays
 from generators.errors import HarnessError
 
-__all__ = ["Closing", "Guarded", "kill_strays"]
+__all__ = ["Guarded", "kill_strays"]
 
 _GUARDIAN = Path(__file__).with_name("_guardian.py")
-
-
-class Closing(ABC):
-    """A context manager that is closed at its end."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Ends it."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Guarded:

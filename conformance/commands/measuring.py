@@ -153,7 +153,7 @@ def bench(
     "--producers",
     type=click.IntRange(1),
     metavar="N",
-    help="Makes and publishes messages in N tasks of Spark, on the executors of --master; default: a process of this machine.",
+    help="Makes and publishes messages in N tasks of Spark, on the executors of --master; default: this process.",
 )
 @TOPIC_PATTERN
 @click.option(

@@ -270,8 +270,7 @@ def _on_executors(
         except (ChildDied, DecodeRaised) as error:
             raise HarnessError(f"publishing on executors failed: {error}") from error
         seconds = time.monotonic() - began
-    for name in ("id", "ranges"):
-        answer.pop(name, None)
+    answer.pop("id", None)
     stopped = answer.pop("stopped")
     for line in dict.fromkeys(stopped):
         click.echo(f"cdc-conformance: {line}", err=True)

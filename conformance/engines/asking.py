@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.brokers.guarded import Closing
 from conformance.brokers.spark_options import spark_options
+from conformance.closing import Closing
 from conformance.engines.engine import DecodeRaised, Loaded, PlanFailed, RecordSource, Request
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns

@@ -24,8 +24,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.brokers import registry
-from conformance.brokers.guarded import Closing, Guarded, kill_strays
+from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import Note
+from conformance.closing import Closing
 from conformance.engines._command_lines import (
     Answers,
     LineRecord,

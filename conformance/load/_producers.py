@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
-from conformance.brokers.guarded import Closing
+from conformance.closing import Closing
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.load.source import COMMITTED_S, LAGS, TICK_S, TICKS, ProducerSource, Routes, Tally, Task, publish
@@ -24,8 +24,8 @@ from generators.publishing.transactions import ABORTED, Transactions
 
 OPEN_S: Final = 120.0
 ANSWER_S: Final = 30.0
-LAST_S: Final = 2.0
-"""Time limit of a publishing's end, once it is to stop."""
+LAST_S: Final = 15.0
+"""Time limit of a thread's end, once it is to stop: longer than what is in flight gets (generators.publishing.pacing)."""
 
 
 class Publisher(Closing):
@@ -38,21 +38,24 @@ class Publisher(Closing):
         self.samples: dict[tuple[int, int], tuple[int, int]] = {}
         self._base = self._width = 0.0
         self._ticked = self._lagged = 0
-        self._interval = -math.inf
 
     def _told(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """A command with what its accounts need."""
         self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
-        self._ticked, self._lagged, self._interval = 0, 0, -math.inf
+        self._ticked = self._lagged = 0
         thin = max(1, math.ceil(command["count"] / LAGS))
         return {**command, "base": self._base, "width": self._width, "thin": thin}
 
     def _news(self, counts: Mapping[int, int], lags: Sequence[Sequence[Any]], first: float, ended: float) -> list[dict[str, Any]]:
-        """Acknowledgements and times of sending that were not told yet, up to that time."""
+        """Acknowledgements and times of sending that were not told yet, up to that time; one that is counted late is told with
+        the last interval."""
         ticks = [{"tick": [first, 0]}] if counts and not self._ticked else []
-        for place in sorted(one for one in counts if one > self._interval):
-            self._interval, self._ticked = place, self._ticked + counts[place]
-            ticks.append({"tick": [min(max(first, self._base + (place + 1) * self._width), ended), self._ticked]})
+        total = 0
+        for place in sorted(counts):
+            total += counts[place]
+            if total > self._ticked:
+                self._ticked = total
+                ticks.append({"tick": [min(max(first, self._base + (place + 1) * self._width), ended), total]})
         sent, self._lagged = lags[self._lagged :], len(lags)
         return [*ticks, {"sent": sent}]
 
@@ -90,8 +93,7 @@ class Producer(Publisher):
         self._tally: Tally | None = None
         self._running: Future[dict[str, Any]] | None = None
         self._making: Future[ProducerSource] | None = _begun(task.source)
-        if task.used:
-            _begun(partial(_aborting, task.cluster, self._routes, self._stopping))
+        self._aborting = _begun(partial(_aborting, task.cluster, self._routes, self._stopping)) if task.used else None
 
     def tell(self, command: Mapping[str, Any]) -> None:
         """Begins a command."""
@@ -120,10 +122,10 @@ class Producer(Publisher):
     def close(self) -> None:
         """Ends the threads."""
         self._stopping.set()
-        if self._running is not None:
+        for thread in filter(None, (self._running, self._aborting)):
             # A broker that is gone answers later, or never: the thread ends with the process.
             with contextlib.suppress(Exception):
-                self._running.result(LAST_S)
+                thread.result(LAST_S)
 
 
 def _begun(job: Callable[[], Any]) -> Future[Any]:

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
@@ -142,19 +142,23 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
 _LEFT: Final = ("format", "profile", "level", "decoder")
 
 
-def grid(rows: Sequence[Mapping[str, str]], caption: str | None = None) -> Grid:
-    """Rows of cells by their heads as a table; numbers stand at the right."""
+Cells: TypeAlias = Mapping[str, str | Text]
+"""A row of a table by its heads."""
+
+
+def grid(rows: Sequence[Cells], caption: str | None = None) -> Grid:
+    """Rows as a table; numbers stand at the right."""
     table = Grid(header_style="bold", pad_edge=False, caption=caption)
     for head in rows[0] if rows else ():
         table.add_column(head, justify="left" if head in _LEFT else "right", no_wrap=head == "format")
     for row in rows:
-        table.add_row(*map(Text, row.values()))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row.values()))
     return table
 
 
-def marked(rows: Sequence[Mapping[str, str]]) -> list[str]:
+def marked(rows: Sequence[Cells]) -> list[str]:
     """The same as the lines of a Markdown table."""
-    lines = [rows[0], ("---",) * len(rows[0]), *(map(_cell, row.values()) for row in rows)] if rows else []
+    lines = [rows[0], ("---",) * len(rows[0]), *([_cell(str(cell)) for cell in row.values()] for row in rows)] if rows else []
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
@@ -259,14 +263,14 @@ def _of(key: Key) -> dict[str, Any]:
     return {"format": key[0], "level": key[1], "decoder": key[2]}
 
 
-def _compared(found: Iterable[Mapping[str, Any]], fail_below: float) -> list[dict[str, str]]:
+def _compared(found: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
     return [
         {
             **_named(one),
             "saved": f"{one['saved_ratio']:.2f}x",
             "now": f"{one['ratio']:.2f}x",
             "change": f"{one['change']:+.1%}",
-            "": f"below {fail_below:g} of the saved" if one["below"] else "",
+            "verdict": Text(f"below {fail_below:g} of the saved", "red") if one["below"] else "",
         }
         for one in found
         if one["type"] == "bench-change"

@@ -267,20 +267,20 @@ def publish(
     `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. Returns the figures."""
     (number, parts), rate = part, command.get("rate")
     low, high = (command["count"] * place // parts for place in (number, number + 1))
+    stopped = ""
     try:
-        done, stopped = (
-            publish_paced(
-                *(task.cluster, task.topic, source),
-                rate=rate and rate / parts,
-                count=high - low,
-                duration_s=command.get("duration_s"),
-                stamp=rate is not None,
-                delivered=tally,
-                stop=stop,
-                ready=ready,
-                commit_s=COMMITTED_S if task.used else None,
-            ),
-            "",
+        done = publish_paced(
+            task.cluster,
+            task.topic,
+            source,
+            rate=rate and rate / parts,
+            count=high - low,
+            duration_s=command.get("duration_s"),
+            stamp=rate is not None,
+            delivered=tally,
+            stop=stop,
+            ready=ready,
+            commit_s=COMMITTED_S if task.used else None,
         )
     except PublishStopped as error:
         done, stopped = error.published, str(error)

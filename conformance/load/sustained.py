@@ -75,7 +75,7 @@ class LoadSettings:
     """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
     `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables` are a user's, in place of
-    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for a process of this machine. `pattern` names
+    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for this process. `pattern` names
     the topic of each message; `used` topics begin above 0 and have aborted messages beside committed ones; in topics of
     `append_time` the broker sets the timestamps.
     """

@@ -81,8 +81,8 @@ def record(outcome: LoadResult) -> dict[str, Any]:
 
     Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the measured step
     (`t` from its first acknowledged message), `batches` its micro-batches (thinned), `search` every step. `accounted` is false
-    if not everything was decoded: what is missing is unknown. `producers` is the number of Spark's tasks that published, or null;
-    then the lags are those of `lag_sample` messages.
+    if not everything was decoded: what is missing is unknown. `producers` is the number of Spark's tasks that published, or null.
+    The lags are those of `lag_sample` messages.
     """
     settings, step = outcome.settings, outcome.step
     word, said = headline(outcome)
@@ -154,7 +154,7 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "decoded": decoded,
         "decoded_per_busy_second": None if step.speed is None else round(step.speed, 1),
         "publish_cpu_s": _rounded(published.get("cpu_s")),
-        "lag_sample": len(lags) if outcome.settings.producers else None,
+        "lag_sample": len(lags),
         "lag_s": {name: _rounded(quantile(lags, share)) for name, share in SHARES},
         "batch_s": {name: _rounded(quantile(seconds, share)) for name, share in SHARES},
         "batches": len(step.batches),

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import mysql, postgresql, postgresql_values
-from generators.sources import postgresql_values as _postgresql_values
 from generators.sources import registry as sources
 from generators.sources.pools import pools
 
@@ -71,7 +70,7 @@ class Drawer:
             case Logical.DECIMAL:
                 if type.low is not None and type.high is not None:
                     return Decimal(self._integer(type.low, type.high)).scaleb(-(type.scale or 0))
-                if _postgresql_values.unconstrained(type):
+                if postgresql_values.unconstrained(type):
                     type = postgresql.numeric(40, random_.randint(0, 20))
                 digits = random_.randint(1, type.precision or 1)
                 sign = int(not type.unsigned and self.chance(0.5))
@@ -129,8 +128,8 @@ class Drawer:
 
     def _text(self, type: SourceType) -> str:
         random_ = self._random
-        if _postgresql_values.spelled(type):
-            return _postgresql_values.text_at(type, random_.getrandbits(128))
+        if postgresql_values.spelled(type):
+            return postgresql_values.text_at(type, random_.getrandbits(128))
         if self.chance(0.6):
             texts = pools()
             text = random_.choice(texts[random_.choice(tuple(texts))])

@@ -70,8 +70,8 @@ def publish(
     headers and timestamp.
 
     `topic` replaces every message's logical topic. The input may be a generator of any length: only what is in flight is held,
-    and the places, unless `keep_offsets` is False. A timestamp of 0 becomes the time of publishing, for the client knows no
-    other meaning.
+    and what is told of each message, unless `keep_offsets` is False. A timestamp of 0 becomes the time of publishing, for the
+    client knows no other meaning.
 
     A broker that restarts meanwhile loses nothing. Nor does it store anything twice, unless record timestamps are more than a day
     old: brokers forget producers by record time (`producer.id.expiration.ms`, Kafka 4.3), so what was in flight may then lie in

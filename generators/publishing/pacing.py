@@ -362,7 +362,8 @@ def publish_paced(
     by all.
 
     `rate` is messages a second, None as fast as possible. It ends with the input, after `count` messages, after `duration_s`
-    seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight. `stamp` sets each record's
+    seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight; after `stop()` only for a few
+    seconds. `stamp` sets each record's
     timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged message, in the order of its
     partition; `progress` the acknowledged count about twice a second; `ready` is called when the broker is reached, and the
     schedule starts when it returns. What is in flight is bounded by the client's queue: when it is full, messages wait, and their
@@ -401,6 +402,8 @@ def publish_paced(
             run.begin()
             run.began = run.clock()
             _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
+            if over():
+                run.finish(_LAST_WAIT_S)
             run.commit()
         run.drain()
     except KeyboardInterrupt:

@@ -63,8 +63,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
     It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`, `bootstrap`, `properties` (of the Kafka
     client), `topic`, `count` (units), `executors` (ranges, published at once where there are as many cores), `rate` (of all of
     them together, or null), `stamp` and `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds`
-    (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`,
-    `max_ms`, `errors`, `stopped` (reasons), and `ranges`, the acknowledged count and seconds of each.
+    (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`, `max_ms`, `errors` and `stopped` (reasons).
     """
     frame = ranges(spark, request["count"], request["executors"]).mapInArrow(
         partial(_publish, json.dumps(request)), "told string"
@@ -75,5 +74,4 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
         "seconds": max((one["seconds"] for one in found), default=0.0),
         "cpu_seconds": round(sum(one["cpu"] for one in found), 3),
         "stopped": [one["stopped"] for one in found if one["stopped"]],
-        "ranges": [{"start": one["start"], "count": one["count"], "seconds": one["seconds"]} for one in found],
     }

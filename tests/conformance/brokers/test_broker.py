@@ -310,9 +310,13 @@ def test_a_child_does_not_outlive_its_parent(eventually, tmp_path, number, extra
     (tmp_path / "data").mkdir()
     code, quiet = SLEEPER.format(folder=str(tmp_path), extra=extra), {"stderr": subprocess.DEVNULL, "start_new_session": True}
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, **quiet) as process:
-        child, guardian = json.loads(process.stdout.readline())
-        assert alive(child)
-        process.send_signal(number)
+        try:
+            child, guardian = json.loads(process.stdout.readline())
+            assert alive(child)
+            process.send_signal(number)
+            process.wait(10)
+        finally:
+            process.kill()
     eventually(lambda: not alive(child) and not alive(guardian))
     eventually((tmp_path / "after").exists)
     assert not (tmp_path / "data").exists()

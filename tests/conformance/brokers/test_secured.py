@@ -43,16 +43,22 @@ AUDITED = ("-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=debug",)
 """The broker's log says who was let do what, and by which rule."""
 
 
-@pytest.fixture(scope="module")
-def scram(certificates):
-    """A broker under SASL_SSL that wants the client's certificate, too: alice may do all, eve may use the topic `theirs`, and bob
-    has a password of PLAIN."""
-    properties = {
+def of_server(certificates):
+    """A server's certificate, and that clients must have theirs."""
+    return {
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(certificates / "server-all.pem"),
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(certificates / "ca.pem"),
         "listener.name.secured.ssl.client.auth": "required",
+    }
+
+
+@pytest.fixture(scope="module")
+def scram(certificates):
+    """A broker under SASL_SSL that wants the client's certificate, too: alice may do all, eve may use the topic `theirs`, and bob
+    has a password of PLAIN."""
+    properties = of_server(certificates) | {
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
         "listener.name.secured.scram-sha-256.sasl.jaas.config": f"{SCRAM} required;",
         "listener.name.secured.plain.sasl.jaas.config": f'{PLAIN} required user_bob="bobs-password";',
@@ -213,6 +219,15 @@ def test_a_client_without_a_certificate_is_not_let_in(scram, certificates):
     given = {name: value for name, value in user("alice", certificates).items() if name not in left_out}
     with pytest.raises(HarnessError, match="does not let this client in"):
         publishing.check_reachable(cluster(scram, given), timeout_s=3)
+
+
+def test_a_client_under_tls_alone_publishes(certificates):
+    names = ("ssl_ca_location", "ssl_certificate_location", "ssl_key_location")
+    of_client = {name: value for name, value in user("", certificates).items() if name in names}
+    with EmbeddedKafka(lambda _line: None, protocol="SSL", properties=of_server(certificates)) as started:
+        client = cluster(started, {"security_protocol": "SSL", **of_client})
+        with publishing.run_topic(client, 1) as topic:
+            assert publishing.publish(client, topic, [Message("", 0, None, b"x")]).acknowledged == records_in(client, topic) == 1
 
 
 def test_a_client_without_tls_is_told_so(scram):

@@ -82,14 +82,23 @@ def test_the_example_serves_its_own_format_only():
         started.load(f"cmd:node {shlex.quote(str(EXAMPLE / 'decoder.js'))}", "auto").result(60)
 
 
+CANAL, CELLS = "canal-json.js", "typed-cells.js"
 FLAWS = {
+    "values": [
+        # A DELETE's row as after, binary as UTF-8, no time zone.
+        (CANAL, "case 'DELETE': return { ...named, before:", "case 'DELETE': return { ...named, after:", "op/delete-row-in-data"),
+        (CELLS, "latin ? 'latin1' : 'utf8'", "'utf8'", "value/binary-latin-1"),
+        (CELLS, "timestamp(text, zone);", "timestamp(text, 'UTC');", "value/timestamp-zone"),
+    ],
     "local time, and a memory": [
         (
+            CANAL,
             "(BigInt(integer(message, 'es')) * 1000n)",
             "(BigInt(integer(message, 'es')) * 1000n + BigInt(new Date(0).getTimezoneOffset()))",
             "law/environment-independence",
         ),
         (
+            CANAL,
             "[change(textOf(record.value, deployment.compression))]",
             "[{ ...change(textOf(record.value, deployment.compression)), ...remembered(deployment) }]",
             "law/batch-independence",
@@ -97,6 +106,7 @@ FLAWS = {
     ],
     "the locale's numbers": [
         (
+            CANAL,
             "database: string(message, 'database'),",
             "database: string(message, 'database') + (1234.5).toLocaleString().replace('1,234.5', ''),",
             "law/environment-independence",
@@ -108,12 +118,13 @@ FLAWS = {
 def spoiled(folder, flaws):
     """The command of a copy of the example with these texts in place of others."""
     shutil.copytree(EXAMPLE, folder / "node")
-    path = folder / "node" / "canal-json.js"
-    text = path.read_text("utf-8") + "function remembered(one) { return one.n ? {} : { table: (one.n = 'x') }; }\n"
-    for before, after, _ in flaws:
+    with (folder / "node" / CANAL).open("a", encoding="utf-8") as file:
+        file.write("function remembered(one) { return one.n ? {} : { table: (one.n = 'x') }; }\n")
+    for name, before, after, *_ in flaws:
+        path = folder / "node" / name
+        text = path.read_text("utf-8")
         assert text.count(before) == 1
-        text = text.replace(before, after)
-    path.write_text(text, "utf-8")
+        path.write_text(text.replace(before, after), "utf-8")
     return f"cmd:node {folder}/node/decoder.js"
 
 
@@ -121,7 +132,8 @@ def spoiled(folder, flaws):
 @pytest.mark.parametrize("flaws", FLAWS)
 def test_a_spoiled_copy_of_the_example_is_convicted_by_the_rule(tmp_path, monkeypatch, flaws):
     monkeypatch.setenv("TZ", "UTC")
-    result = judged(spoiled(tmp_path, FLAWS[flaws]), "v7.1.6+extension", select=("*/shape/*", f"{NAME}/law/*"), reduce=False)
+    chosen = ("*/shape/*", "*/rows/*") if flaws == "values" else ("*/shape/*", f"{NAME}/law/*")
+    result = judged(spoiled(tmp_path, FLAWS[flaws]), "v7.1.6+extension", select=chosen, reduce=False)
     assert broken(result) >= {rule for *_, rule in FLAWS[flaws]} and result.exit_code == 1
 
 

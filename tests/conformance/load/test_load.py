@@ -238,7 +238,7 @@ def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them(
     assert table.spread({0: (14, 15)}) == [(99.0, 3.0)]
 
 
-def test_what_a_producer_is_doing_is_told_while_it_does_it_and_ends_when_it_is_closed(monkeypatch, eventually):
+def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventually):
     """Each message is told once: what is counted while others are published, and the rest at the end."""
     going, over = threading.Event(), threading.Event()
 
@@ -247,7 +247,7 @@ def test_what_a_producer_is_doing_is_told_while_it_does_it_and_ends_when_it_is_c
             at = command["base"] - 1.0 + number * 0.004
             tally(Delivered(number, 0, 50 + number, at, at + 0.001))
         going.set()
-        over.set() if stop() else over.wait(60)
+        over.wait(60)
         tally(Delivered(9, 1, 7, command["base"], command["base"] + 0.01))
         return tally.figures(published(10))
 
@@ -270,7 +270,40 @@ def test_what_a_producer_is_doing_is_told_while_it_does_it_and_ends_when_it_is_c
     assert producer.samples == {(0, 52): (2, 0), (0, 56): (6, 0)}
 
 
-def test_a_producer_without_a_broker_fails_and_ends(monkeypatch, eventually):
+def test_a_producer_that_is_closed_ends_what_publishes_and_what_aborts(monkeypatch, eventually):
+    going, ended = threading.Event(), []
+
+    def publish(task, source, command, *, stop, tally):
+        going.set()
+        while not stop():
+            time.sleep(0.001)
+        ended.append("publishing")
+        return tally.figures(published(0))
+
+    def aborting(_cluster, _routes, stopping):
+        stopping.wait(60)
+        ended.append("aborting")
+
+    monkeypatch.setattr(_producers, "publish", publish)
+    monkeypatch.setattr(_producers, "_aborting", aborting)
+    monkeypatch.setattr(Task, "source", lambda _task: Numbered())
+    with Producer(replace(TASK, producers=1, used=True)) as producer:
+        eventually(lambda: producer.take() == [{"ready": True}])
+        producer.tell({"count": 10})
+        assert going.wait(60) and not ended
+    assert sorted(ended) == ["aborting", "publishing"]
+
+
+def test_what_is_counted_late_is_told_with_the_last_interval():
+    producer = Executors(Answering("opened"), TASK)
+    producer._told({"count": 10})
+    *early, _ = producer._news({0: 2, 1: 3}, [], producer._base, producer._base + 9)
+    *late, _ = producer._news({0: 3, 1: 3, 5: 4}, [], producer._base, producer._base + 9)
+    assert [event["tick"][1] for event in early] == [0, 2, 5]
+    assert [event["tick"][1] for event in late] == [6, 10]
+
+
+def test_a_producer_without_a_broker_fails(monkeypatch, eventually):
     with Producer(replace(TASK, producers=1, names={"": "none"})) as producer:
         seen = []
         eventually(lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60)
