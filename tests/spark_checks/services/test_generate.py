@@ -63,7 +63,6 @@ def test_executors_publish_what_one_process_would(spark, kafka) -> None:
         assert len(expected) > 1_001
         assert (answer["sent"], answer["acknowledged"], answer["failed"]) == (len(expected), len(expected), 0)
         assert 0 < answer["p50_ms"] <= answer["p99_ms"] <= answer["max_ms"] * 1.01
-        assert [one["count"] for one in answer["ranges"]] == [500, 501]
         lying = consumed(kafka.bootstrap, topic)
         found = Counter((one.partition(), one.key(), one.value(), one.timestamp()[1]) for one in lying)
         assert found == Counter((one.partition, one.key, one.value, one.timestamp_ms) for one in expected)
