@@ -19,17 +19,34 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 # Cases are many small objects that live until the end; the command line sets the same.
 gc.set_threshold(200_000, 50, 100)
 
+GROUP = pytest.StashKey[str]()
+
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so."""
+    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so.
+
+    All that take one session run in one process, which alone starts it; so do those with the broker; the others file by file.
+    """
     for item in items:
+        taken = {*getattr(item, "fixturenames", ())}
         for need, fixture in {"kafka": "kafka", "spark": "class_archive"}.items():
-            if fixture in getattr(item, "fixturenames", ()):
+            if fixture in taken:
                 item.add_marker(need)
+        group = "spark" if "spark" in taken else "child" if {"engine", "kafka"} & taken else item.nodeid.split("::")[0]
+        item.stash[GROUP] = group
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """A test is told by the name that a command line takes: xdist adds the group."""
+    report = yield
+    report.nodeid = report.nodeid.removesuffix(f"@{item.stash[GROUP]}")
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)

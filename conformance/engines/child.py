@@ -46,6 +46,9 @@ WORKER = "spark_checks.services.worker"
 LANES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
 
+RENEWAL_S = 30.0
+"""Time limit of a new process on a running JVM; later a new JVM is started."""
+
 QUICK: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m",
 }
@@ -230,9 +233,8 @@ class ChildEngine(Asking):
         if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
             return
         try:
-            if op == "renew":
-                self._kill()
-                asked.future.set_result(None)
+            if op == "renew" and (self._place or self.pid is None):
+                self._renewed(asked)
                 return
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
@@ -240,8 +242,7 @@ class ChildEngine(Asking):
             if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
                 raise failed
             if not self._under_way and self._ensure() and self._replay:
-                again, self._replay = self._replay, []
-                self._waiting.extendleft((asked, *(_Asked(r) for r in reversed(again))))
+                self._again_first(asked)
                 return
             self._send(asked)
         except BaseException as error:
@@ -284,7 +285,7 @@ class ChildEngine(Asking):
         assert child is not None and child.stdin is not None
         number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
         asked.lane = min(set(range(LANES)) - taken)
-        limits = {"decode": self._timeout_s, "load": self._timeout_s}
+        limits = {"decode": self._timeout_s, "load": self._timeout_s, "renew": RENEWAL_S}
         asked.limit_s = float(asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s)))
         asked.deadline = time.monotonic() + asked.limit_s
         self._under_way[number] = asked
@@ -319,10 +320,23 @@ class ChildEngine(Asking):
         if overdue:
             self._lose(f"did not end within {overdue[0].limit_s:g} s", late=True)
 
+    def _renewed(self, asked: _Asked) -> None:
+        """Ends a child that does not go on as a new process on its JVM: the next request starts another."""
+        self._kill()
+        asked.future.set_result(None)
+
+    def _again_first(self, *others: _Asked) -> None:
+        """Starts the session and opens what was open before any other request."""
+        again, self._replay = self._replay, []
+        self._waiting.extendleft((*others, *(_Asked(r) for r in reversed(again))))
+
     def _answer(self, reply: dict[str, Any]) -> None:
         asked = self._under_way.pop(reply["id"])
         request, op = asked.request, asked.request["op"]
         match reply.get("error"):
+            case None if op == "renew":
+                self._again_first()
+                asked.future.set_result(None)
             case None:
                 if op in ("start", "open"):
                     self._unopened.pop(request.get("handle", ""), None)
@@ -349,6 +363,9 @@ class ChildEngine(Asking):
     def _fail(self, asked: _Asked, error: BaseException) -> None:
         if isinstance(error, Lost):
             error.lost_s = time.monotonic() - (asked.deadline - asked.limit_s)
+        if asked.request["op"] == "renew":
+            self._renewed(asked)
+            return
         if asked.request["op"] in ("start", "open"):
             self._unopened[asked.request.get("handle", "")] = error
         asked.future.set_exception(error)

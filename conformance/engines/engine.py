@@ -110,7 +110,8 @@ class Engine(Protocol):
         ...
 
     def renew(self) -> Future[Any]:
-        """Ends the decoder's process once all earlier requests are answered: the next request starts another."""
+        """A new process for the decoder once all earlier requests are answered. Spark's child keeps its JVM if it can, with a
+        session of its own."""
         ...
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ from conformance.judging.output import ENVELOPE, REQUIRED
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.liars.liar import Liar, liars
-from spark_checks.services import cluster
+from spark_checks.services import cluster, renewal
 from spark_checks.services.errors import told
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
@@ -217,6 +217,9 @@ class SparkEngine:
                 return {}
             case "decode":
                 return self._decode(request)
+            case "renew":
+                renewal.renew(self.spark, request["id"])
+                return {}
             case "end":
                 return self._end(request["limit_s"])
             case "liars":
@@ -252,7 +255,8 @@ class SparkEngine:
         if not cluster.local(self._spark):
             self._place = away(conf)
             cluster.send_own(self._spark, home)
-        warm_up(self._spark)
+        if not renewal.take_over():
+            warm_up(self._spark)
 
     def lacking(self, error: BaseException) -> str:
         """What a machine of the cluster or the server lacks, if that is why a request failed; else ""."""

@@ -34,17 +34,23 @@ def main() -> None:
     first: Lane = queue.Queue()
     # A user's modules come last, so that none of them can shadow ours.
     sys.path.append(os.getcwd())
+    from spark_checks.services import renewal
     from spark_checks.services.engine import SparkEngine
 
     engine = SparkEngine()
 
+    def tell(reply: dict[str, Any]) -> None:
+        with lock:
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
+
     def serve(lane: Lane) -> None:
         while (request := lane.get()) is not None:
-            reply = {"id": request["id"], **_handled(engine, request)}
-            with lock:
-                replies.write(json.dumps(reply) + "\n")
-                replies.flush()
+            tell({"id": request["id"], **_handled(engine, request)})
             lane.task_done()
+
+    if (renewed := renewal.answer()) is not None:
+        tell(renewed)
 
     threading.Thread(target=_read, args=(first, serve), daemon=True).start()
     serve(first)

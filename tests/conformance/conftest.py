@@ -54,8 +54,8 @@ def eventually():
 
 
 FAKE = """
-# Answers as it is told by the last part of the decoder's name, the records' path or, for the start, by FAKE_START; `late` is
-# answered behind the request that follows, or never.
+# Answers as it is told by the last part of the decoder's name, the records' path or, for a request named there, by FAKE_SAYS;
+# `late` is answered behind the request that follows, or never.
 import json, os, sys, time
 replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w")
 log = open(os.environ["FAKE_LOG"], "a")
@@ -71,7 +71,8 @@ for line in sys.stdin:
     log.flush()
     if request["op"] == "start":
         open(os.environ["FAKE_LOG"] + "-start", "w").write(json.dumps(request))
-    word = request.get("decoder") or request.get("parquet") or os.environ.get("FAKE_START", "") * (request["op"] == "start")
+    says = json.loads(os.environ.get("FAKE_SAYS", "{}"))
+    word = request.get("decoder") or request.get("parquet") or says.get(request["op"], "")
     word = word.rpartition(".")[2]
     if word == "late":
         kept.append(request)

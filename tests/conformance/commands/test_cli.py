@@ -61,7 +61,7 @@ def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(co
 
 
 def test_a_session_that_does_not_start_is_exit_3_with_what_to_do(command, fake, monkeypatch):
-    monkeypatch.setenv("FAKE_START", "exit")
+    monkeypatch.setenv("FAKE_SAYS", '{"start": "exit"}')
     code, out, err = command("run", TICDC, "--broker", "none", "--writer-profile", "v7.1.6")
     assert (code, out) == (3, "")
     assert "Spark did not start: " in err

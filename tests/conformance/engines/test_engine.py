@@ -69,8 +69,23 @@ def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
 
 
+@pytest.mark.parametrize(("word", "same"), [("", True), ("exit", False), ("hang", False), ("harness", False)])
+def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
+    make, asked = fake
+    monkeypatch.setenv("FAKE_SAYS", json.dumps({"renew": word}))
+    monkeypatch.setattr(child, "RENEWAL_S", 1.0)
+    engine = make()
+    engine.open("h", RecordSource(RANGES, parquet="p")).result(60)
+    assert engine.renew().result(60) is None
+    with pytest.raises(DecodeRaised, match="told so"):
+        engine.decode(asking("raised")).result(60)
+    assert [op for _, op, *_ in asked()] == ["start", "open", "renew", "start", "open", "decode"]
+    assert (len({pid for pid, *_ in asked()}) == 1) is same
+
+
 def test_the_start_of_a_child_is_not_the_decoder_s_time(fake, monkeypatch):
     make, _ = fake
+    monkeypatch.setenv("FAKE_SAYS", '{"renew": "exit"}')
     engine, began = make(), time.monotonic()
     monkeypatch.setattr(child, "WORKER", "slow_worker")
     Path(os.environ["PYTHONPATH"], "slow_worker.py").write_text("import time\ntime.sleep(3)\nimport fake_worker\n", "utf-8")
@@ -101,7 +116,7 @@ def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word, said):
 
 @pytest.mark.parametrize("word", ["exit", "hang", "harness"])
 def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fake, monkeypatch, word):
-    monkeypatch.setenv("FAKE_START", word)
+    monkeypatch.setenv("FAKE_SAYS", json.dumps({"start": word}))
     engine = fake[0](start_s=0.5)
     requests = (engine.load("fine", "auto"), engine.open("h", RecordSource(RANGES)), engine.decode(asking("fine")))
     for future in (engine.started, *requests):
@@ -416,6 +431,50 @@ def test_a_decoder_that_hangs_or_kills_its_jvm_costs_its_call_alone(engine, deco
             values(engine, decoder(text, stem=error.__name__), limit_s=8 if error is DecodeTimeout else 0)
         assert values(engine, decoder(FINE, stem="after")) == NUMBERS
         assert session_processes(child) == []
+
+
+STATEFUL = """
+    SEEN = []
+    os.environ["STATE"] = "kept"
+    os.chdir("/")
+
+    @F.udf("string")
+    def counted(value):
+        import sys
+        sys.seen = getattr(sys, "seen", 0) + 1
+        return str(sys.seen)
+
+    def decode(records):
+        SEEN.append(1)
+        found = f"{len(SEEN)} {records.sparkSession.conf.get('spark.sql.leftBehind', 'no')} "
+        records.sparkSession.conf.set("spark.sql.leftBehind", "yes")
+        return rows(records.coalesce(1), lambda value: F.create_map(F.lit("v"), F.concat(F.lit(found), counted(value))))
+
+    def decode_place(records):
+        java = records.sparkSession._jvm.java.lang.ProcessHandle.current().pid()
+        found = f"{os.getcwd()} {os.environ.get('STATE')} {os.getpid()} {java}"
+        return rows(records, lambda value: F.create_map(F.lit("v"), F.lit(found)))
+"""
+
+
+def test_a_renewed_child_keeps_its_jvm_and_nothing_of_a_decoder_s(engine, decoder, session_processes):
+    def first(spec):
+        return values(engine, spec, (("cdc", 0, 0, 0),))[0]
+
+    state = decoder(STATEFUL)
+    place = decoder("".join(STATEFUL.partition("    def decode_place")[1:]), "decode_place", "other")
+    before = first(place)
+    assert [first(state), first(state)] == ["1 no 1", "2 yes 2"]
+    assert first(place).startswith("/ kept ")
+    engine.renew().result(60)
+    assert first(place) == before
+    assert first(state) == "1 no 1"
+    engine.renew().result(60)
+    child = engine.pid
+    with pytest.raises(ChildDied, match="exit code 70"):
+        values(engine, decoder(EXITING, stem="ends"))
+    assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+    assert session_processes(child) == []
 
 
 PARENT = """
