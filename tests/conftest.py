@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import signal
 import subprocess
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,34 +21,42 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 # Cases are many small objects that live until the end; the command line sets the same.
 gc.set_threshold(200_000, 50, 100)
 
-GROUP = pytest.StashKey[str]()
-
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items):
-    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so.
-
-    All that take one session run in one process, which alone starts it; so do those with the broker; the others file by file.
-    """
+    """A test that takes the broker or a session, itself or by a fixture, needs it: no file has to say so."""
     for item in items:
-        taken = {*getattr(item, "fixturenames", ())}
         for need, fixture in {"kafka": "kafka", "spark": "class_archive"}.items():
-            if fixture in taken:
+            if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(need)
-        group = "spark" if "spark" in taken else "child" if {"engine", "kafka"} & taken else item.nodeid.split("::")[0]
-        item.stash[GROUP] = group
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item):
-    """A test is told by the name that a command line takes: xdist adds the group."""
-    report = yield
-    report.nodeid = report.nodeid.removesuffix(f"@{item.stash[GROUP]}")
-    return report
+def pytest_xdist_make_scheduler(config, log):
+    """Of several processes one runs the files that take the session and one those that take the child or the broker, so that
+    each starts once; other files run anywhere, each in one process."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Sharing(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return shared(config.rootpath / file) or file
+
+    return Sharing(config, log)
+
+
+@cache
+def shared(file):
+    """What the tests of a file start, by its place and the names that its functions take; None if they start nothing."""
+    functions = (node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
+    taken = {given.arg for function in functions for given in function.args.args}
+    if taken & {"engine", "in_session"}:
+        return "child"
+    if "spark" in taken or file.parent.name == "decoders":
+        return "session"
+    return "child" if "kafka" in taken else None
 
 
 @pytest.fixture(scope="session", autouse=True)
