@@ -48,9 +48,11 @@ class CallResult:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FormatResult:
-    """The result of one format. `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
+    """The result of one format, which equals itself alone.
+
+    `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
 
     format: str
     decoder: str

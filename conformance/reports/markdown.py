@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from conformance.judging.judge import Verdict
 from conformance.judging.known import State
-from conformance.judging.mistakes import MOST, mistakes
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts
-from conformance.reports.console import HEADS, example, message, several, told
+from conformance.reports.console import HEADS, message
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
+from conformance.reports.repairs import repairs
 from conformance.text import printable
 
 SHOWN: Final = 50
@@ -107,15 +107,16 @@ def _profiles(result: RunResult) -> Iterator[str]:
 
 def _mistakes(result: RunResult) -> Iterator[str]:
     for fmt in result.formats:
-        failing = [one for one in result.failures if one.result.case.format == fmt.format]
-        if named := mistakes(fmt, strict=result.strict):
-            yield from (f"#### {fmt.format}: {several(named)}; repair first what stands first", "")
-        for number, one in enumerate(named[:MOST], 1):
-            broken = example(one, failing)
-            finding, shown = broken.finding if broken else one.finding, code(message(broken, LETTERS).plain) if broken else ""
-            values = f"expected {code(finding.expected)}, actual {code(finding.actual)} at {code(finding.path)}"
-            yield f"{number}. **{_plain(printable(told(one)))}**<br>{shown}<br>{values}{_replay(broken) if broken else ''}"
-        yield ""
+        some = repairs(fmt, result)
+        if not some.first:
+            continue
+        yield from (f"#### {some.headline}; repair first what stands first", "")
+        for number, one in enumerate(some.first, 1):
+            shown = code(message(one.failure, LETTERS).plain) if one.failure else ""
+            values = f"expected {code(one.finding.expected)}, actual {code(one.finding.actual)} at {code(one.finding.path)}"
+            again = _replay(one.failure) if one.failure else ""
+            yield f"{number}. **{_plain(printable(one.sentence))}**<br>{shown}<br>{values}{again}"
+        yield from ("", some.rest, "") if some.rest else ("",)
 
 
 def _failures(failures: Sequence[Failure]) -> Iterator[str]:

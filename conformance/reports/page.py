@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from conformance.judging.judge import BAD, Verdict
-from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts
-from conformance.reports.console import BRIEF, HEADS, example, readable, several, told, wire_of
+from conformance.reports.console import BRIEF, HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Standing
+from conformance.reports.repairs import repairs
 from conformance.reports.wire import formatted
 from conformance.rules.rules import Obligation, Rule
 from conformance.text import printable
@@ -193,7 +193,7 @@ def view(result: RunResult) -> dict[str, Any]:
         "counts": [(one, total[one]) for one in Standing if total[one]],
         "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         "formats": formats,
-        "mistakes": [told for fmt in result.formats if (told := repairs(fmt, result))["mistakes"]],
+        "repairs": [some for some in (repairs(fmt, result) for fmt in result.formats) if some.first],
         "failures": anchored[: len(failures)],
         "rules": len({one.rule.id for one in failures}),
         "shown": [_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
@@ -202,29 +202,6 @@ def view(result: RunResult) -> dict[str, Any]:
         "wrong": [one for one in result.entries if one.wrong],
         "anchors": {one.rule.id for one in result.failures},
         "again": facts.again(result.header),
-    }
-
-
-def repairs(fmt: FormatResult, result: RunResult) -> dict[str, Any]:
-    """A format's mistakes, each with its smallest message and its rules, for the template."""
-    named = mistakes(fmt, strict=result.strict)
-    failures = [one for one in result.failures if one.result.case.format == fmt.format]
-    return {
-        "name": fmt.format,
-        "cases": len(fmt.cases),
-        "verdicts": fmt.verdicts,
-        "several": several(named),
-        "mistakes": [_mistake(one, fmt, failures) for one in named[:MOST]],
-    }
-
-
-def _mistake(one: Mistake, fmt: FormatResult, failures: list[Failure]) -> dict[str, Any]:
-    broken = example(one, failures)
-    return {
-        "told": told(one),
-        "finding": broken.finding if broken else one.finding,
-        "wire": wire_of(broken, BRIEF) if broken else None,
-        "rules": [judged.rule for judged in fmt.rules if judged.rule.id in one.rules],
     }
 
 
@@ -245,7 +222,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
-    templates.filters |= {"covering": facts.covering, "clip": clip}
+    templates.filters |= {"covering": facts.covering, "clip": clip, "brief": lambda failure: wire_of(failure, BRIEF).segments}
     templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,
