@@ -12,7 +12,7 @@ from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
 from conformance.rules.tables import TableFile
-from generators.errors import HarnessError, UnknownName, UsageError
+from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
