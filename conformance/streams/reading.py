@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
@@ -24,6 +23,7 @@ from conformance.cases.tables import reading, usable
 from conformance.engines.child import SMALL, ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.specs import decoder_of
+from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.streams.kept import Kept, by_profile, judge, read_state
 from conformance.streams.told import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
@@ -68,7 +68,7 @@ class GroupReader:
             "format": self.group.fmt.name,
             "decoder": self.decoder,
             "parts": [(codec.dump_deployment(one), *span) for one, *span in self.group.parts],
-            "lanes": lanes_of(self.group, self.names),
+            "lanes": by_name(self.group.lanes(self.names)),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
             "makers": list(self.makers),
@@ -81,13 +81,6 @@ class GroupReader:
     def kept(self, maker: str = REFERENCE) -> Kept:
         """The current tables."""
         return read_state(self.directory / maker)
-
-
-def lanes_of(group: Group, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, int]:
-    """The lane of each partition, TOPIC/NUMBER; empty if the lanes are the partitions of one topic."""
-    if len(group.topics) == 1:
-        return {}
-    return {f"{names.get(topic, topic)}/{number}": lane for lane, (topic, number) in enumerate(group.places)}
 
 
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:

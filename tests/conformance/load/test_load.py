@@ -134,7 +134,7 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     assert {one.topic for one in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
     assert routes.lanes[sent[0].topic, 0] == 0 and sorted(routes.lanes.values()) == [0, 1, 2, 3]
     topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
-    assert topics.lanes == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
+    assert topics.source["lanes"] == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
     assert topics.source["kafka"]["kafka.isolation.level"] == "read_committed"
     tally = Tally(Numbered(), 1, {"thin": 1, "base": BEGAN, "width": 1.0}, 1, routes.lanes)
     tally(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
