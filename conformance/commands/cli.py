@@ -288,24 +288,22 @@ def _perform(
     update: bool,
     details: bool,
 ) -> int:
-    from conformance.brokers import registry
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import transport
     from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, records, write_all
     from conformance.running import replay
     from conformance.running.events import Collected, noting, together
     from conformance.running.run import run as perform
+    from conformance.running.started import started
 
     if report:
         check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, spec, kafka = merged(QUICK if settings.decoder else OURS, spark_conf), settings.decoder, asked.kafka
+    conf = merged(QUICK if settings.decoder else OURS, spark_conf)
     collected = Collected()
     stream = records.Stream(_echo)
     # Whatever --update changes in the record, the lines tell; so they wait for it.
@@ -313,16 +311,10 @@ def _perform(
     try:
         with Progress() as note:
             ahead(asked.spec, note)
-            with (
-                registry.reached(settings.formats, asked, note),
-                engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
-            ):
-                note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
-                with transport(asked, note, conf) as (bootstrap, described, topic):
-                    settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
-                    first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
-                    result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
+            heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
+            first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
+            with started(settings, asked, conf, note) as (settings, engine):
+                result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,10 +96,9 @@ def stream(
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
-    from conformance.brokers import registry
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import reached
+    from conformance.engines.transport import served
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
@@ -120,14 +120,10 @@ def stream(
         _without_key(tables, options["verbose"])
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables, topic_pattern or "")
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
-    with (
-        Progress() as note,
-        registry.reached(names, asked, note),
-        ChildEngine(packages=packages, conf=conf, note=note) as engine,
-    ):
-        note(f"starting Spark{' and Kafka' if asked.kafka else ''}")
-        with reached(asked, note, conf) as (cluster, _):
+    conf = merged({**QUICK, **CONSUMERS}, spark_conf)
+    with Progress() as note:
+        child = partial(ChildEngine, packages=needed(names, kafka=asked.kafka), conf=conf, note=note)
+        with served(names, asked, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

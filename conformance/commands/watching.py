@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from conformance.commands.shell import Progress
 from conformance.commands.spark_options import not_away
-from conformance.engines.specs import is_command
 from conformance.text import printable
 from generators.errors import UsageError
 
@@ -25,27 +24,17 @@ if TYPE_CHECKING:
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
-    from conformance.brokers import registry
     from conformance.engines.child import QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import transport
     from conformance.running.events import noting, together
+    from conformance.running.started import started
     from conformance.running.watching import FRESH, turns
 
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
-    kafka, limit = asked.kafka, settings.timeout_s
-    with (
-        Progress() as note,
-        registry.reached(settings.formats, asked, note),
-        engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
-    ):
-        note("starting the decoder" if is_command(settings.decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
-        with transport(asked, note) as (bootstrap, described, topic):
-            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-            for turn in turns(settings, engine, together(noting(note), Early(settings.strict))):
-                show(turn, note)
+    with Progress() as note, started(settings, asked, conf, note) as (ready, engine):
+        for turn in turns(ready, engine, together(noting(note), Early(settings.strict))):
+            show(turn, note)
     raise AssertionError("watching has no end but Ctrl-C")
 
 

@@ -16,6 +16,7 @@ from conformance.judging.results import Failure, FormatResult, Header, RuleResul
 from conformance.pytest_plugin import DecoderSuite as Suite
 from conformance.pytest_plugin import outcomes, resolve
 from conformance.rules.rules import Aspect, Obligation, rules
+from conformance.running import started
 from conformance.running.run import run
 from generators.errors import HarnessError
 from generators.model import Case, Deployment, Message, Written
@@ -45,7 +46,6 @@ from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, rules
-from generators.sources.boundaries import COMPOSITE
 from generators.errors import NothingSelected
 from generators.model import Case, Change, Deployment, Kind, Message, Written
 
@@ -56,7 +56,7 @@ def made_up(cls, config, spark):
     if cls.profile == "nothing":
         raise NothingSelected("unknown profile 'nothing'")
     written = Written(Message("cdc", 0, None, b'{"type":"INSERT"}'), (Change(0, Kind.ROW),))
-    case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (COMPOSITE,), (written,))
+    case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (), (written,))
     finding = lambda rule: Finding(case.id, rule.id, 0, 0, Aspect.VALUE, "after[c]", "18446744073709551615", "-1")
     found = rules(cls.format)
     failures = tuple(
@@ -307,7 +307,7 @@ def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, monkeyp
     def asked(decoder, _formats, *, spark, **_given):
         raise HarnessError(f"asked for {decoder.__name__} on {spark}")
 
-    monkeypatch.setattr("conformance.engines.command.engine_for", asked)
+    monkeypatch.setattr(started, "engine_for", asked)
     pytester.makeconftest("import pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return 'the session'\n")
     pytester.makepyfile(test_one=LIVE)
     result = pytester.runpytest_inprocess(*QUIET)
