@@ -29,7 +29,7 @@ from generators.model import Kind, Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published, publish_paced
-from generators.publishing.topics import create_topic, delete_topic
+from generators.publishing.topics import create_topic, delete_topics
 from generators.tables.load import TableLoad
 from generators.tables.reading import read
 from generators.tables.user_values import Values
@@ -641,7 +641,7 @@ class TestUnderLoad:
         good(outcome)
         assert outcome.messages == outcome.kinds["ROW"] == 900
         assert records_in(kafka.bootstrap, "loaded") == 31 + 900
-        delete_topic(kafka.bootstrap, "loaded")
+        delete_topics(kafka.bootstrap, ["loaded"])
 
     @pytest.mark.parametrize(("producers", "mode", "name"), [(1, "stream", None), (None, "batches", "by_batch")])
     def test_every_offset_is_accounted_for_and_the_sample_passes(self, under_load, producers, mode, name):
