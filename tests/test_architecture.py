@@ -20,7 +20,7 @@ ALLOWED = ("spark_checks.decoders", "generators.model", "pyspark", "pyarrow", "c
 # Modules that every room of their package, and of the packages above it, may import.
 BASE = {
     *("generators.model", "generators.errors", "generators.wire_format", "conformance.files", "conformance.text"),
-    *("conformance.closing", "conformance.lanes", "conformance.shadow"),
+    *("conformance.closing", "conformance.lanes", "conformance.shadow", "conformance.sheets"),
 }
 # Where the name of the Spark side may stand as text: what finds it, what says when it is hidden, and the picture of the rooms.
 NAMES_SPARK_CHECKS = {

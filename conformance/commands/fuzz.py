@@ -26,6 +26,7 @@ from conformance.commands.shell import (
 )
 from conformance.commands.shell import save as keep
 from conformance.commands.spark_options import spark_options
+from conformance.sheets import grid, marked
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,43 +36,29 @@ if TYPE_CHECKING:
 def render(results: Sequence[Fuzzed]) -> Any:
     """The verdicts as a table, then the findings."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("format", no_wrap=True)
-    heads = (
-        "mutants",
-        "readable",
-        "unreadable",
-        "rejected",
-        "accepted",
-        "doubtful",
-        "lost",
-        "errored",
-        "seconds",
-        "per s",
-        "peak MB",
-    )
-    for head in heads:
-        table.add_column(head, justify="right")
-    parts: list[Any] = [table]
+    rows, parts = list[tuple[str | Text, ...]](), list[Text]()
     for one in results:
         told = one.as_json()
         errored = sum(one.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
         accepted, doubtful = sum(told["accepted"].values()), sum(told["doubtful"].values())
         figures = (one.mutants, told["readable"], told["unreadable"], told["rejected"], accepted, doubtful, told["lost"], errored)
         peak = "?" if one.peak_bytes is None else f"{told['peak_mb']:,}"
-        row = (*(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak)
-        table.add_row(Text(one.format, style="green" if one.ok else "red"), *row)
+        name = Text(one.format, style="green" if one.ok else "red")
+        rows.append((name, *(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak))
         if one.too_large:
             parts.append(Text(f"{one.format}: {told['peak_mb']:,} MB of memory, limit {told['limit_mb']:,} MB", style="red"))
         parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in one.findings]
         if one.interrupted:
             parts.append(Text(f"{one.format}: interrupted; these are the results so far", style="yellow"))
-    return Group(*parts)
+    return Group(grid(HEADS, rows, HEADS[:1]), *parts)
 
 
+HEADS: Final = (
+    *("format", "mutants", "readable", "unreadable", "rejected", "accepted", "doubtful", "lost", "errored"),
+    *("seconds", "per s", "peak MB"),
+)
 SHOWN: Final = 160
 
 
@@ -87,11 +74,8 @@ def markdown(results: Sequence[Fuzzed]) -> str:
     """The verdicts as a Markdown table."""
     head = ("format", "verdict", "mutants", "unreadable", "rejected", "accepted", "doubtful", "lost", "raised", "hung")
     columns = (*head, "seconds", "per_second", "peak_mb")
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    for one in results:
-        told = one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")}
-        lines.append("| " + " | ".join(str(told[column]) for column in columns) + " |")
-    return "\n".join(lines)
+    told = (one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")} for one in results)
+    return "\n".join(marked(columns, ([one[column] for column in columns] for one in told)))
 
 
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")

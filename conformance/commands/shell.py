@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from conformance.engines.specs import check as check_decoder
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
+from conformance.sheets import grid, marked
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.tables.schema import DIALECTS
@@ -450,20 +451,13 @@ def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str 
     if style == "json":
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
+    cells = [[_text(row[column]) for column in columns] for row in rows]
     if style == "markdown":
-        click.echo("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
-        for row in rows:
-            click.echo("| " + " | ".join(_text(row[c]).replace("|", "\\|") for c in columns) + " |")
+        click.echo("\n".join(marked(columns, cells)))
         return
-    from rich.table import Table
-    from rich.text import Text
-
     from conformance.reports.console import console
 
-    table = Table(*columns, header_style="bold")
-    for row in rows:
-        table.add_row(*(Text(_text(row[c])) for c in columns))
-    console().print(table)
+    console().print(grid(columns, cells))
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Group, Inspe
 from conformance.reports.page import environment
 from conformance.reports.wire import WHOLE, Segment, WireText, formatted, wire
 from conformance.rules.rules import Citation
+from conformance.sheets import marked
 from conformance.text import printable
 
 COLUMNS_SHOWN: Final = 40
@@ -204,8 +205,7 @@ def markdown(found: Inspector) -> str:
     for title, heads, rows in blocks(found):
         lines += [f"## {title}", ""] if title else []
         if heads:
-            lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-            lines += ["| " + " | ".join(printable(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+            lines += marked(heads, rows)
         else:
             lines += [f"- {printable(row[0])}" if title else printable(row[0]) for row in rows]
         lines.append("")
