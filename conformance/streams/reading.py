@@ -332,7 +332,7 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     if markdown:
         return "\n".join([*marked(head, lines), "", *words])
     colours = {"converged": "green", "differs": "red"}
-    coloured = ([*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines)
+    coloured: Iterator[list[str | Text]] = ([*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines)
     return Together(grid(head, coloured), *map(Text, words))
 
 
