@@ -111,7 +111,7 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
     if not file.exists():
         return (UNSENT,)
     made = []
-    for entry in TableFile(file.name, file.read_text("utf-8"), ("fault",)).data["fault"]:
+    for entry in _read(file).data["fault"]:
         with placed(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
             checked(entry, _FIELDS, ("id", "formats", "title", "outcome", "rules", "why"))
             outcome = Outcome(one_of(entry["outcome"], "outcome", Outcome))
@@ -119,3 +119,13 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
         made.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
     return (*made, UNSENT)
+
+
+def tracker(name: str) -> tuple[str, str]:
+    """The tracker of a record's product, and where reports were looked for, each in a stored copy."""
+    data = _read(FAULTS / f"{name}.toml").data
+    return data["tracker"], data["looked"]
+
+
+def _read(file: Path) -> TableFile:
+    return TableFile(file.name, file.read_text("utf-8"), ("tracker", "looked", "fault"))

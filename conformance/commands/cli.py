@@ -45,10 +45,9 @@ from conformance.commands.shell import (
     SEED,
     Progress,
     chosen,
-    given_tables,
     known,
-    of_tables,
     save,
+    selected,
     unnamed,
     user_tables,
 )
@@ -193,17 +192,15 @@ def run(**options: Any) -> None:
     from conformance.cases.catalogue import budget
     from conformance.running.prepared import Settings
 
-    mapping, globs, given = dict(options["mapping"]), options["writer_profile"], tuple(dict.fromkeys(options["formats"]))
-    names = known(given, globs, options["decoder"], watched=options["watch"])
-    tables = given_tables(options, options["seed"])
+    names, tables = selected(options, options["decoder"], watched=options["watch"])
     if tables is not None and options["differential"]:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
-        formats=of_tables(names, given, globs, tables, options["verbose"]),
+        formats=names,
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
-        mapping=mapping,
+        mapping=dict(options["mapping"]),
         level=options["level"],
         writer_profile=options["writer_profile"],
         select=options["select"],
@@ -216,8 +213,6 @@ def run(**options: Any) -> None:
         arguments=unnamed(sys.argv[1:], options["tables"]),
         tables=tables,
     )
-    if settings.decoder and len(settings.formats) > 1:
-        raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
     if is_command(settings.decoder) and options["spark_conf"].keys() - {BOUND}:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")

@@ -19,15 +19,12 @@ from conformance.commands.shell import (
     SPARK_DECODER,
     Progress,
     chosen,
-    given_tables,
-    known,
-    of_tables,
+    selected,
     user_tables,
 )
 from conformance.commands.shell import save as keep
 from conformance.commands.spark_options import spark_options
 from conformance.sheets import grid, marked
-from generators.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.running.fuzzing import Finding, Fuzzed
@@ -106,13 +103,7 @@ def fuzz(**options: Any) -> None:
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     decoder = options["decoder"]
-    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
-    names, tables = known(given, globs, decoder), given_tables(options, options["seed"])
-    names = of_tables(names, given, globs, tables, options["verbose"])
-    if options["everything"] and options["formats"]:
-        raise UsageError("--all means every format; name formats or give --all, not both")
-    if decoder and len(names) != 1:
-        raise UsageError("--decoder needs exactly one format; name it")
+    names, tables = selected(options, decoder)
     settings = FuzzSettings(
         count=options["count"],
         seed=options["seed"],

@@ -365,6 +365,18 @@ def known(
     return tuple(names) or FORMATS
 
 
+def selected(options: Mapping[str, Any], decoder: str | None, *, watched: bool = False) -> tuple[tuple[str, ...], Values | None]:
+    """The formats of a command's options, and the user's tables. Raises UsageError, also for a decoder of several formats."""
+    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
+    if given and options["everything"]:
+        raise UsageError("--all means every format; name formats or give --all, not both")
+    names, tables = known(given, globs, decoder, watched=watched), given_tables(options, options["seed"])
+    names = of_tables(names, given, globs, tables, options["verbose"])
+    if decoder and len(names) > 1:
+        raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(names)}")
+    return names, tables
+
+
 class Progress:
     """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one every 10 seconds.
 
