@@ -209,7 +209,7 @@ def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
 
 def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> SuiteRun:
     rule, judged = one.rule, result.formats[0]
-    failures = [f for f in result.failures if f.rule.id == rule.id]
+    failures = result.failures_of(rule.id)
     new = [f for f in failures if not f.known]
     if new:
         binding = rule.obligation is Obligation.MUST or (cls.strict and rule.obligation is Obligation.SHOULD)

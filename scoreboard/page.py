@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from conformance import sheets
-from conformance.reports.page import environment, kept
+from conformance.reports.page import environment
 from conformance.rules.rules import Rule, rules
+from conformance.text import printable_lines
 from scoreboard import reproducing
 from scoreboard.board import Failure, Judged, Proof, board, cited, proofs
 from scoreboard.judging import ROOT
@@ -124,7 +125,7 @@ def fenced(text: str) -> str:
 
 def plain(text: str) -> Markup:
     """A text between tags, where quotes need no escape: escaped, those of messages were a quarter of the page."""
-    return Markup(html.escape(kept(text), quote=False))  # noqa: S704 - escaped here
+    return Markup(html.escape(printable_lines(text), quote=False))  # noqa: S704 - escaped here
 
 
 def words(text: str) -> Markup:

@@ -127,7 +127,7 @@ def test_recorders_are_imported_by_their_command_alone():
 
 def test_nothing_imports_the_scoreboard():
     assert importing("scoreboard", *PACKAGES, "recorders") == set()
-    rooms = {f"conformance.{name}" for name in ("brokers", "cases", "files", "judging", "reports", "rules", "sheets")}
+    rooms = {f"conformance.{name}" for name in ("brokers", "cases", "files", "judging", "reports", "rules", "sheets", "text")}
     assert rooms_for(path for path in sources("scoreboard") if path.parent.name != "spark") == rooms
 
 

@@ -195,6 +195,10 @@ class RunResult:
     ended: str = ""
     unjudged: tuple[str, ...] = ()
 
+    def failures_of(self, rule: str) -> list[Failure]:
+        """The failures of a rule, the known ones last."""
+        return sorted((one for one in self.failures if one.rule.id == rule), key=lambda one: one.known)
+
     @property
     def exit_code(self) -> int:
         """0 conforms, 1 does not, 3 the harness failed, 4 nothing judged, 5 the record of known failures is out of date,

@@ -20,9 +20,9 @@ from conformance.judging.wording import clip
 from conformance.load.figures import Step, quantile
 from conformance.load.sustained import LoadResult
 from conformance.reports.console import BRIEF, failure
-from conformance.reports.page import environment, kept
+from conformance.reports.page import environment
 from conformance.sheets import cell, grid, marked
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 
 LEVELS: Final = {1: "changes", 2: "rows"}
 SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
@@ -283,7 +283,7 @@ def render(outcome: LoadResult) -> RenderableType:
     result = record(outcome)
     parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
     if outcome.failed:
-        parts.append(Text(kept(outcome.failed), style="red"))
+        parts.append(Text(printable_lines(outcome.failed), style="red"))
     if tried := _tried(result):
         parts.append(grid(TRIED, ((*rates, Text(said, "green" if said == KEEPS else "red")) for *rates, said in tried)))
     table = Table(show_header=False, pad_edge=False, box=None)

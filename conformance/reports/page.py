@@ -19,7 +19,7 @@ from conformance.reports.facts import SIGNS, Standing
 from conformance.reports.repairs import repairs
 from conformance.reports.wire import formatted
 from conformance.rules.rules import Obligation, Rule
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 from generators.model import State
 
 if TYPE_CHECKING:
@@ -81,11 +81,6 @@ def differing(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, st
         other[head : len(other) - tail],
         other[len(other) - tail :],
     )
-
-
-def kept(text: str) -> str:
-    """The text with unprintable characters escaped, except line ends."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def is_web(link: str) -> bool:
@@ -211,7 +206,7 @@ def environment() -> jinja2.Environment:
     import markupsafe
 
     def finalize(value: object) -> object:
-        return kept(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
+        return printable_lines(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
@@ -221,7 +216,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
+    templates.filters |= {"shown": printable, "kept": printable_lines, "web": is_web, "remedy": facts.remedy}
     templates.filters |= {"covering": facts.covering, "clip": clip, "brief": lambda failure: wire_of(failure, BRIEF).segments}
     templates.globals |= {
         "HEADS": HEADS,
