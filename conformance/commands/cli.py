@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
     from conformance.reports import records
+    from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
 
 
@@ -301,13 +302,17 @@ def _perform(
     conf = merged(QUICK if settings.decoder else OURS, spark_conf)
     collected = Collected()
     stream = records.Stream(_echo)
+
+    def tell(rule: Rule, _seconds: float) -> None:
+        note.line(f"✗ {rule.id}: {rule.statement} (the first broken rule; all follow)")
+
     # Whatever --update changes in the record, the lines tell; so they wait for it.
     live = style == "json" and not update
     try:
         with Progress() as note:
             ahead(asked.spec, note)
             heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
-            first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
+            first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
             with started(settings, asked, conf, note) as (settings, engine):
                 result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:

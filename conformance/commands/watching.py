@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -17,7 +16,7 @@ from generators.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
-    from conformance.running.events import Event
+    from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
@@ -26,37 +25,20 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
     from conformance.engines.child import QUICK
     from conformance.engines.spark_conf import merged
+    from conformance.reports.console import FirstBroken
     from conformance.running.events import noting, together
     from conformance.running.started import started
     from conformance.running.watching import FRESH, turns
 
+    def tell(rule: Rule, seconds: float) -> None:
+        click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
+
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
     with Progress() as note, started(settings, asked, conf, note) as (ready, engine):
-        for turn in turns(ready, engine, together(noting(note), Early(settings.strict))):
+        for turn in turns(ready, engine, together(noting(note), FirstBroken(tell, settings.strict))):
             show(turn, note)
     raise AssertionError("watching has no end but Ctrl-C")
-
-
-@dataclass(slots=True)
-class Early:
-    """Prints the first rule that a turn breaks as soon as it is broken: the verdict is known, its cases are not."""
-
-    strict: bool
-    _began: float = 0.0
-    _shown: bool = False
-
-    def __call__(self, event: Event) -> None:
-        """See Listener."""
-        from conformance.judging.judge import BAD
-        from conformance.running.events import Broken, Started
-
-        match event:
-            case Started():
-                self._began, self._shown = time.monotonic(), False
-            case Broken(rule=rule, result=result) if not self._shown and (self.strict or result.verdict in BAD):
-                self._shown = True
-                click.echo(printable(f"{_clock()} ✗ {rule.id}, after {time.monotonic() - self._began:.1f} s: {rule.statement}"))
 
 
 def show(turn: Turn, note: Progress) -> None:

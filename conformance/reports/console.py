@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -30,8 +31,8 @@ from conformance.reports.facts import (
 )
 from conformance.reports.repairs import Repairs, repairs
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
-from conformance.rules.rules import Aspect, Obligation
-from conformance.running.events import Broken, Event
+from conformance.rules.rules import Aspect, Obligation, Rule
+from conformance.running.events import Broken, Event, Started
 from conformance.text import printable
 
 _COLOURS = {
@@ -270,17 +271,21 @@ def judged(fmt: FormatResult, strict: bool) -> str:
 
 @dataclass(slots=True)
 class FirstBroken:
-    """A listener that gives a run's first broken rule as a line: long before its format is judged."""
+    """A listener that tells the first rule that a run breaks, and after how many seconds: long before its format is judged."""
 
-    line: Callable[[str], None]
+    tell: Callable[[Rule, float], None]
     strict: bool = False
+    _began: float = 0.0
     _told: bool = False
 
     def __call__(self, event: Event) -> None:
         """See `conformance.running.events.Listener`."""
-        if isinstance(event, Broken) and not self._told and (self.strict or event.result.verdict in BAD):
-            self._told = True
-            self.line(f"✗ {event.rule.id}: {event.rule.statement} (the first broken rule; all follow)")
+        match event:
+            case Started():
+                self._began, self._told = time.monotonic(), False
+            case Broken(rule=rule, result=result) if not self._told and (self.strict or result.verdict in BAD):
+                self._told = True
+                self.tell(rule, time.monotonic() - self._began)
 
 
 def show(renderable: RenderableType, stderr: bool = False) -> None:

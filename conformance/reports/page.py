@@ -17,7 +17,6 @@ from conformance.reports import facts
 from conformance.reports.console import BRIEF, HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Standing
 from conformance.reports.repairs import repairs
-from conformance.reports.wire import formatted
 from conformance.rules.rules import Obligation, Rule
 from conformance.text import printable, printable_lines
 from generators.model import State
@@ -108,7 +107,6 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
     shown = wire_of(failure, limit)
-    json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
     key = case.written[finding.message].message.key
     return {
         "anchor": anchor,
@@ -122,7 +120,6 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "expected": expected,
         "actual": actual,
         "wire": shown,
-        "formatted": tuple(formatted(shown.segments)) if json else (),
         "key": readable(key, 300) if key else "",
         "deployment": facts.unusual(case.deployment),
         "reduced": failure.reduced,

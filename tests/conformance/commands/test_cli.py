@@ -202,6 +202,8 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
 
     # A log, which is no terminal, has the failure and the closing line as text, and the result of the format.
     log = err.splitlines()
+    (first,) = (line for line in log if line.startswith(f"✗ {failure['rule']}: "))
+    assert first.endswith(" (the first broken rule; all follow)")
     assert f"✗ {TICDC}: 2 cases, 14/14 rules in reach exercised; fails: envelope/names" in log
     assert f"    expected  {failure['expected']}" in err
     assert "1. the column table is wrong for every row: 2 cases" in err
