@@ -137,7 +137,7 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
         cells += f", {any_:,} of which nothing can be told"
     standings = facts.standings(fmt, strict)
     counts = facts.counts(standings)
-    told = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
+    words = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
     sign = "✗" if fmt.unexercised else row.sign
     return {
         "row": row,
@@ -152,7 +152,7 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
         "sign": sign,
         "tone": SIGN_TONES[sign],
         "word": _WORDS[sign],
-        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {told}",
+        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {words}",
     }
 
 
