@@ -59,22 +59,18 @@ def run(
 
     Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its environment fails.
     """
-    from dataclasses import replace
-
-    from conformance.brokers import registry
     from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
     from conformance.engines.child import QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
-    from conformance.engines.transport import transport
     from conformance.files import tables_in_cache
     from conformance.reports import write_all
     from conformance.reports.notebook import NotebookResult
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
+    from conformance.running.started import started
 
     decoders = [one for one in named if not isinstance(one, str)]
     if len(decoders) + (decoder is not None) > 1:
@@ -100,12 +96,8 @@ def run(
         timeout_s=timeout_s,
     )
     wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
-    with (
-        registry.reached(settings.formats, wanted, lambda _text: None),
-        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf, spark=spark) as engine,
-        transport(wanted, lambda _text: None, conf) as (cluster, described, own),
-    ):
-        result = perform(replace(settings, bootstrap=cluster, broker=described, topic=own), engine, listen or ignore)
+    with started(settings, wanted, conf, decoder=decoder, spark=spark) as (ready, engine):
+        result = perform(ready, engine, listen or ignore)
     if report is not None:
         write_all(result, Path(report))
     return NotebookResult.of(result, None if report is None else Path(report, "report.html"))

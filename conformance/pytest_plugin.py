@@ -19,7 +19,8 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -44,6 +45,7 @@ from generators.tables.user_values import Values  # noqa: E402
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
+    from conformance.running.prepared import Settings
 
 DEFAULTS = {
     "budget": "smoke",
@@ -207,7 +209,7 @@ def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
 
 def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> SuiteRun:
     rule, judged = one.rule, result.formats[0]
-    failures = [f for f in result.failures if f.rule.id == rule.id]
+    failures = result.failures_of(rule.id)
     new = [f for f in failures if not f.known]
     if new:
         binding = rule.obligation is Obligation.MUST or (cls.strict and rule.obligation is Obligation.SHOULD)
@@ -288,16 +290,16 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -> RunResult:
     """Runs a suite from start to end, on a given session if there is one, and saves its failures where `cdc-conformance replay`
     finds them. Raises HarnessError."""
-    from conformance.brokers import registry
     from conformance.cases.catalogue import budget
     from conformance.engines.child import QUICK
     from conformance.engines.live import name_of
     from conformance.engines.spark_conf import joined, merged
-    from conformance.engines.transport import transport
+    from conformance.engines.specs import is_command
     from conformance.files import FAILURES
     from conformance.running import replay
     from conformance.running.prepared import Settings
     from conformance.running.run import run
+    from conformance.running.started import started
 
     folders = _folders(cls, config)
     decoder = resolve(cls.decoder, folders) if isinstance(cls.decoder, str) else cls.decoder
@@ -321,12 +323,10 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
     wanted = _asked(cls, config, folders)
     given = joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages)
     conf = given if spark is not None else merged(QUICK, given)
-    with (
-        registry.reached((cls.format,), wanted, lambda _text: None),
-        _engine(cls, config, decoder, wanted.kafka, conf, spark) as engine,
-        transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
-    ):
-        result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)
+    lasting = spark is None and (decoder is None or isinstance(decoder, str)) and not is_command(decoder)
+    engine = partial(_lasting, config, decoder, settings, wanted.kafka, conf) if lasting else None
+    with started(settings, wanted, conf, decoder=decoder, spark=spark, engine=engine) as (ready, given_engine):
+        result = run(ready, given_engine)
     result, unsaved = replay.save_all(replay.named(result, FAILURES, settings), settings)
     if unsaved is not None:
         warnings.warn(str(unsaved), stacklevel=2)
@@ -334,30 +334,25 @@ def perform(cls: type[DecoderSuite], config: pytest.Config, spark: Any = None) -
 
 
 @contextlib.contextmanager
-def _engine(
-    cls: type[DecoderSuite], config: pytest.Config, decoder: object, kafka: bool, conf: Mapping[str, str], spark: Any
+def _lasting(
+    config: pytest.Config, decoder: str | None, settings: Settings, kafka: bool, conf: Mapping[str, str]
 ) -> Iterator[Any]:
-    """The suite's engine. One that starts a Spark stays for the next suite of the same decoder's file and settings, until pytest
-    ends; an error ends it."""
+    """An engine with a Spark that stays for the next suite of the same decoder's file and settings, until pytest ends; an error
+    ends it."""
     from conformance.brokers import registry
     from conformance.engines.child import needed
     from conformance.engines.command import engine_for
-    from conformance.engines.specs import is_command
 
-    given = {"kafka": kafka, "timeout_s": cls.timeout, "conf": conf, "spark": spark}
-    if spark is not None or is_command(decoder) or not (decoder is None or isinstance(decoder, str)):
-        with engine_for(decoder, (cls.format,), **given) as engine:
-            yield engine
-        return
+    given: dict[str, Any] = {"kafka": kafka, "timeout_s": settings.timeout_s, "conf": conf}
     there = os.environ.get(registry.ADDRESS)
-    asked = ((decoder or "").rpartition(":")[0], needed((cls.format,), kafka=kafka), given, there)
+    asked = ((decoder or "").rpartition(":")[0], needed(settings.formats, kafka=kafka), given, there)
     if _KEPT not in config.stash:
         config.stash[_KEPT] = Kept()
         config.add_cleanup(config.stash[_KEPT].end)
     kept = config.stash[_KEPT]
     if kept.asked != asked:
         kept.end()
-    engine = kept.engine or engine_for(decoder, (cls.format,), **given)
+    engine = kept.engine or engine_for(decoder, settings.formats, **given)
     kept.asked, kept.engine = asked, engine
     try:
         yield engine

@@ -11,7 +11,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from generators.model import Message, RowChange, SchemaChange, SourceType, Table
@@ -38,28 +38,21 @@ class JsonShape:
 
 
 _DEBEZIUM_SOURCE: Final = "ts_ms|ts_us|ts_ns|server_id|gtid|file|pos|thread|txId|lsn|xmin|sequence"
+_DEBEZIUM: Final = JsonShape(
+    re.compile(
+        rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
+    ),
+    re.compile(
+        r"value\.schema\.fields\.(before|after)\.fields|value(\.payload)?\.(before|after)|key(\.payload|\.schema\.fields)?"
+    ),
+    (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",), ("payload", "__op"), ("__op",)),
+    unpartitioned=True,
+)
+_AVRO: Final = r"value\.schema\.fields\.before\.type\.#\.fields|value\.payload\.(before|after)|key\.(payload|schema\.fields)"
 
 SHAPES: Final[Mapping[str, JsonShape]] = {
-    "debezium-json": JsonShape(
-        re.compile(
-            rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
-        ),
-        re.compile(
-            r"value\.schema\.fields\.(before|after)\.fields|value(\.payload)?\.(before|after)|key(\.payload|\.schema\.fields)?"
-        ),
-        (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",), ("payload", "__op"), ("__op",)),
-        unpartitioned=True,
-    ),
-    "debezium-avro": JsonShape(
-        re.compile(
-            rf"value\.payload\.(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE})|__lsn|__source_ts_ms)|headers\.__debezium\.context\.runId"
-        ),
-        re.compile(
-            r"value\.schema\.fields\.before\.type\.#\.fields|value\.payload\.(before|after)|key\.(payload|schema\.fields)"
-        ),
-        (("payload", "op"), ("payload", "ddl"), ("payload", "__op")),
-        unpartitioned=True,
-    ),
+    "debezium-json": _DEBEZIUM,
+    "debezium-avro": replace(_DEBEZIUM, columns=re.compile(_AVRO)),
     "alibaba-canal-json": JsonShape(
         re.compile(r"value\.(id|es|ts)"),
         re.compile(r"value\.((data|old)\.#|mysqlType|sqlType)"),

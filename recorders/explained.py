@@ -8,21 +8,20 @@ show it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.rules.tables import TableFile, checked, placed
 from generators.errors import UsageError
 from recorders.audit import Difference
 
 VERSION: Final = 1
 FILE: Final = Path(__file__).with_name("explained.toml")
-_KEYS: Final = ("profile", "path", "type", "ours", "real", "reason", "drawn")
-_NEEDED: Final = ("profile", "path", "reason")
+_FIELDS: Final = {"profile": str | list, "drawn": bool, **dict.fromkeys(("path", "type", "ours", "real", "reason"), str)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +74,28 @@ class Explained:
 def load(path: Path, profile: str) -> Explained:
     """The entries of the file that apply to the profile. Raises UsageError that names the entry."""
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        file = TableFile(str(path), path.read_text("utf-8"), ("version", "difference"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
-    if document.get("version") != VERSION or set(document) - {"version", "difference"}:
-        raise UsageError(f"{path}: expected version = {VERSION} and [[difference]] entries, nothing else")
-    listed = document.get("difference", [])
-    entries = [_entry(raw, f"{path}, difference {i}") for i, raw in enumerate(listed, 1)]
+    if file.data.get("version") != VERSION:
+        raise UsageError(f"{path}: expected version = {VERSION}")
+    entries = []
+    for number, raw in enumerate(file.data.get("difference", ()), 1):
+        with placed(f"{path}, difference {number}"):
+            entries.append(_entry(raw))
     return Explained(tuple(entry for entry in entries if entry.applies(profile)))
 
 
-def _entry(raw: Mapping[str, Any], where: str) -> Entry:
-    unknown, missing = set(raw) - set(_KEYS), [key for key in _NEEDED if not raw.get(key)]
-    if unknown or missing:
-        what = f"unknown {', '.join(sorted(unknown))}" if unknown else f"no {', '.join(missing)}"
-        raise UsageError(f"{where}: {what}. Keys: {', '.join(_KEYS)}; {', '.join(_NEEDED)} are needed")
-    profiles = raw["profile"]
-    texts = {key: raw[key] for key in ("path", "type", "ours", "real", "reason") if key in raw}
-    drawn = raw.get("drawn", False)
-    globs: Sequence[Any] = profiles if isinstance(profiles, list) else [profiles]
-    if not all(isinstance(text, str) for text in (*texts.values(), *globs)) or not isinstance(drawn, bool):
-        raise UsageError(f"{where}: drawn is true or false, profile a text or a list of texts, every other value a text")
+def _entry(raw: Mapping[str, Any]) -> Entry:
+    checked(raw, _FIELDS, ("profile", "path", "reason"))
     for key in ("path", "type", "ours", "real"):
         try:
-            re.compile(texts.get(key, ""))
+            re.compile(raw.get(key, ""))
         except re.error as error:
-            raise UsageError(f"{where}: {key} is no regular expression: {error}") from error
-    return Entry(tuple(globs), drawn=drawn, **texts)
+            raise UsageError(f"{key} is no regular expression: {error}") from error
+    profiles = raw["profile"]
+    given = {key: value for key, value in raw.items() if key != "profile"}
+    return Entry(tuple(profiles) if isinstance(profiles, list) else (profiles,), **given)
 
 
 def grouped(differences: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from conformance.reports.page import environment, kept
+from conformance import sheets
+from conformance.reports.page import environment
 from conformance.rules.rules import Rule, rules
+from conformance.text import printable_lines
 from scoreboard import reproducing
 from scoreboard.board import Failure, Judged, Proof, board, cited, proofs
 from scoreboard.judging import ROOT
-from scoreboard.record import FAULTS, Fault, Outcome, Standing
+from scoreboard.record import FAULTS, Fault, Outcome, Standing, tracker
 
 if TYPE_CHECKING:
     import jinja2
@@ -31,30 +33,6 @@ TO_SEND: Final = (
     ("paimon", "debezium-binary-as-utf-8"),
 )
 """The faults whose reports are ready to be sent, the best first: record and id."""
-TRACKERS: Final = {
-    **dict.fromkeys(
-        ("flink", "flink-avro"),
-        ("https://issues.apache.org/jira/projects/FLINK", "the pull requests of apache/flink; JIRA could not be reached"),
-    ),
-    "connect": (
-        "https://issues.apache.org/jira/projects/KAFKA",
-        "the pull requests of apache/kafka and its commits up to 2024-10-25; JIRA could not be reached",
-    ),
-    "iceberg": ("https://github.com/apache/iceberg/issues", "the issues and pull requests of apache/iceberg"),
-    "paimon": (
-        "https://github.com/apache/paimon/issues",
-        "the issues and pull requests of apache/paimon, and its commits up to 2026-08-22",
-    ),
-    "seatunnel": (
-        "https://github.com/apache/seatunnel/issues",
-        "the issues and pull requests of apache/seatunnel, and its commits up to 2024-10-23",
-    ),
-    "doris": (
-        "https://github.com/apache/doris-flink-connector/issues",
-        "the issues and pull requests of apache/doris-flink-connector, and its commits up to 2026-08-18",
-    ),
-}
-"""By record: a product's tracker, and where reports were looked for, each in a stored copy."""
 
 
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
@@ -147,7 +125,7 @@ def fenced(text: str) -> str:
 
 def plain(text: str) -> Markup:
     """A text between tags, where quotes need no escape: escaped, those of messages were a quarter of the page."""
-    return Markup(html.escape(kept(text), quote=False))  # noqa: S704 - escaped here
+    return Markup(html.escape(printable_lines(text), quote=False))  # noqa: S704 - escaped here
 
 
 def words(text: str) -> Markup:
@@ -155,16 +133,11 @@ def words(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain(text)))  # noqa: S704 - escaped there
 
 
-def in_cell(text: str) -> str:
-    """A text as it can stand in a cell of a Markdown table."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
 def reported(proof: Proof) -> str:
     """Who has reported a fault, or where no report was found, and when."""
     if proof.fault.known:
         return f"Reported: <{proof.fault.known}>."
-    return f"No report was found on {proof.fault.searched} in {TRACKERS[proof.reader.record][1]}."
+    return f"No report was found on {proof.fault.searched} in {tracker(proof.reader.record)[1]}."
 
 
 def program(proof: Proof) -> str:
@@ -178,9 +151,9 @@ def _templates() -> jinja2.Environment:
     made = environment()
     assert made.loader is not None
     made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
-    own = (fenced, in_cell, anchor, plain, words, shown, seen, reported, citations, rule_of, program)
-    made.filters |= {one.__name__: one for one in own}
-    made.globals |= {"cell": cell, "by_rank": _by_rank, "trackers": TRACKERS}
+    own = (fenced, anchor, plain, words, shown, seen, reported, citations, rule_of, program, tracker)
+    made.filters |= {one.__name__: one for one in own} | {"in_cell": sheets.cell}
+    made.globals |= {"cell": cell, "by_rank": _by_rank}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
 

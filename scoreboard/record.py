@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import enum
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.judging.causes import covers
-from generators.errors import HarnessError
+from conformance.rules.tables import TableFile, checked, one_of, placed
 
 FAULTS: Final = Path(__file__).parent / "faults"
 
@@ -102,17 +101,31 @@ UNSENT: Final = Fault(
 """What is held against no reader, after its own record."""
 
 
+_LISTS: Final = ("formats", "rules", "causes", "errors", "readers")
+_FIELDS: Final = {one.name: list if one.name in _LISTS else str for one in fields(Fault)} | {"alone": bool, "options": dict}
+
+
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
-    """The named failures of a record, then `UNSENT`. Raises HarnessError for a file that does not fit the record."""
+    """The named failures of a record, then `UNSENT`. Raises UsageError for a file that does not fit the record."""
     file = directory / f"{name}.toml"
     if not file.exists():
         return (UNSENT,)
     made = []
-    for entry in tomllib.loads(file.read_text("utf-8"))["fault"]:
-        lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes", "errors", "readers") if key in entry}
-        try:
-            words = {"outcome": Outcome(entry["outcome"]), "standing": Standing(entry.get("standing", "fault"))}
-            made.append(Fault(**{**entry, **lists, **words}))
-        except (TypeError, ValueError, KeyError) as error:
-            raise HarnessError(f"{file.name}: {entry.get('id', 'an entry without an id')}: {error}") from error
+    for entry in _read(file).data["fault"]:
+        with placed(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
+            checked(entry, _FIELDS, ("id", "formats", "title", "outcome", "rules", "why"))
+            outcome = Outcome(one_of(entry["outcome"], "outcome", Outcome))
+            standing = Standing(one_of(entry.get("standing", Standing.FAULT), "standing", Standing))
+        lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
+        made.append(Fault(**{**entry, **lists, "outcome": outcome, "standing": standing}))
     return (*made, UNSENT)
+
+
+def tracker(name: str) -> tuple[str, str]:
+    """The tracker of a record's product, and where reports were looked for, each in a stored copy."""
+    data = _read(FAULTS / f"{name}.toml").data
+    return data["tracker"], data["looked"]
+
+
+def _read(file: Path) -> TableFile:
+    return TableFile(file.name, file.read_text("utf-8"), ("tracker", "looked", "fault"))

@@ -20,7 +20,7 @@ ALLOWED = ("spark_checks.decoders", "generators.model", "pyspark", "pyarrow", "c
 # Modules that every room of their package, and of the packages above it, may import.
 BASE = {
     *("generators.model", "generators.errors", "generators.wire_format", "conformance.files", "conformance.text"),
-    *("conformance.closing", "conformance.shadow"),
+    *("conformance.closing", "conformance.lanes", "conformance.shadow", "conformance.sheets"),
 }
 # Where the name of the Spark side may stand as text: what finds it, what says when it is hidden, and the picture of the rooms.
 NAMES_SPARK_CHECKS = {
@@ -122,12 +122,12 @@ def rooms_for(paths: Iterable[Path]) -> set[str]:
 
 def test_recorders_are_imported_by_their_command_alone():
     assert importing("recorders", *PACKAGES) == {"conformance/commands/record.py"}
-    assert rooms_for(sources("recorders")) == {"conformance.brokers", "conformance.files", "conformance.text"}
+    assert rooms_for(sources("recorders")) == {f"conformance.{name}" for name in ("brokers", "files", "rules", "text")}
 
 
 def test_nothing_imports_the_scoreboard():
     assert importing("scoreboard", *PACKAGES, "recorders") == set()
-    rooms = {f"conformance.{name}" for name in ("brokers", "cases", "files", "judging", "reports", "rules")}
+    rooms = {f"conformance.{name}" for name in ("brokers", "cases", "files", "judging", "reports", "rules", "sheets", "text")}
     assert rooms_for(path for path in sources("scoreboard") if path.parent.name != "spark") == rooms
 
 

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from conformance.brokers.embedded import free_ports
+from conformance.brokers.embedded import HEAP, PROPERTIES, free_ports
 from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import KAFKA_VERSION, Note
 from generators.errors import HarnessError
@@ -30,22 +30,7 @@ PING_S = 5
 _ATTEMPTS = 4
 _LOG_LINES = 15
 
-SETTINGS = {
-    "KAFKA_NODE_ID": "1",
-    "KAFKA_PROCESS_ROLES": "broker,controller",
-    "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
-    "KAFKA_INTER_BROKER_LISTENER_NAME": "PLAINTEXT",
-    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
-    "KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR": "1",
-    "KAFKA_TRANSACTION_STATE_LOG_MIN_ISR": "1",
-    "KAFKA_SHARE_COORDINATOR_STATE_TOPIC_REPLICATION_FACTOR": "1",
-    "KAFKA_SHARE_COORDINATOR_STATE_TOPIC_MIN_ISR": "1",
-    "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
-    "KAFKA_AUTO_CREATE_TOPICS_ENABLE": "false",
-    "KAFKA_LOG_RETENTION_MS": "-1",
-    "KAFKA_HEAP_OPTS": "-Xmx512m",
-}
+SETTINGS = {f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in PROPERTIES.items()} | {"KAFKA_HEAP_OPTS": HEAP}
 """The variables that do not depend on the port. One KAFKA_ variable replaces the image's whole default configuration."""
 
 # The guardian runs this in its own Python. The engine may still be creating the container when we are killed.

@@ -45,10 +45,9 @@ from conformance.commands.shell import (
     SEED,
     Progress,
     chosen,
-    given_tables,
     known,
-    of_tables,
     save,
+    selected,
     unnamed,
     user_tables,
 )
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
     from conformance.reports import records
+    from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
 
 
@@ -193,17 +193,15 @@ def run(**options: Any) -> None:
     from conformance.cases.catalogue import budget
     from conformance.running.prepared import Settings
 
-    mapping, globs, given = dict(options["mapping"]), options["writer_profile"], tuple(dict.fromkeys(options["formats"]))
-    names = known(given, globs, options["decoder"], watched=options["watch"])
-    tables = given_tables(options, options["seed"])
+    names, tables = selected(options, options["decoder"], watched=options["watch"])
     if tables is not None and options["differential"]:
         raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
-        formats=of_tables(names, given, globs, tables, options["verbose"]),
+        formats=names,
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
-        mapping=mapping,
+        mapping=dict(options["mapping"]),
         level=options["level"],
         writer_profile=options["writer_profile"],
         select=options["select"],
@@ -216,8 +214,6 @@ def run(**options: Any) -> None:
         arguments=unnamed(sys.argv[1:], options["tables"]),
         tables=tables,
     )
-    if settings.decoder and len(settings.formats) > 1:
-        raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
     if is_command(settings.decoder) and options["spark_conf"].keys() - {BOUND}:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
@@ -288,41 +284,37 @@ def _perform(
     update: bool,
     details: bool,
 ) -> int:
-    from conformance.brokers import registry
     from conformance.brokers.broker import ahead
     from conformance.engines.child import OURS, QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import transport
     from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, records, write_all
     from conformance.running import replay
     from conformance.running.events import Collected, noting, together
     from conformance.running.run import run as perform
+    from conformance.running.started import started
 
     if report:
         check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, spec, kafka = merged(QUICK if settings.decoder else OURS, spark_conf), settings.decoder, asked.kafka
+    conf = merged(QUICK if settings.decoder else OURS, spark_conf)
     collected = Collected()
     stream = records.Stream(_echo)
+
+    def tell(rule: Rule, _seconds: float) -> None:
+        note.line(f"✗ {rule.id}: {rule.statement} (the first broken rule; all follow)")
+
     # Whatever --update changes in the record, the lines tell; so they wait for it.
     live = style == "json" and not update
     try:
         with Progress() as note:
             ahead(asked.spec, note)
-            with (
-                registry.reached(settings.formats, asked, note),
-                engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
-            ):
-                note("starting the decoder" if is_command(spec) else f"starting Spark{' and Kafka' if kafka else ''}")
-                with transport(asked, note, conf) as (bootstrap, described, topic):
-                    settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                    heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
-                    first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
-                    result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
+            heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
+            first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]
+            with started(settings, asked, conf, note) as (settings, engine):
+                result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))

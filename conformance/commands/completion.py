@@ -26,16 +26,11 @@ class _Quiet(ShellComplete):
             return []
 
 
-def _with(template: str, old: str, new: str) -> str:
-    """Click's script with our change; unchanged if a later click words it differently."""
-    return template.replace(old, new)
-
-
+# Click's scripts with our change; unchanged if a later click words them differently.
 class Bash(_Quiet, BashComplete):
     """Bash: no space after a partial value, which ends in a slash."""
 
-    source_template = _with(
-        BashComplete.source_template,
+    source_template = BashComplete.source_template.replace(
         "            COMPREPLY+=($value)\n",
         "            COMPREPLY+=($value)\n            [[ $value == */ ]] && compopt -o nospace\n",
     )
@@ -44,8 +39,7 @@ class Bash(_Quiet, BashComplete):
 class Zsh(_Quiet, ZshComplete):
     """Zsh: the same."""
 
-    source_template = _with(
-        ZshComplete.source_template,
+    source_template = ZshComplete.source_template.replace(
         "        compadd -U -V unsorted -a completions\n",
         "        compadd -U -V unsorted -S '' -- ${(M)completions:#*/}\n        compadd -U -V unsorted -- ${completions:#*/}\n",
     )

@@ -27,6 +27,7 @@ import click
 from conformance.commands.brokers import BrokerSpec, asks_broker
 from conformance.commands.shell import FORMAT, Progress, chosen
 from conformance.files import FAILURES
+from conformance.sheets import marked
 from generators.errors import HarnessError
 from generators.publishing.cluster import Target, of
 
@@ -396,8 +397,7 @@ def doctor(asked: Asked, start: bool, style: str | None) -> None:
             click.echo(render(found))
         case "markdown":
             rows = (("ok" if c.ok else "missing", c.name, c.found, c.remedy) for c in found)
-            lines = ["| | what | found | remedy |", "|---|---|---|---|"]
-            click.echo("\n".join((*lines, *("| " + " | ".join(t.replace("|", "\\|") for t in row) + " |" for row in rows))))
+            click.echo("\n".join(marked(("", "what", "found", "remedy"), rows)))
         case _:
             for check in found:
                 click.echo(json.dumps(check.as_json(), ensure_ascii=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from conformance.reports.console import readable
@@ -43,13 +44,7 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
         "provenance": rule.provenance.value,
         "effect": rule.effect.value,
         "sources": [
-            {
-                "id": one.id,
-                "fact": one.statement,
-                "evidence": [
-                    {"kind": each.kind, "text": each.text, "address": each.address, "quote": each.quote} for each in one.evidence
-                ],
-            }
+            {"id": one.id, "fact": one.statement, "evidence": list(map(asdict, one.evidence))}
             for one in (fact(citation.where) for citation in rule.citations)
         ],
         "case": shown[0].id if shown else None,

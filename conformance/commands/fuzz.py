@@ -19,14 +19,12 @@ from conformance.commands.shell import (
     SPARK_DECODER,
     Progress,
     chosen,
-    given_tables,
-    known,
-    of_tables,
+    selected,
     user_tables,
 )
 from conformance.commands.shell import save as keep
 from conformance.commands.spark_options import spark_options
-from generators.errors import UsageError
+from conformance.sheets import grid, marked
 
 if TYPE_CHECKING:
     from conformance.running.fuzzing import Finding, Fuzzed
@@ -35,43 +33,29 @@ if TYPE_CHECKING:
 def render(results: Sequence[Fuzzed]) -> Any:
     """The verdicts as a table, then the findings."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("format", no_wrap=True)
-    heads = (
-        "mutants",
-        "readable",
-        "unreadable",
-        "rejected",
-        "accepted",
-        "doubtful",
-        "lost",
-        "errored",
-        "seconds",
-        "per s",
-        "peak MB",
-    )
-    for head in heads:
-        table.add_column(head, justify="right")
-    parts: list[Any] = [table]
+    rows, parts = list[tuple[str | Text, ...]](), list[Text]()
     for one in results:
         told = one.as_json()
         errored = sum(one.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
         accepted, doubtful = sum(told["accepted"].values()), sum(told["doubtful"].values())
         figures = (one.mutants, told["readable"], told["unreadable"], told["rejected"], accepted, doubtful, told["lost"], errored)
         peak = "?" if one.peak_bytes is None else f"{told['peak_mb']:,}"
-        row = (*(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak)
-        table.add_row(Text(one.format, style="green" if one.ok else "red"), *row)
+        name = Text(one.format, style="green" if one.ok else "red")
+        rows.append((name, *(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak))
         if one.too_large:
             parts.append(Text(f"{one.format}: {told['peak_mb']:,} MB of memory, limit {told['limit_mb']:,} MB", style="red"))
         parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in one.findings]
         if one.interrupted:
             parts.append(Text(f"{one.format}: interrupted; these are the results so far", style="yellow"))
-    return Group(*parts)
+    return Group(grid(HEADS, rows, HEADS[:1]), *parts)
 
 
+HEADS: Final = (
+    *("format", "mutants", "readable", "unreadable", "rejected", "accepted", "doubtful", "lost", "errored"),
+    *("seconds", "per s", "peak MB"),
+)
 SHOWN: Final = 160
 
 
@@ -87,11 +71,8 @@ def markdown(results: Sequence[Fuzzed]) -> str:
     """The verdicts as a Markdown table."""
     head = ("format", "verdict", "mutants", "unreadable", "rejected", "accepted", "doubtful", "lost", "raised", "hung")
     columns = (*head, "seconds", "per_second", "peak_mb")
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    for one in results:
-        told = one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")}
-        lines.append("| " + " | ".join(str(told[column]) for column in columns) + " |")
-    return "\n".join(lines)
+    told = (one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")} for one in results)
+    return "\n".join(marked(columns, ([one[column] for column in columns] for one in told)))
 
 
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")
@@ -122,13 +103,7 @@ def fuzz(**options: Any) -> None:
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     decoder = options["decoder"]
-    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
-    names, tables = known(given, globs, decoder), given_tables(options, options["seed"])
-    names = of_tables(names, given, globs, tables, options["verbose"])
-    if options["everything"] and options["formats"]:
-        raise UsageError("--all means every format; name formats or give --all, not both")
-    if decoder and len(names) != 1:
-        raise UsageError("--decoder needs exactly one format; name it")
+    names, tables = selected(options, decoder)
     settings = FuzzSettings(
         count=options["count"],
         seed=options["seed"],

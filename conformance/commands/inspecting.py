@@ -24,24 +24,21 @@ if TYPE_CHECKING:
 
 
 def _pretty(found: Inspector) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from conformance.reports.console import console
     from conformance.reports.inspection import blocks
+    from conformance.sheets import grid
 
     out = console()
     for title, heads, rows in blocks(found):
         if title:
             out.print(Text(title, style="bold"))
-        if not heads:
-            for row in rows:
-                out.print(Text(printable(row[0])), soft_wrap=True)
-        else:
-            table = Table(*heads, header_style="bold", pad_edge=False)
-            for row in rows:
-                table.add_row(*(Text(printable(cell)) for cell in row))
-            out.print(table)
+        if heads:
+            out.print(grid(heads, rows))
+            continue
+        for row in rows:
+            out.print(Text(printable(row[0])), soft_wrap=True)
 
 
 def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[ReadRecord]:

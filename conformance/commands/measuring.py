@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,10 +179,9 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
-    from conformance.brokers import registry
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import reached
+    from conformance.engines.transport import served
     from conformance.load import sustained as loading
     from conformance.reports import load_page as report
     from conformance.reports.console import console
@@ -219,13 +219,9 @@ def load(name: str, **options: Any) -> None:
     own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
     conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
-    with (
-        Progress() as note,
-        registry.reached((fmt,), options["asked"], note),
-        ChildEngine(packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note) as engine,
-    ):
-        note("starting Spark and Kafka" if kafka else "starting Spark")
-        with reached(options["asked"], note, conf) as (cluster, described):
+    with Progress() as note:
+        child = partial(ChildEngine, packages=needed((fmt,), kafka=kafka), cores=cores, conf=conf, note=note)
+        with served((fmt,), options["asked"], conf, note, child) as (engine, cluster, described):
             outcome = loading.run(settings, engine, cluster, note, described, say=lambda text: click.echo(text, err=True))
     match chosen(options["style"]):
         case "pretty":

@@ -15,6 +15,7 @@ import click
 from conformance.commands.inspecting import read_records
 from conformance.commands.shell import Progress, save
 from conformance.files import check
+from conformance.sheets import grid, marked
 from conformance.text import printable
 from generators.errors import UsageError
 from generators.wire_format import Format, Profile, get
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 30
 """Differences that are printed; JSON has all."""
+HEADS: Final = ("part", "messages", "first", "reference", "decoder")
 _NOT: Final = ("select", "exclude", "expect", "update", "differential", "watch", "fail_fast", "max_fail")
 
 
@@ -95,29 +97,19 @@ def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[R
 
 
 def _show(found: Observed, style: str, told: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from conformance.reports import console
 
     if style == "json":
         click.echo(json.dumps(as_json(found), ensure_ascii=True))
         return
-    lines = [*summary(found)]
-    if told:
-        lines.insert(0, told)
+    lines = [*([told] if told else []), *summary(found)]
     if style == "markdown":
-        rows = [("part", "messages", "first", "reference", "decoder"), ("---",) * 5, *_rows(found)]
-        click.echo("\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows))
-        click.echo("\n" + "\n".join(f"- {line}" for line in lines))
+        click.echo("\n".join([*marked(HEADS, _rows(found)), "", *(f"- {line}" for line in lines)]))
         return
     for failure in found.result.failures:
         console.show(console.failure(failure))
     if found.differences:
-        table = Table("part", "messages", "first", "reference", "decoder", pad_edge=False)
-        for row in _rows(found):
-            table.add_row(*(Text(cell) for cell in row))
-        console.show(table)
+        console.show(grid(HEADS, _rows(found)))
     for line in lines:
         click.echo(printable(line))
 

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from conformance.engines.specs import check as check_decoder
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
+from conformance.sheets import grid, marked
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.tables.schema import DIALECTS
@@ -364,6 +365,18 @@ def known(
     return tuple(names) or FORMATS
 
 
+def selected(options: Mapping[str, Any], decoder: str | None, *, watched: bool = False) -> tuple[tuple[str, ...], Values | None]:
+    """The formats of a command's options, and the user's tables. Raises UsageError, also for a decoder of several formats."""
+    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
+    if given and options["everything"]:
+        raise UsageError("--all means every format; name formats or give --all, not both")
+    names, tables = known(given, globs, decoder, watched=watched), given_tables(options, options["seed"])
+    names = of_tables(names, given, globs, tables, options["verbose"])
+    if decoder and len(names) > 1:
+        raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(names)}")
+    return names, tables
+
+
 class Progress:
     """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one every 10 seconds.
 
@@ -450,20 +463,13 @@ def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str 
     if style == "json":
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
+    cells = [[_text(row[column]) for column in columns] for row in rows]
     if style == "markdown":
-        click.echo("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
-        for row in rows:
-            click.echo("| " + " | ".join(_text(row[c]).replace("|", "\\|") for c in columns) + " |")
+        click.echo("\n".join(marked(columns, cells)))
         return
-    from rich.table import Table
-    from rich.text import Text
-
     from conformance.reports.console import console
 
-    table = Table(*columns, header_style="bold")
-    for row in rows:
-        table.add_row(*(Text(_text(row[c])) for c in columns))
-    console().print(table)
+    console().print(grid(columns, cells))
 
 
 def _text(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,10 +20,8 @@ from conformance.commands.shell import (
     Glob,
     Progress,
     chosen,
-    given_tables,
-    known,
-    of_tables,
     print_left_out,
+    selected,
     user_tables,
 )
 from conformance.commands.spark_options import on_cluster, spark_options
@@ -67,19 +65,7 @@ def _without_key(values: Values, verbose: bool) -> None:
 @user_tables
 @FORMAT
 def stream(
-    formats: tuple[str, ...],
-    everything: bool,
-    writer_profile: tuple[str, ...],
-    nemesis: str,
-    restart: bool,
-    used_topics: bool,
-    topic_pattern: str | None,
-    decoder: str | None,
-    seed: int,
-    asked: Asked,
-    spark_conf: Mapping[str, str],
-    style: str | None,
-    **options: Any,
+    nemesis: str, restart: bool, used_topics: bool, decoder: str | None, asked: Asked, style: str | None, **options: Any
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
@@ -95,39 +81,29 @@ def stream(
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
-    from conformance.brokers import registry
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import reached
+    from conformance.engines.transport import served
     from conformance.reports.console import console
     from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
-    if everything and formats:
-        raise UsageError("--all means every format; name formats or give --all, not both")
-    names = known(tuple(dict.fromkeys(formats)), writer_profile, decoder)
-    if decoder and len(names) != 1:
-        raise UsageError("--decoder needs exactly one format; name it")
     if restart and not asked.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
     if used_topics and not asked.kafka:
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if asked.kafka:
         asked.check_spark()
-    on_cluster("stream", spark_conf)
-    tables = given_tables(options, seed)
-    names = of_tables(names, formats, writer_profile, tables, options["verbose"])
+    on_cluster("stream", options["spark_conf"])
+    names, tables = selected(options, decoder)
     if tables is not None:
         _without_key(tables, options["verbose"])
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables, topic_pattern or "")
+    profiles, seed, pattern = options["writer_profile"], options["seed"], options["topic_pattern"] or ""
+    settings = StreamSettings(names, profiles, nemesis, seed, decoder, restart, used_topics, tables, pattern)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
-    with (
-        Progress() as note,
-        registry.reached(names, asked, note),
-        ChildEngine(packages=packages, conf=conf, note=note) as engine,
-    ):
-        note(f"starting Spark{' and Kafka' if asked.kafka else ''}")
-        with reached(asked, note, conf) as (cluster, _):
+    conf = merged({**QUICK, **CONSUMERS}, options["spark_conf"])
+    with Progress() as note:
+        child = partial(ChildEngine, packages=needed(names, kafka=asked.kafka), conf=conf, note=note)
+        with served(names, asked, conf, note, child) as (engine, cluster, _):
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

@@ -5,69 +5,40 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from conformance.commands.shell import Progress
 from conformance.commands.spark_options import not_away
-from conformance.engines.specs import is_command
 from conformance.text import printable
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
-    from conformance.running.events import Event
+    from conformance.rules.rules import Rule
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
-    from conformance.brokers import registry
     from conformance.engines.child import QUICK
-    from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
-    from conformance.engines.transport import transport
+    from conformance.reports.console import FirstBroken
     from conformance.running.events import noting, together
+    from conformance.running.started import started
     from conformance.running.watching import FRESH, turns
+
+    def tell(rule: Rule, seconds: float) -> None:
+        click.echo(printable(f"{_clock()} ✗ {rule.id}, after {seconds:.1f} s: {rule.statement}"))
 
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
-    kafka, limit = asked.kafka, settings.timeout_s
-    with (
-        Progress() as note,
-        registry.reached(settings.formats, asked, note),
-        engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
-    ):
-        note("starting the decoder" if is_command(settings.decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
-        with transport(asked, note) as (bootstrap, described, topic):
-            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-            for turn in turns(settings, engine, together(noting(note), Early(settings.strict))):
-                show(turn, note)
+    with Progress() as note, started(settings, asked, conf, note) as (ready, engine):
+        for turn in turns(ready, engine, together(noting(note), FirstBroken(tell, settings.strict))):
+            show(turn, note)
     raise AssertionError("watching has no end but Ctrl-C")
-
-
-@dataclass(slots=True)
-class Early:
-    """Prints the first rule that a turn breaks as soon as it is broken: the verdict is known, its cases are not."""
-
-    strict: bool
-    _began: float = 0.0
-    _shown: bool = False
-
-    def __call__(self, event: Event) -> None:
-        """See Listener."""
-        from conformance.judging.judge import BAD
-        from conformance.running.events import Broken, Started
-
-        match event:
-            case Started():
-                self._began, self._shown = time.monotonic(), False
-            case Broken(rule=rule, result=result) if not self._shown and (self.strict or result.verdict in BAD):
-                self._shown = True
-                click.echo(printable(f"{_clock()} ✗ {rule.id}, after {time.monotonic() - self._began:.1f} s: {rule.statement}"))
 
 
 def show(turn: Turn, note: Progress) -> None:

@@ -1,39 +1,42 @@
-"""The broker and the topic through which a run's messages reach its decoders."""
+"""What decoders start with: a registry of schemas, an engine, and the broker through which messages reach it."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
 
+from conformance.brokers import registry
 from conformance.brokers.asked import Asked
 from conformance.brokers.broker import broker
+from conformance.brokers.jars import Note
 from conformance.engines.cluster import unreachable
-from generators.model import Layout
+from conformance.engines.specs import is_command
 from generators.publishing.cluster import Cluster
 
-
-@contextlib.contextmanager
-def reached(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[tuple[Cluster | None, str]]:
-    """The broker, described; or (None, "none"). A line says so if machines of a session with these settings may not reach it."""
-    if not asked.kafka:
-        yield None, "none"
-        return
-    with broker(asked.spec, note=note, reached=asked.at) as started:
-        if why := unreachable(conf, started.kind, started.bootstrap):
-            getattr(note, "line", note)(why)
-        yield started.cluster, f"{started.kind} {started.bootstrap}"
+Started = TypeVar("Started")
 
 
 @contextlib.contextmanager
-def transport(
-    asked: Asked, note: Callable[[str], None], conf: Mapping[str, str] = {}
-) -> Iterator[tuple[Cluster | None, str, str]]:
-    """A broker and a run topic, as (cluster, broker's description, topic); (None, "none", "") without a broker."""
-    with reached(asked, note, conf) as (cluster, described):
-        if cluster is None:
-            yield None, described, ""
+def served(
+    formats: Sequence[str],
+    asked: Asked,
+    conf: Mapping[str, str],
+    note: Note,
+    engine: Callable[[], AbstractContextManager[Started]],
+    decoder: object = None,
+) -> Iterator[tuple[Started, Cluster | None, str]]:
+    """The engine, once there is a registry for its formats; the broker, and its description: None and "none" without one.
+
+    A line says so if machines of a session with these settings may not reach the broker.
+    """
+    with registry.reached(formats, asked, note), engine() as started:
+        note("starting the decoder" if is_command(decoder) else f"starting Spark{' and Kafka' if asked.kafka else ''}")
+        if not asked.kafka:
+            yield started, None, "none"
             return
-        from generators.publishing import kafka
-
-        with kafka.run_topic(cluster, Layout().partitions, note=note) as topic:
-            yield cluster, described, topic
+        with broker(asked.spec, note=note, reached=asked.at) as running:
+            if why := unreachable(conf, running.kind, running.bootstrap):
+                getattr(note, "line", note)(why)
+            yield started, running.cluster, f"{running.kind} {running.bootstrap}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +11,23 @@ from conformance.inspecting.opening import Seen
 from generators.wire_format import get
 
 
+class Watched(enum.StrEnum):
+    """What a watch tells that no single message shows."""
+
+    KEY_ALONE = "key alone"
+    LACKING = "lacking"
+    TOMBSTONE = "tombstone"
+    NO_TOMBSTONE = "no tombstone"
+
+
 @dataclass(frozen=True, slots=True)
 class Sign:
     """A property that a message of the format may have, and what it says of the writer.
 
-    `says` is the property. `given` are options that the writer has, `without` those that it lacks; `releases` those that write
-    such a message, () if the property says nothing of the release; `never`: no profile of the format does.
-    `citation` is a fact of the catalogue of sources, "" where the description of the option says it.
+    `says` is the property; one that is `watched` is told by a watch, and no message by itself has it. `given` are options that
+    the writer has, `without` those that it lacks; `releases` those that write such a message, () if the property says nothing of
+    the release; `never`: no profile of the format does. `citation` is a fact of the catalogue of sources, "" where the
+    description of the option says it.
     """
 
     says: str
@@ -26,6 +37,7 @@ class Sign:
     without: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     never: bool = False
+    watched: Watched | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +48,9 @@ class MemberOrder:
     optional: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, told: str) -> MemberOrder:
+    def of(cls, text: str) -> MemberOrder:
         """The order of these names, which blanks separate; those with a `?` may be missing."""
-        names = told.split()
+        names = text.split()
         return cls(tuple(name.rstrip("?") for name in names), frozenset(name[:-1] for name in names if name[-1] == "?"))
 
     def objections(self, members: Iterable[str]) -> Iterator[str]:
@@ -66,8 +78,8 @@ class Described:
     keys: tuple[str, ...] = ()
 
 
-Watch = Callable[[Seen], Iterable[str]]
-"""Takes the messages of a format one after the other, and yields what signs say that no single message shows."""
+Watch = Callable[[Seen], Iterable[Watched]]
+"""Takes the messages of a format one after the other."""
 
 
 @dataclass(frozen=True, slots=True)

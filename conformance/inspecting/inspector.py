@@ -117,6 +117,7 @@ class Tally:
         self.more_tables = False
         self.versions: Counter[str] = Counter()
         self._watch = book.watch()
+        self._watched = {sign.watched: sign for sign in book.signs}
 
     def add(self, seen: Seen) -> None:
         """Adds a message."""
@@ -138,8 +139,8 @@ class Tally:
 
     def watch(self, seen: Seen) -> None:
         """Shows a message to the watch alone."""
-        for says in self._watch(seen):
-            self._note(next(sign for sign in self.book.signs if sign.says == says), seen)
+        for watched in self._watch(seen):
+            self._note(self._watched[watched], seen)
 
     def _note(self, sign: Sign, seen: Seen) -> None:
         found = self.found.get(sign.says)

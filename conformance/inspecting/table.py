@@ -16,94 +16,124 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign
+from conformance.inspecting.evidence import EvidenceBook, MemberOrder, Sign, Watched
 from conformance.inspecting.opening import Seen
+from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from generators.errors import UsageError
 from generators.wire_format import Choices, get
 
+PARTS: Final = ("books", "signs")
+BOOK: Final = {
+    **dict.fromkeys(("product", "root", "members", "describe", "watch", "version", "shapes_of"), str),
+    **dict.fromkeys(("shapes", "signs"), list),
+    "marks": str | list,
+}
+"""What a table says of a format; `signs` are its groups of signs, by default the one of its name."""
+SIGN: Final = {"when": str | list, "watched": str, "cites": str, "means": str, "each": str}
+"""What it says of a sign. With `each = "release"` there is one for each release of the format, its name in place of {}."""
+EACH: Final = "release"
 _TERM: Final = re.compile(
     r"(?P<no>not )?(?:(?P<among>.+) in )?(?P<names>\w+\(\)|[\w.|]+)(?:(?P<there>\?)|=(?P<values>.*)|~(?P<pattern>.*))?"
 )
 _ABSENT: Final = object()
 
 Fact = Callable[[Seen], Any]
+Facts = Mapping[str, Any]
 Condition = Callable[[Seen], bool]
+Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
+"""The place, the name and the text of each entry of a table."""
 
 
 def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
-    """The books of the tables beside modules."""
-    tables = [(vars(one), tomllib.loads(Path(str(one.__file__)).with_suffix(".toml").read_text("utf-8"))) for one in modules]
-    groups = {name: group for _, table in tables for name, group in table["signs"].items()}
-    shapes = {name: row.get("shapes", ()) for _, table in tables for name, row in table["books"].items()}
-    return tuple(
-        _book(name, row, facts, groups, shapes[row.get("shapes_of", name)])
-        for facts, table in tables
-        for name, row in table["books"].items()
-    )
+    """The books of the tables beside modules. Raises UsageError with file and line."""
+    names = [one.__name__.rpartition(".") for one in modules]
+    files = [TableFile(*ours(package, name), PARTS) for package, _, name in names]
+    return tuple(read(list(zip(files, map(vars, modules), strict=True))))
+
+
+def read(files: Sequence[tuple[TableFile, Facts]]) -> Iterator[EvidenceBook]:
+    """The books of tables, each with the facts that it asks for."""
+    groups = {name: list(file.entries(f"signs.{name}")) for file, _ in files for name in file.data.get("signs", ())}
+    rows = {name: row for file, _ in files for name, row in file.data["books"].items()}
+    for file, facts in files:
+        for name, row in file.data["books"].items():
+            with placed(file.place(f"books.{name}")):
+                checked(row, BOOK, ("product", "marks"))
+                asked = [one_of(group, "group of signs", groups) for group in row.get("signs", [name])]
+                like = rows[one_of(row.get("shapes_of", name), "book", rows)]
+            yield _book(file.place(f"books.{name}"), name, row, facts, [groups[group] for group in asked], like.get("shapes", ()))
 
 
 def _book(
-    name: str, row: Mapping[str, Any], facts: Mapping[str, Any], groups: Mapping[str, Any], shapes: Iterable[str]
+    place: str, name: str, row: Mapping[str, Any], facts: Facts, groups: Iterable[Entries], shapes: Iterable[str]
 ) -> EvidenceBook:
-    root = _fact(row.get("root", "members"), facts)
     choices = get(name).choices
     assert choices is not None
-    return EvidenceBook(
-        name,
-        row["product"],
-        condition(row["marks"], root, facts),
-        tuple(map(MemberOrder.of, shapes)),
-        tuple(
-            Sign(
-                says,
-                condition(one.get("when", ()), root, facts),
-                one.get("cites", "").strip(),
-                **_meaning(choices, one["means"].split()),
-            )
-            for group in row.get("signs", [name])
-            for says, one in groups[group].items()
-        ),
-        members=_fact(row["members"], facts) if "members" in row else root,
-        **{hook: facts[row[hook]] for hook in ("describe", "watch", "version") if hook in row},
-    )
+    with placed(place):
+        root = _fact(row.get("root", "members"), facts)
+        members = _fact(row["members"], facts) if "members" in row else root
+        hooks: dict[str, Any] = {hook: _fact(row[hook], facts) for hook in ("describe", "watch", "version") if hook in row}
+        marks = condition(row["marks"], root, facts)
+    signs: list[Sign] = []
+    for where, says, one in (entry for group in groups for entry in group):
+        with placed(f"{where}: {says}"):
+            checked(one, SIGN, ("means",))
+            if ("when" in one) == ("watched" in one):
+                raise UsageError("a sign says either when a message has it, or what a watch tells.")
+            if "watched" in one and "watch" not in row:
+                raise UsageError(f"{name} has no watch.")
+            one_of(one.get("each", EACH), "each", (EACH,))
+            signs += (_sign(says, one, of, choices, root, facts) for of in (choices.releases if "each" in one else ("{}",)))
+    return EvidenceBook(name, row["product"], marks, tuple(map(MemberOrder.of, shapes)), tuple(signs), members=members, **hooks)
+
+
+def _sign(says: str, one: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts) -> Sign:
+    """A sign; in its texts `of` stands in place of {}."""
+    when = one.get("when", ())
+    seen = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
+    watched = Watched(one_of(one["watched"], "watched", Watched)) if "watched" in one else None
+    meaning = _meaning(choices, one["means"].replace("{}", of).split())
+    return Sign(says.replace("{}", of), seen, one.get("cites", "").strip(), watched=watched, **meaning)
 
 
 def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
     """What words say of a sign: `never`, options as `+name` and `-name`, releases by name, `A..B` for those from A to B, and
     `having` for those that have the options, if not all do."""
     known = choices.releases
-    given = tuple(word[1:] for word in words if word[0] == "+")
+    given, without = (
+        tuple(one_of(word[1:], "option", choices.options) for word in words if word[0] == sign) for sign in ("+", "-")
+    )
     releases: list[str] = []
     for word in words:
         first, dots, last = word.partition("..")
         if dots:
-            releases += known[known.index(first) if first else 0 : known.index(last) + 1 if last else None]
+            ends = [known.index(one_of(end, "release", known)) for end in (first or known[0], last or known[-1])]
+            releases += known[ends[0] : ends[1] + 1]
         elif word == "having":
             limits = [one.releases for one in choices.limits if one.option in given and one.releases]
             releases += [name for name in known if limits and all(name in one for one in limits)]
         elif word[0] not in "+-" and word != "never":
-            releases.append(word)
-    without = tuple(word[1:] for word in words if word[0] == "-")
+            releases.append(one_of(word, "release", known))
     return {"given": given, "without": without, "releases": tuple(releases), "never": "never" in words}
 
 
-def _fact(name: str, facts: Mapping[str, Any]) -> Fact:
-    found: Fact | None = facts.get(name)
-    if found is None and not (name in Seen.__annotations__ or hasattr(Seen, name)):
-        raise ValueError(f"no fact {name}()")
-    return found or attrgetter(name)
+def _fact(name: str, facts: Facts) -> Fact:
+    """A fact by its name. Raises UnknownName."""
+    if name in Seen.__annotations__ or hasattr(Seen, name):
+        return facts.get(name) or attrgetter(name)
+    fact: Fact = facts[one_of(name, "fact", [known for known, one in facts.items() if callable(one) and known[0] != "_"])]
+    return fact
 
 
-def condition(told: str | Sequence[str], root: Fact, facts: Mapping[str, Any]) -> Condition:
-    """Whether a condition holds of a message, whose members are those of `root`."""
-    alternatives = [told] if isinstance(told, str) else told
+def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
+    """Whether a condition holds of a message, whose members are those of `root`. Raises UsageError."""
+    alternatives = [text] if isinstance(text, str) else text
     cases = [[_term(term.strip(), root, facts) for term in one.split(";")] for one in alternatives]
 
     def holds(seen: Seen) -> bool:
@@ -118,11 +148,11 @@ def condition(told: str | Sequence[str], root: Fact, facts: Mapping[str, Any]) -
     return holds
 
 
-def _term(text: str, root: Fact, facts: Mapping[str, Any]) -> tuple[Fact, Callable[[Any], bool], bool]:
+def _term(text: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
     """The value that a term looks at, its test, and whether that must fail."""
     found = _TERM.fullmatch(text)
     if found is None:
-        raise ValueError(f"no term of a condition: {text}")
+        raise UsageError(f"no term of a condition: {text}")
     test, names = _test(found), found["names"]
     if names.endswith("()"):
         return _fact(names[:-2], facts), test, found["no"] is not None
@@ -148,12 +178,20 @@ def _test(term: re.Match[str]) -> Callable[[Any], bool]:
         return lambda found: found is not _ABSENT
     if term["values"] is not None:
         values = [_value(one) for one in term["values"].split("|")]
-        kinds = [type(one) for one in values]
-        return lambda found: (found := None if found is _ABSENT else found) in values and type(found) in kinds
+        return partial(_is_among, values, [type(one) for one in values])
     if term["pattern"] is not None:
-        pattern = re.compile(term["pattern"])
+        try:
+            pattern = re.compile(term["pattern"])
+        except re.error as error:
+            raise UsageError(f"{term['pattern']} is no pattern: {error}.") from None
         return lambda found: any(map(pattern.search, _texts(found)))
     return lambda found: found is not _ABSENT and bool(found)
+
+
+def _is_among(values: Sequence[Any], kinds: Sequence[type], found: Any) -> bool:
+    value = None if found is _ABSENT else found
+    # Python's True is 1.
+    return value in values and type(value) in kinds
 
 
 def _value(text: str) -> Any:

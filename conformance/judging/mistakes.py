@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from conformance.judging import symptoms
 from conformance.judging.judge import CELL, CaseResult, Finding
@@ -77,8 +78,19 @@ class Mistake:
     shared: frozenset[Trait]
 
 
+_FOUND: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
+
+
 def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
-    """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too."""
+    """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too.
+    They are kept as long as the result is, since every report tells them."""
+    found = _FOUND.setdefault(result, {})
+    if strict not in found:
+        found[strict] = _mistakes(result, strict)
+    return found[strict]
+
+
+def _mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
     rules = {one.rule.id: one.rule for one in result.rules}
     asked = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
     population = Population(result.cases, {id_ for id_, rule in rules.items() if rule.obligation in asked})

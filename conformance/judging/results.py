@@ -48,9 +48,11 @@ class CallResult:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FormatResult:
-    """The result of one format. `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
+    """The result of one format, which equals itself alone.
+
+    `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
 
     format: str
     decoder: str
@@ -192,6 +194,10 @@ class RunResult:
     entries: tuple[EntryResult, ...] = ()
     ended: str = ""
     unjudged: tuple[str, ...] = ()
+
+    def failures_of(self, rule: str) -> list[Failure]:
+        """The failures of a rule, the known ones last."""
+        return sorted((one for one in self.failures if one.rule.id == rule), key=lambda one: one.known)
 
     @property
     def exit_code(self) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.brokers.spark_options import spark_options
+from conformance.lanes import by_name
+from conformance.load.source import Routes
 from generators.bulk import orders
 from generators.model import Layout, Message
 from generators.publishing import kafka, topics
@@ -29,12 +31,6 @@ class Topics:
     starting: Mapping[str, Mapping[str, int]]
 
     @property
-    def lanes(self) -> Mapping[str, int]:
-        """The lane of each partition, TOPIC/NUMBER; empty if there is one topic."""
-        places = (f"{name}/{number}" for name in self.names.values() for number in range(self.partitions))
-        return {place: lane for lane, place in enumerate(places)} if len(self.names) > 1 else {}
-
-    @property
     def source(self) -> dict[str, Any]:
         """The options with which the child reads the topics."""
         committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
@@ -42,7 +38,7 @@ class Topics:
             "kafka": {**spark_options(self.bootstrap), **committed},
             "topic": ",".join(self.names.values()),
             "starting": self.starting,
-            "lanes": self.lanes,
+            "lanes": by_name(Routes(self.names, "", self.partitions).lanes),
         }
 
 

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
+from rich.table import Table
 from rich.text import Text
 
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, lay_out
 from conformance.engines.specs import DECODERS, decoder_of
 from conformance.files import put
+from conformance.sheets import cell, grid, marked
 from generators.bulk import expander as bulk
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
@@ -146,20 +147,14 @@ Cells: TypeAlias = Mapping[str, str | Text]
 """A row of a table by its heads."""
 
 
-def grid(rows: Sequence[Cells], caption: str | None = None) -> Grid:
+def sheet(rows: Sequence[Cells], caption: str | None = None) -> Table:
     """Rows as a table; numbers stand at the right."""
-    table = Grid(header_style="bold", pad_edge=False, caption=caption)
-    for head in rows[0] if rows else ():
-        table.add_column(head, justify="left" if head in _LEFT else "right", no_wrap=head == "format")
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row.values()))
-    return table
+    return grid(list(rows[0]) if rows else (), [list(row.values()) for row in rows], _LEFT, caption)
 
 
-def marked(rows: Sequence[Cells]) -> list[str]:
+def lines(rows: Sequence[Cells]) -> list[str]:
     """The same as the lines of a Markdown table."""
-    lines = [rows[0], ("---",) * len(rows[0]), *([_cell(str(cell)) for cell in row.values()] for row in rows)] if rows else []
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return marked(list(rows[0]), [list(row.values()) for row in rows]) if rows else []
 
 
 def _measured(one: Mapping[str, Any]) -> dict[str, str]:
@@ -189,7 +184,7 @@ def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     rounds, messages = ({one[name] for one in results} for name in ("rounds", "messages"))
     size = f"{_list(rounds)} interleaved rounds over {_list(messages)} messages"
     said = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
-    return Group(grid([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said)
+    return Group(sheet([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said)
 
 
 def _list(numbers: set[int]) -> str:
@@ -279,7 +274,7 @@ def _compared(found: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cel
 
 def render_comparison(found: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
     """The comparison as a table, then the results without a counterpart."""
-    return Group(grid(_compared(found, fail_below)), *(Text(line, style="yellow") for line in remarks(found)))
+    return Group(sheet(_compared(found, fail_below)), *(Text(line, style="yellow") for line in remarks(found)))
 
 
 def remarks(found: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -293,11 +288,7 @@ def markdown(
     results: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]] | None = None, fail_below: float = 0.0
 ) -> str:
     """The figures, and the comparison if there is one, as Markdown tables."""
-    lines = marked([*map(_measured, results)])
+    shown = lines([*map(_measured, results)])
     if found is not None:
-        lines += ["", *marked(_compared(found, fail_below)), "", *(f"- {_cell(line)}" for line in remarks(found))]
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+        shown += ["", *lines(_compared(found, fail_below)), "", *(f"- {cell(line)}" for line in remarks(found))]
+    return "\n".join(shown)

@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.lanes import Lanes, lanes_of
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.model import Layout, Message, Table, Written
@@ -50,10 +51,9 @@ class Routes:
         return replace(message, topic=self._known[own])
 
     @property
-    def lanes(self) -> Mapping[tuple[str, int], int]:
-        """The lane of each partition of the topics."""
-        places = ((name, number) for name in self.names.values() for number in range(self.partitions))
-        return {place: lane for lane, place in enumerate(places)}
+    def lanes(self) -> Lanes:
+        """The lanes of the topics."""
+        return lanes_of((name, number) for name in self.names.values() for number in range(self.partitions))
 
 
 Unit = tuple[int, int]
@@ -207,7 +207,7 @@ class Tally:
         producers: int,
         command: Mapping[str, Any],
         every: int,
-        lanes: Mapping[tuple[str, int], int] = MappingProxyType({}),
+        lanes: Lanes = MappingProxyType({}),
     ) -> None:
         self._source, self._first, self._every, self._lanes = source, source.drawn, every, lanes
         self._thin, self._base, self._width = command["thin"], command["base"], command["width"]

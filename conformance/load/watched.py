@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from conformance.cases.catalogue import budget
 from conformance.engines.engine import Engine
 from conformance.engines.specs import DECODERS
-from conformance.load.bench import SEED, grid, marked, plain_profile
+from conformance.load.bench import SEED, lines, plain_profile, sheet
 from conformance.running.events import Broken, Event
 from conformance.running.prepared import Settings
 from conformance.running.watching import State, changed, turns
@@ -117,9 +117,9 @@ def _row(one: Mapping[str, Any]) -> dict[str, str]:
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table: seconds from a save to the first broken rule."""
-    return grid([*map(_row, results)], "from a save to the first broken rule: median (range)")
+    return sheet([*map(_row, results)], "from a save to the first broken rule: median (range)")
 
 
 def markdown(results: Sequence[Mapping[str, Any]]) -> str:
     """The figures as a Markdown table."""
-    return "\n".join(marked([*map(_row, results)]))
+    return "\n".join(lines([*map(_row, results)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,13 +13,26 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.judging.judge import BAD, Verdict
-from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
-from conformance.reports.facts import Row, Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
+from conformance.reports.facts import (
+    Row,
+    Standing,
+    cause,
+    counted,
+    headline,
+    matrix,
+    nulled,
+    remedy,
+    replay,
+    spread,
+    standings,
+    sums,
+)
+from conformance.reports.repairs import Repairs, repairs
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
-from conformance.rules.rules import Aspect, Obligation
-from conformance.running.events import Broken, Event
+from conformance.rules.rules import Aspect, Obligation, Rule
+from conformance.running.events import Broken, Event, Started
 from conformance.text import printable
 
 _COLOURS = {
@@ -160,7 +174,7 @@ def known(failure: Failure) -> Text:
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
     why = f", {printable(cause(failure))}" if failure.cause else ""
-    return Text(f"known: {failure.rule.id}{why}, {_cases(failure.cases)}{reason}{link}", style="yellow")
+    return Text(f"known: {failure.rule.id}{why}, {counted(failure.cases, 'case')}{reason}{link}", style="yellow")
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
@@ -174,63 +188,33 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
 
 
-def repairs(fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Iterator[RenderableType]:
-    """What to repair first: the format's mistakes, each with its smallest message."""
-    failing, named = sum(1 for _ in fmt.counting(strict)), mistakes(fmt, strict=strict)
-    if not named:
+def repaired(some: Repairs, strict: bool) -> Iterator[RenderableType]:
+    """What to repair first: each mistake with its smallest message, what it owes and what came, and the command that judges it
+    again."""
+    if not some.first:
         return
-    yield Text(f"{fmt.format}: {several(named)} in {_cases(failing)}; repair first what stands first", "bold")
-    for number, one in enumerate(named[:MOST], 1):
-        style = "bold red" if strict or one.obligation is Obligation.MUST else "bold yellow"
-        yield Text.assemble((printable(f"{number:>2}. {told(one)}"), style))
-        yield Text("\n").join(Text("    ").append(line) for line in _shown(one, failures))
-    if len(named) > MOST:
-        yield Text(f"    and {len(named) - MOST} smaller ones")
-
-
-def several(named: Sequence[Mistake]) -> str:
-    """The number of mistakes in words."""
-    return "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
-
-
-def told(mistake: Mistake) -> str:
-    """A mistake in a sentence, with the number of its cases."""
-    binding = "" if mistake.obligation is Obligation.MUST else f" ({mistake.obligation}, counts with --strict)"
-    return f"{mistake.sentence}: {_cases(len(mistake.cases))}{binding}"
-
-
-def _cases(number: int) -> str:
-    return f"{number:,} case{'' if number == 1 else 's'}"
-
-
-def example(mistake: Mistake, failures: Sequence[Failure]) -> Failure | None:
-    """The new failure that shows a mistake best."""
-    mine = [one for one in failures if one.rule.id in mistake.rules and not one.known]
-    exact = [one for one in mine if one.finding.rule == mistake.finding.rule and mistake.finding.cause in one.keys]
-    return next(iter(exact or mine), None)
-
-
-def _shown(mistake: Mistake, failures: Sequence[Failure]) -> Iterator[Text]:
-    """The mistake's smallest message, what it owes and what came, and the command that judges it again."""
-    broken = example(mistake, failures)
-    finding = broken.finding if broken else mistake.finding
-    if broken:
-        yield Text.assemble("message   ", message(broken, BRIEF))
-    yield Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green"))
-    yield Text.assemble("actual    ", (printable(clip(finding.actual, BRIEF)), "red"), f"  at {printable(finding.path)}")
-    if broken and broken.file:
-        yield Text(replay(broken))
+    failing = sum(1 for _ in some.of.counting(strict))
+    yield Text(f"{some.headline} in {counted(failing, 'case')}; repair first what stands first", "bold")
+    for number, one in enumerate(some.first, 1):
+        yield Text(printable(f"{number:>2}. {one.sentence}"), "bold red" if one.binds else "bold yellow")
+        finding, lines = one.finding, list[Text]()
+        if one.failure:
+            lines.append(Text.assemble("message   ", message(one.failure, BRIEF)))
+        lines.append(Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green")))
+        actual = (printable(clip(finding.actual, BRIEF)), "red")
+        lines.append(Text.assemble("actual    ", actual, f"  at {printable(finding.path)}"))
+        if one.failure and one.failure.file:
+            lines.append(Text(replay(one.failure)))
+        yield Text("\n").join(Text("    ").append(line) for line in lines)
+    if some.rest:
+        yield Text(f"    {some.rest}")
 
 
 def render(result: RunResult, *, table: bool = True, details: bool = False) -> RenderableType:
     """The whole console report, or what stands around its table; with `details` each broken rule. Profiles are in the table with
     `details`, or if there is one format."""
     failing = [f for f in result.failures if not f.known]
-    parts: list[RenderableType] = [
-        part
-        for fmt in result.formats
-        for part in repairs(fmt, [f for f in failing if f.result.case.format == fmt.format], result.strict)
-    ]
+    parts: list[RenderableType] = [part for fmt in result.formats for part in repaired(repairs(fmt, result), result.strict)]
     parts += [Shown(f, result.strict) for f in failing] if details else []
     if failing and not details:
         parts.append(Text(f"{_broken(failing, result.strict)}: --details shows each, and so does a --report", "dim"))
@@ -265,11 +249,11 @@ def render(result: RunResult, *, table: bool = True, details: bool = False) -> R
 def _broken(failing: Sequence[Failure], strict: bool) -> str:
     """Broken rules and causes in words, those that count apart from the others."""
     count = [f for f in failing if strict or f.rule.obligation is Obligation.MUST]
-    told = ((count, ""), ([f for f in failing if f not in count], ", which do not count without --strict"))
+    others = [f for f in failing if f not in count]
     words = [
-        f"{rules} broken rule{'' if rules == 1 else 's'} by {len(some)} cause{'' if len(some) == 1 else 's'}{more}"
-        for some, more in told
-        if (rules := len({f.rule.id for f in some}))
+        f"{counted(len({f.rule.id for f in some}), 'broken rule')} by {counted(len(some), 'cause')}{more}"
+        for some, more in ((count, ""), (others, ", which do not count without --strict"))
+        if some
     ]
     return "; ".join(words)
 
@@ -287,17 +271,21 @@ def judged(fmt: FormatResult, strict: bool) -> str:
 
 @dataclass(slots=True)
 class FirstBroken:
-    """A listener that gives a run's first broken rule as a line: long before its format is judged."""
+    """A listener that tells the first rule that a run breaks, and after how many seconds: long before its format is judged."""
 
-    line: Callable[[str], None]
+    tell: Callable[[Rule, float], None]
     strict: bool = False
+    _began: float = 0.0
     _told: bool = False
 
     def __call__(self, event: Event) -> None:
         """See `conformance.running.events.Listener`."""
-        if isinstance(event, Broken) and not self._told and (self.strict or event.result.verdict in BAD):
-            self._told = True
-            self.line(f"✗ {event.rule.id}: {event.rule.statement} (the first broken rule; all follow)")
+        match event:
+            case Started():
+                self._began, self._told = time.monotonic(), False
+            case Broken(rule=rule, result=result) if not self._told and (self.strict or result.verdict in BAD):
+                self._told = True
+                self.tell(rule, time.monotonic() - self._began)
 
 
 def show(renderable: RenderableType, stderr: bool = False) -> None:

@@ -8,13 +8,13 @@ from itertools import groupby
 from pathlib import Path
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from conformance.files import put
 from conformance.reports.markdown import code
 from conformance.reports.page import environment
 from conformance.running.differential import Comparison
+from conformance.sheets import grid, marked
 from conformance.text import printable
 from generators.drawing import shared_history as histories
 
@@ -36,24 +36,20 @@ def _row(outcome: Comparison) -> tuple[str, ...]:
 
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
-    table = Table(*COLUMNS, header_style="bold")
-    for outcome in outcomes:
-        table.add_row(*map(Text, _row(outcome)), style="red" if outcome.differences else None)
+    rows = ([Text(cell, "red" if outcome.differences else "") for cell in _row(outcome)] for outcome in outcomes)
     wrong = (
         Text(printable(f"{outcome.format}/{outcome.profile}: {what}"), style="red")
         for outcome in outcomes
         for what in outcome.wrong
     )
-    return Group(table, *wrong)
+    return Group(grid(COLUMNS, rows), *wrong)
 
 
 def markdown(outcomes: Iterable[Comparison]) -> str:
     """A Markdown table, and below it the first differences of each profile."""
     held = list(outcomes)
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, held)]
-    table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     wrong = [f"- {outcome.format}/{outcome.profile}: {code(what, 300)}" for outcome in held for what in outcome.wrong]
-    return "\n".join([*table, *([""] if wrong else []), *wrong])
+    return "\n".join([*marked(COLUMNS, map(_row, held)), *([""] if wrong else []), *wrong])
 
 
 def lines(outcomes: Iterable[Comparison]) -> str:

@@ -187,9 +187,13 @@ def unjudged(result: RunResult) -> str:
     """The rules that compared nothing and the cases that the decoder does not claim, as words behind the verdict."""
     rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
     cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
-    told = ((rules, "rule"), (cases, "case"))
-    words = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in told if number]
+    words = [counted(number, what) for number, what in ((rules, "rule"), (cases, "case")) if number]
     return f", {' and '.join(words)} not judged (beyond level, selection or decoder)" if words else ""
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def nulled(fmt: FormatResult) -> str:

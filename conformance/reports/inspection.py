@@ -13,8 +13,9 @@ from conformance.files import put
 from conformance.inspecting.evidence import Sign
 from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Group, Inspector, Sample, Tally, as_json, command
 from conformance.reports.page import environment
-from conformance.reports.wire import WHOLE, Segment, WireText, formatted, wire
+from conformance.reports.wire import WHOLE, WireText, wire
 from conformance.rules.rules import Citation
+from conformance.sheets import marked
 from conformance.text import printable
 
 COLUMNS_SHOWN: Final = 40
@@ -122,7 +123,6 @@ class Shown:
 
     place: str
     wire: WireText
-    formatted: tuple[Segment, ...]
 
     @classmethod
     def of(cls, sample: Sample) -> Shown:
@@ -130,8 +130,7 @@ class Shown:
         found = wire(sample.body, WHOLE, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
         note = f"the first {len(sample.body or b''):,} of {sample.size:,} bytes" if less else f"{sample.size:,} bytes"
-        like_json = found.form == "text" and found.segments[0].text.lstrip()[:1] in ("{", "[")
-        return cls(sample.place, replace(found, note=note), tuple(formatted(found.segments)) if like_json else ())
+        return cls(sample.place, replace(found, note=note))
 
 
 def _cited(where: str) -> Citation | None:
@@ -204,8 +203,7 @@ def markdown(found: Inspector) -> str:
     for title, heads, rows in blocks(found):
         lines += [f"## {title}", ""] if title else []
         if heads:
-            lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-            lines += ["| " + " | ".join(printable(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+            lines += marked(heads, rows)
         else:
             lines += [f"- {printable(row[0])}" if title else printable(row[0]) for row in rows]
         lines.append("")

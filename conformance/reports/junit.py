@@ -33,16 +33,13 @@ def legal(text: str) -> str:
 def render(result: RunResult) -> str:
     """The whole document."""
     root = ET.Element("testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}")
-    failures: dict[str, list[Failure]] = {}
-    for failure in sorted(result.failures, key=lambda one: one.known):
-        failures.setdefault(failure.rule.id, []).append(failure)
     for fmt in result.formats:
         suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
         if began := result.header.versions.get("date"):
             suite.set("timestamp", legal(began.partition("+")[0]))
         _properties(suite, result, fmt)
         for standing in facts.standings(fmt, result.strict):
-            _rule(suite, fmt, standing, failures.get(standing.result.rule.id, []))
+            _rule(suite, fmt, standing, result.failures_of(standing.result.rule.id))
     if result.entries:
         suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
         for number, entry in enumerate(result.entries, 1):

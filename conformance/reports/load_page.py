@@ -16,17 +16,21 @@ from rich.text import Text
 
 from conformance.files import put
 from conformance.judging.results import versions
+from conformance.judging.wording import clip
 from conformance.load.figures import Step, quantile
 from conformance.load.sustained import LoadResult
-from conformance.reports.console import failure
-from conformance.reports.page import environment, kept
-from conformance.text import printable
+from conformance.reports.console import BRIEF, failure
+from conformance.reports.page import environment
+from conformance.sheets import cell, grid, marked
+from conformance.text import printable, printable_lines
 
 LEVELS: Final = {1: "changes", 2: "rows"}
 SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
 POINTS: Final = 300
 """Limit of a plot's points; of more batches the longest of each group is kept."""
 TEMPLATE: Final = "load.html.j2"
+TRIED: Final = ("rate", "offered", "verdict")
+KEEPS: Final = "keeps up"
 
 
 def headline(outcome: LoadResult) -> tuple[str, str]:
@@ -279,13 +283,9 @@ def render(outcome: LoadResult) -> RenderableType:
     result = record(outcome)
     parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
     if outcome.failed:
-        parts.append(Text(kept(outcome.failed), style="red"))
-    if result["search"]:
-        table = Table("rate", "offered", "verdict", header_style="bold", pad_edge=False)
-        for one in result["search"]:
-            said = Text("keeps up", "green") if one["keeps_up"] else Text(f"falls behind: {one['why']}", "red")
-            table.add_row(f"{one['rate']:,.0f}/s", f"{one['offered']:,.0f}/s", said)
-        parts.append(table)
+        parts.append(Text(printable_lines(outcome.failed), style="red"))
+    if tried := _tried(result):
+        parts.append(grid(TRIED, ((*rates, Text(said, "green" if said == KEEPS else "red")) for *rates, said in tried)))
     table = Table(show_header=False, pad_edge=False, box=None)
     for what, much in rows(result):
         table.add_row(Text(what, "dim"), Text(much))
@@ -299,22 +299,21 @@ def render(outcome: LoadResult) -> RenderableType:
 def markdown(outcome: LoadResult) -> str:
     """For a pull request."""
     result = record(outcome)
-    lines = [f"**{_cell(result['format'])}: {_cell(result['headline'])}**", "", "| what | how much |", "|---|---|"]
-    lines += [f"| {_cell(what)} | {_cell(much)} |" for what, much in rows(result)]
-    if result["search"]:
-        lines += ["", "| rate | offered | verdict |", "|---|---|---|"]
-        for one in result["search"]:
-            said = "keeps up" if one["keeps_up"] else f"falls behind: {one['why']}"
-            lines.append(f"| {one['rate']:,.0f}/s | {one['offered']:,.0f}/s | {_cell(said)} |")
-    if result["sample"]["shown"]:
-        lines += ["", "| rule | at | expected | actual |", "|---|---|---|---|"]
-        for one in result["sample"]["shown"]:
-            lines.append("| " + " | ".join(_cell(one[k]) for k in ("rule", "path", "expected", "actual")) + " |")
-    return "\n".join([*lines, "", _cell(subject(result)) + "."])
+    lines = [f"**{cell(result['format'])}: {cell(result['headline'])}**", "", *marked(("what", "how much"), rows(result))]
+    if tried := _tried(result):
+        lines += ["", *marked(TRIED, tried)]
+    if shown := result["sample"]["shown"]:
+        texts = ([clip(one[name], BRIEF) for name in ("rule", "path", "expected", "actual")] for one in shown)
+        lines += ["", *marked(("rule", "at", "expected", "actual"), texts)]
+    return "\n".join([*lines, "", cell(subject(result)) + "."])
 
 
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")[:300]
+def _tried(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Each rate of a search: what was asked for and offered, and the verdict."""
+    verdicts = (KEEPS if one["keeps_up"] else f"falls behind: {one['why']}" for one in result["search"])
+    return [
+        (f"{one['rate']:,.0f}/s", f"{one['offered']:,.0f}/s", said) for one, said in zip(result["search"], verdicts, strict=True)
+    ]
 
 
 WIDTH, HEIGHT = 400, 220

@@ -6,17 +6,19 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 from urllib.parse import quote
 
 from conformance.judging.judge import Verdict
 from conformance.judging.known import State
-from conformance.judging.mistakes import MOST, mistakes
 from conformance.judging.results import Failure, RunResult
 from conformance.reports import facts
-from conformance.reports.console import HEADS, example, message, several, told
+from conformance.reports.console import HEADS, message
 from conformance.reports.facts import Standing
 from conformance.reports.page import is_web
+from conformance.reports.repairs import repairs
+from conformance.sheets import marked
 from conformance.text import printable
 
 SHOWN: Final = 50
@@ -77,7 +79,7 @@ def _used(result: RunResult) -> list[Verdict]:
     return [verdict for verdict in HEADS if counts[verdict] or verdict is Verdict.PASS]
 
 
-def _matrix(result: RunResult) -> Iterator[str]:
+def _matrix(result: RunResult) -> list[str]:
     used = _used(result)
     rows = []
     for fmt in result.formats:
@@ -89,36 +91,31 @@ def _matrix(result: RunResult) -> Iterator[str]:
     return _table(("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows))
 
 
-def _profiles(result: RunResult) -> Iterator[str]:
+def _profiles(result: RunResult) -> list[str]:
     used = _used(result)
-    rows = []
-    for fmt in result.formats:
-        for row in facts.matrix(fmt, result.strict)[1]:
-            rows.append(
-                (
-                    f"{row.sign} {fmt.format}",
-                    row.name,
-                    f"{row.cases:,}",
-                    *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used),
-                )
-            )
+    rows = [
+        (f"{row.sign} {fmt.format}", row.name, f"{row.cases:,}", *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used))
+        for fmt in result.formats
+        for row in facts.matrix(fmt, result.strict)[1]
+    ]
     return _table(("format", "profile", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows), shown=200)
 
 
 def _mistakes(result: RunResult) -> Iterator[str]:
     for fmt in result.formats:
-        failing = [one for one in result.failures if one.result.case.format == fmt.format]
-        if named := mistakes(fmt, strict=result.strict):
-            yield from (f"#### {fmt.format}: {several(named)}; repair first what stands first", "")
-        for number, one in enumerate(named[:MOST], 1):
-            broken = example(one, failing)
-            finding, shown = broken.finding if broken else one.finding, code(message(broken, LETTERS).plain) if broken else ""
-            values = f"expected {code(finding.expected)}, actual {code(finding.actual)} at {code(finding.path)}"
-            yield f"{number}. **{_plain(printable(told(one)))}**<br>{shown}<br>{values}{_replay(broken) if broken else ''}"
-        yield ""
+        some = repairs(fmt, result)
+        if not some.first:
+            continue
+        yield from (f"#### {some.headline}; repair first what stands first", "")
+        for number, one in enumerate(some.first, 1):
+            shown = code(message(one.failure, LETTERS).plain) if one.failure else ""
+            values = f"expected {code(one.finding.expected)}, actual {code(one.finding.actual)} at {code(one.finding.path)}"
+            again = _replay(one.failure) if one.failure else ""
+            yield f"{number}. **{_plain(printable(one.sentence))}**<br>{shown}<br>{values}{again}"
+        yield from ("", some.rest, "") if some.rest else ("",)
 
 
-def _failures(failures: Sequence[Failure]) -> Iterator[str]:
+def _failures(failures: Sequence[Failure]) -> list[str]:
     rows = (
         (
             f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}{_cause(failure)}",
@@ -131,7 +128,7 @@ def _failures(failures: Sequence[Failure]) -> Iterator[str]:
         )
         for failure in failures
     )
-    yield from _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
+    return _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
 
 
 def _replay(failure: Failure) -> str:
@@ -171,11 +168,7 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], count: int, shown: int = SHOWN) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for number, row in enumerate(rows):
-        if number == shown:
-            yield f"| and {count - shown} more |" + " |" * (len(head) - 1)
-            break
-        yield "| " + " | ".join(row) + " |"
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], count: int, shown: int = SHOWN) -> list[str]:
+    """The first rows of so many, whose cells are Markdown."""
+    more = [(f"and {count - shown} more", *("",) * (len(head) - 1))] if count > shown else []
+    return marked(head, [*islice(rows, shown), *more], str)

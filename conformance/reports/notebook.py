@@ -8,7 +8,8 @@ from pathlib import Path
 from conformance.judging.results import RunResult
 from conformance.reports.console import HEADS
 from conformance.reports.facts import headline, sums
-from conformance.reports.page import environment, repairs
+from conformance.reports.page import environment
+from conformance.reports.repairs import repairs
 
 
 @dataclass(frozen=True, slots=True)

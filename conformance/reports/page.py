@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from conformance.judging.judge import BAD, Verdict
-from conformance.judging.mistakes import MOST, Mistake, mistakes
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.judging.wording import clip
 from conformance.reports import facts
-from conformance.reports.console import BRIEF, HEADS, example, readable, several, told, wire_of
+from conformance.reports.console import BRIEF, HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Standing
-from conformance.reports.wire import formatted
+from conformance.reports.repairs import repairs
 from conformance.rules.rules import Obligation, Rule
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 from generators.model import State
 
 if TYPE_CHECKING:
@@ -83,11 +82,6 @@ def differing(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, st
     )
 
 
-def kept(text: str) -> str:
-    """The text with unprintable characters escaped, except line ends."""
-    return "\n".join(printable(line) for line in text.split("\n"))
-
-
 def is_web(link: str) -> bool:
     """Whether a page may link to the address."""
     try:
@@ -113,7 +107,6 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
     finding, case, note = failure.finding, failure.result.case, failure.result.note
     expected, actual = differing(finding.expected, finding.actual)
     shown = wire_of(failure, limit)
-    json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
     key = case.written[finding.message].message.key
     return {
         "anchor": anchor,
@@ -127,7 +120,6 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> di
         "expected": expected,
         "actual": actual,
         "wire": shown,
-        "formatted": tuple(formatted(shown.segments)) if json else (),
         "key": readable(key, 300) if key else "",
         "deployment": facts.unusual(case.deployment),
         "reduced": failure.reduced,
@@ -145,7 +137,7 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
         cells += f", {any_:,} of which nothing can be told"
     standings = facts.standings(fmt, strict)
     counts = facts.counts(standings)
-    told = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
+    words = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
     sign = "✗" if fmt.unexercised else row.sign
     return {
         "row": row,
@@ -160,7 +152,7 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
         "sign": sign,
         "tone": SIGN_TONES[sign],
         "word": _WORDS[sign],
-        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {told}",
+        "summary": f"{len(rows)} profile{'s' if len(rows) != 1 else ''}; rules: {words}",
     }
 
 
@@ -193,7 +185,7 @@ def view(result: RunResult) -> dict[str, Any]:
         "counts": [(one, total[one]) for one in Standing if total[one]],
         "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         "formats": formats,
-        "mistakes": [told for fmt in result.formats if (told := repairs(fmt, result))["mistakes"]],
+        "repairs": [some for some in (repairs(fmt, result) for fmt in result.formats) if some.first],
         "failures": anchored[: len(failures)],
         "rules": len({one.rule.id for one in failures}),
         "shown": [_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
@@ -205,36 +197,13 @@ def view(result: RunResult) -> dict[str, Any]:
     }
 
 
-def repairs(fmt: FormatResult, result: RunResult) -> dict[str, Any]:
-    """A format's mistakes, each with its smallest message and its rules, for the template."""
-    named = mistakes(fmt, strict=result.strict)
-    failures = [one for one in result.failures if one.result.case.format == fmt.format]
-    return {
-        "name": fmt.format,
-        "cases": len(fmt.cases),
-        "verdicts": fmt.verdicts,
-        "several": several(named),
-        "mistakes": [_mistake(one, fmt, failures) for one in named[:MOST]],
-    }
-
-
-def _mistake(one: Mistake, fmt: FormatResult, failures: list[Failure]) -> dict[str, Any]:
-    broken = example(one, failures)
-    return {
-        "told": told(one),
-        "finding": broken.finding if broken else one.finding,
-        "wire": wire_of(broken, BRIEF) if broken else None,
-        "rules": [judged.rule for judged in fmt.rules if judged.rule.id in one.rules],
-    }
-
-
 def environment() -> jinja2.Environment:
     """The templates' environment: all values are escaped, with unprintable characters."""
     import jinja2
     import markupsafe
 
     def finalize(value: object) -> object:
-        return kept(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
+        return printable_lines(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
@@ -244,8 +213,8 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
-    templates.filters |= {"covering": facts.covering, "clip": clip}
+    templates.filters |= {"shown": printable, "kept": printable_lines, "web": is_web, "remedy": facts.remedy}
+    templates.filters |= {"covering": facts.covering, "clip": clip, "brief": lambda failure: wire_of(failure, BRIEF).segments}
     templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,

@@ -24,7 +24,7 @@ from conformance.reports import facts
 from conformance.reports.facts import RuleStanding, Standing
 from conformance.reports.junit import explained, short
 from conformance.rules.rules import Rule
-from conformance.text import printable
+from conformance.text import printable, printable_lines
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Standing.BROKEN: "error", Standing.LAX: "warning", Standing.KNOWN: "error", Standing.IDLE: "error"}
@@ -40,13 +40,10 @@ def document(result: RunResult) -> dict[str, Any]:
     shown = [(fmt, standing) for fmt in result.formats for standing in facts.standings(fmt, result.strict)]
     rules = [standing.result.rule for _, standing in shown]
     numbers = {rule.id: number for number, rule in enumerate(rules)}
-    failures: dict[str, list[Failure]] = {}
-    for failure in sorted(result.failures, key=lambda one: one.known):
-        failures.setdefault(failure.rule.id, []).append(failure)
     results = [
         {**one, "ruleIndex": numbers[one["ruleId"]]}
         for fmt, standing in shown
-        for one in _results(fmt, standing, failures.get(standing.result.rule.id, []))
+        for one in _results(fmt, standing, result.failures_of(standing.result.rule.id))
     ]
     ended = [{"level": "error", "message": {"text": printable(facts.headline(result))}}] if result.ended else []
     version = result.header.versions.get("cdc-conformance")
@@ -85,9 +82,13 @@ def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure])
     if standing.standing is Standing.IDLE:
         failures = []
     for failure in failures:
-        one: dict[str, Any] = {**common, "message": {"text": _lines(explained([failure]))}, "occurrenceCount": failure.cases}
+        one: dict[str, Any] = {
+            **common,
+            "message": {"text": printable_lines(explained([failure]))},
+            "occurrenceCount": failure.cases,
+        }
         if failure.known:
-            why = {"justification": _lines(failure.reason)} if failure.reason else {}
+            why = {"justification": printable_lines(failure.reason)} if failure.reason else {}
             one["suppressions"] = [{"kind": "external", "status": "accepted", **why}]
         yield {**one, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)}}
     if not failures:
@@ -98,10 +99,6 @@ def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure])
             else short(rule.statement, None, f"{standing.cases:,} cases")
         )
         yield {**common, "message": {"text": words}, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id)}}
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(printable, text.split("\n")))
 
 
 def _fingerprint(*parts: str) -> str:

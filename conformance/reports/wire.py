@@ -284,6 +284,12 @@ class WireText:
     size: int
     note: str = ""
 
+    @property
+    def formatted(self) -> list[Segment]:
+        """JSON with a line for each member; [] for what is none."""
+        json = self.form == "text" and self.segments[0].text.lstrip()[:1] in ("{", "[")
+        return formatted(self.segments) if json else []
+
 
 def wire(
     value: bytes | None,

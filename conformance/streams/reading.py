@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
@@ -24,7 +23,9 @@ from conformance.cases.tables import reading, usable
 from conformance.engines.child import SMALL, ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.engines.specs import decoder_of
+from conformance.lanes import by_name
 from conformance.rules.order import order_of
+from conformance.sheets import grid, marked
 from conformance.streams.kept import Kept, by_profile, judge, read_state
 from conformance.streams.told import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
 from conformance.streams.written import Written
@@ -68,7 +69,7 @@ class GroupReader:
             "format": self.group.fmt.name,
             "decoder": self.decoder,
             "parts": [(codec.dump_deployment(one), *span) for one, *span in self.group.parts],
-            "lanes": lanes_of(self.group, self.names),
+            "lanes": by_name(self.group.lanes(self.names)),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
             "makers": list(self.makers),
@@ -81,13 +82,6 @@ class GroupReader:
     def kept(self, maker: str = REFERENCE) -> Kept:
         """The current tables."""
         return read_state(self.directory / maker)
-
-
-def lanes_of(group: Group, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, int]:
-    """The lane of each partition, TOPIC/NUMBER; empty if the lanes are the partitions of one topic."""
-    if len(group.topics) == 1:
-        return {}
-    return {f"{names.get(topic, topic)}/{number}": lane for lane, (topic, number) in enumerate(group.places)}
 
 
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
@@ -322,30 +316,28 @@ def _with_restarts(
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     """A line per stream, then the differences; for a terminal, or as Markdown."""
     from rich.console import Group as Together
-    from rich.table import Table as RichTable
     from rich.text import Text
 
     own = any(o.table for o in outcomes)
-    lines = [
-        (o.format, o.profile, *([o.table] if own else []), o.nemesis, *map(str, (o.rows, o.messages, o.repeats, o.corrupt)))
-        for o in outcomes
-    ]
-    head = (*_HEAD[:2], *(["table"] if own else []), *_HEAD[2:], "result")
     results = ["not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes]
+    numbers = [map(str, (o.rows, o.messages, o.repeats, o.corrupt)) for o in outcomes]
+    lines = [
+        [o.format, o.profile, *([o.table] if own else []), o.nemesis, *counts, result]
+        for o, counts, result in zip(outcomes, numbers, results, strict=True)
+    ]
+    head = (*_HEAD[:2], *(["table"] if own else []), *_HEAD[2:])
     words = [f"{o.format}/{o.profile}, {_which(o)}: {o.lost}" for o in outcomes if o.lost]
     words += [f"{rule}: {o.profile}, {_which(o)}: {what}" for o in outcomes for rule, what in o.wrong]
     words.append(f"{results.count('converged')} of {len(results) - results.count('not judged')} streams converged")
     if markdown:
-        rows = (" | ".join((*line, result)) for line, result in zip(lines, results, strict=True))
-        return "\n".join((f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {row} |" for row in rows), "", *words))
-    table = RichTable(*head, header_style="bold")
-    for line, result in zip(lines, results, strict=True):
-        table.add_row(*line, Text(result, style={"converged": "green", "differs": "red"}.get(result, "yellow")))
-    return Together(table, *map(Text, words))
+        return "\n".join([*marked(head, lines), "", *words])
+    colours = {"converged": "green", "differs": "red"}
+    coloured: Iterator[list[str | Text]] = ([*line[:-1], Text(line[-1], colours.get(line[-1], "yellow"))] for line in lines)
+    return Together(grid(head, coloured), *map(Text, words))
 
 
 def _which(outcome: StreamResult) -> str:
     return f"{outcome.table}, {outcome.nemesis}" if outcome.table else outcome.nemesis
 
 
-_HEAD: Final = ("format", "profile", "nemesis", "rows", "messages", "repeats", "corrupt")
+_HEAD: Final = ("format", "profile", "nemesis", "rows", "messages", "repeats", "corrupt", "result")

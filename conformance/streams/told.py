@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from conformance.lanes import Lanes, lanes_of
 from conformance.rules.order import order_of
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import START_MS, STATEMENTS, Streamed
@@ -238,10 +240,9 @@ class Group:
         """The topics whose broker sets the timestamps."""
         return frozenset(topic for stream in self.streams if stream.nemesis.append_time for topic, _ in stream.topics)
 
-    @property
-    def places(self) -> tuple[tuple[str, int], ...]:
-        """The topic and partition of each lane of all streams."""
-        return tuple(place for stream in self.streams for place in stream.places)
+    def lanes(self, names: Mapping[str, str] = MappingProxyType({})) -> Lanes:
+        """The lanes of all streams; `names` are those of topics, by their ends."""
+        return lanes_of((names.get(topic, topic), number) for stream in self.streams for topic, number in stream.places)
 
     @property
     def compacted(self) -> bool:

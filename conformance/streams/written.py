@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
+from conformance.lanes import Lanes
 from conformance.streams.kept import Kept
 from conformance.streams.told import Group
 from generators.errors import HarnessError
@@ -31,13 +32,13 @@ class Written:
     names: Mapping[str, str]
     used: bool = False
     _writer: Interleaved | None = field(init=False)
-    _lanes: Mapping[tuple[str, int], int] = field(init=False)
+    _lanes: Lanes = field(init=False)
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._writer = Interleaved(self.bootstrap) if self.used or self.group.compacted else None
-        self._lanes = {(self.names[topic], number): lane for lane, (topic, number) in enumerate(self.group.places)}
+        self._lanes = self.group.lanes(self.names)
         if self.used and self._writer:
             self._writer.publish((one, True) for one in self._unread())
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))

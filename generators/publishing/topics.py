@@ -255,11 +255,6 @@ def records_in(bootstrap: Target, topic: str, timeout_s: float = 10) -> int:
     return sum(high - low for low, high in ends(bootstrap, topic, timeout_s).values())
 
 
-def delete_topic(bootstrap: Target, name: str, timeout_s: float = 30) -> None:
-    """`delete_topics` with one topic."""
-    delete_topics(bootstrap, [name], timeout_s)
-
-
 def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30) -> None:
     """Deletes topics; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
     kafka = client()

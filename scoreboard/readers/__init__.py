@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from conformance.brokers.jars import LOGGING, Bundle
+from conformance.judging.judge import Capabilities
+from conformance.rules.tables import TableFile, checked, one_of, ours, placed
 from generators.errors import UnknownName
+from generators.wire_format import FORMATS
 
-__all__ = ["JACKSON", "READERS", "Reader", "named"]
+__all__ = ["JACKSON", "READERS", "Reader", "named", "of_product"]
 
 JACKSON: Final = ("com.fasterxml.jackson.core", "jackson-databind", "2.18.2")
 """What the adapters write the protocol with, beside the reader's own (often relocated) copy."""
@@ -54,21 +55,37 @@ class Reader:
         return self.faults or self.name
 
 
-_FOLDER: Final = Path(__file__).parent
 _PRODUCTS: Final = ("flink", "connect", "paimon", "seatunnel", "doris", "canal", "spark")
 
 
-def _read(file: str) -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / f"{file}.toml").read_text("utf-8"))
+_FIELDS: Final = {
+    **{one.name: str for one in fields(Reader) if one.name not in ("bundle", "options")},
+    **dict.fromkeys(("formats", "settings", "jars"), dict),
+    "options": list,
+    "of": str,
+    "ignoring": bool,
+}
+"""What a file says of a reader."""
+_NEEDED: Final = ("name", "title", "release", "formats", "built", "source", "note")
+_JARS: Final = {**dict.fromkeys(("name", "title", "size", "main"), str), **dict.fromkeys(("modules", "without"), list)}
+_CLAIMS: Final = {one.name: list for one in fields(Capabilities)}
 
 
-def _of_product(product: str) -> Iterator[Reader]:
-    document = _read(product)
-    lists = _read("claims")["lists"] | document.get("lists", {})
-    told: dict[str, dict[str, Any]] = {}
-    for entry in document["reader"]:
-        told[entry["name"]] = {**told.get(entry.get("of", ""), {}), **entry}
-        reader = _reader(told[entry["name"]], document.get("texts", {}), lists)
+def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator[Reader]:
+    """The readers of a product's file; `shared` are lists beside its own. Raises UsageError with file and line."""
+    lists = {**shared, **file.data.get("lists", {})}
+    known: dict[str, dict[str, Any]] = {}
+    for place, name, entry in file.entries("reader"):
+        with placed(f"{place}: {name}"):
+            of = entry.get("of", "")
+            known[name] = {**known.get(one_of(of, "reader", ("", *known)), {}), **entry}
+            checked(known[name], _FIELDS, _NEEDED)
+            for format_, claims in known[name]["formats"].items():
+                one_of(format_, "format", FORMATS)
+                checked(claims, _CLAIMS)
+            if "jars" in known[name]:
+                checked(known[name]["jars"], _JARS, ("name", "title", "size", "main", "modules"))
+            reader = _reader(known[name], file.data.get("texts", {}), lists)
         yield reader
         if entry.get("ignoring"):
             yield _ignoring(reader)
@@ -78,10 +95,11 @@ def _reader(told: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[st
     known = {**texts, "release": told["release"]}
 
     def text(value: str) -> str:
-        return re.sub(r"@(\w+)@", lambda hit: known[hit[1]], value)
+        return re.sub(r"@(\w+)@", lambda hit: known[one_of(hit[1], "text", known)], value)
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
-        return tuple(glob for one in values for glob in (globs(lists[one[1:]]) if one.startswith("@") else (one,)))
+        named = ((one, one_of(one[1:], "list", lists) if one.startswith("@") else "") for one in values)
+        return tuple(glob for one, name in named for glob in (globs(lists[name]) if name else (one,)))
 
     jars = told.get("jars")
     return Reader(
@@ -106,7 +124,11 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-READERS: Final = tuple(reader for product in _PRODUCTS for reader in _of_product(product))
+_PARTS: Final = ("texts", "lists", "reader")
+_SHARED: Final = TableFile(*ours(__name__, "claims"), _PARTS).data["lists"]
+READERS: Final = tuple(
+    reader for product in _PRODUCTS for reader in of_product(TableFile(*ours(__name__, product), _PARTS), _SHARED)
+)
 
 
 def named(name: str) -> Reader:

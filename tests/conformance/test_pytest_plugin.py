@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
+import lent
 import pytest
 from lent import Lent
 
@@ -17,7 +18,6 @@ from conformance.pytest_plugin import DecoderSuite as Suite
 from conformance.pytest_plugin import outcomes, resolve
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.running.run import run
-from generators.errors import HarnessError
 from generators.model import Case, Deployment, Message, Written
 
 pytest_plugins = ["pytester"]
@@ -40,12 +40,10 @@ MADE_UP = """
 import pytest
 from dataclasses import replace
 from conformance import pytest_plugin
-from conformance.cases.catalogue import BUDGETS, Budget
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult, State
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.rules import Aspect, rules
-from generators.sources.boundaries import COMPOSITE
 from generators.errors import NothingSelected
 from generators.model import Case, Change, Deployment, Kind, Message, Written
 
@@ -56,7 +54,7 @@ def made_up(cls, config, spark):
     if cls.profile == "nothing":
         raise NothingSelected("unknown profile 'nothing'")
     written = Written(Message("cdc", 0, None, b'{"type":"INSERT"}'), (Change(0, Kind.ROW),))
-    case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (COMPOSITE,), (written,))
+    case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (), (written,))
     finding = lambda rule: Finding(case.id, rule.id, 0, 0, Aspect.VALUE, "after[c]", "18446744073709551615", "-1")
     found = rules(cls.format)
     failures = tuple(
@@ -288,31 +286,35 @@ def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine,
     assert (pytester.path / saved).is_file()
 
 
-LIVE = """
+ON_SESSION = """
 from conformance import DecoderSuite
+from spark_checks.decoders import huawei_cdl_json
 
-def decode(records):
-    return records
+def decode(records, deployment=None):
+    right = huawei_cdl_json.decode(records, deployment=deployment)
+    return right.where("op IS NULL OR op <> 'DELETE'")
 
 class TestMine(DecoderSuite):
     format = "huawei-cdl-json"
     decoder = decode
     spark = "given"
+    profile = "1.0"
+    level = "changes"
 """
 
 
-def test_a_suite_judges_a_function_on_the_session_of_a_fixture(pytester, monkeypatch):
-    """An engine is asked for with what the fixture gives; spark_checks/services/test_live.py has that engine."""
-
-    def asked(decoder, _formats, *, spark, **_given):
-        raise HarnessError(f"asked for {decoder.__name__} on {spark}")
-
-    monkeypatch.setattr("conformance.engines.command.engine_for", asked)
-    pytester.makeconftest("import pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return 'the session'\n")
-    pytester.makepyfile(test_one=LIVE)
-    result = pytester.runpytest_inprocess(*QUIET)
-    result.stdout.fnmatch_lines(["cdc-conformance: *, decoder test_one:decode, *"])
-    assert "the run did not come about: asked for decode on the session" in result.stdout.str()
+def test_a_suite_judges_on_a_session_which_stays_as_it_was(pytester, spark, monkeypatch):
+    monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
+    monkeypatch.setattr(lent, "SESSION", spark, raising=False)
+    before = spark.conf.getAll
+    pytester.makeconftest("import lent, pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return lent.SESSION\n")
+    pytester.makepyfile(test_one=ON_SESSION)
+    # PySpark leaves sockets to the garbage collector.
+    result = pytester.runpytest_inprocess(*(one for one in QUIET if one != "-Werror"), "-rf")
+    counts = result.parseoutcomes()
+    assert counts["failed"] < counts["passed"] and "errors" not in counts
+    result.stdout.fnmatch_lines(["cdc-conformance: *, decoder test_one:decode, *", "FAILED *rows/*"])
+    assert (spark.range(2).count(), spark.conf.getAll) == (2, before)
 
 
 def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):

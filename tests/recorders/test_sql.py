@@ -174,10 +174,14 @@ def test_entries_of_other_profiles_do_not_apply(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('[[difference]]\nprofile = "x"\npath = "y"\n', "difference 1: no reason"),
-        *((ENTRY + 'colour = "red"\n', "unknown colour"), (ENTRY + "drawn = 1\n", "drawn is true or false")),
-        *((ENTRY + "real = '('\n", "real is no regular expression"), ("other = 1\n", "expected version = 1")),
-        ("=", "is no TOML"),
+        ('[[difference]]\nprofile = "x"\npath = "y"\n', "difference 1: it does not say reason"),
+        *(
+            (ENTRY + 'colour = "red"\n', "difference 1: unknown field 'colour'"),
+            (ENTRY + "drawn = 1\n", "drawn is 1, not of type bool"),
+        ),
+        *((ENTRY + "real = '('\n", "real is no regular expression"), ("other = 1\n", "unknown part 'other'")),
+        ("=", r"explained.toml:2: Invalid"),
+        ("version = 2", "a duplicate"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, text, why):

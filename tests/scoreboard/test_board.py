@@ -11,11 +11,12 @@ from click.testing import CliRunner
 from conformance.judging.judge import Capabilities
 from conformance.judging.selection import check_claims
 from conformance.rules.rules import rules
-from generators.errors import HarnessError, UnknownName
+from conformance.rules.tables import TableFile
+from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
 from scoreboard import board, judging, page, record, reproducing
 from scoreboard.__main__ import main
-from scoreboard.readers import READERS, Reader, named
+from scoreboard.readers import READERS, Reader, named, of_product
 
 CLAIMS = {"alibaba-canal-json": {}}
 READER = Reader("reader", "A reader", "1.0", CLAIMS, "A class", "", "As it is.", module="canal.py:decode_rows_zip")
@@ -183,13 +184,53 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
     assert judging.adapter_digest(changed) != now["adapter_digest"]
 
 
-@pytest.mark.parametrize(("line", "told"), [('outcome = "bad"', "'bad' is not a valid Outcome"), ("rulez = 1", "'rulez'")])
+@pytest.mark.parametrize(("line", "told"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
 def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
     (tmp_path / "reader.toml").write_text(
         FAULT.replace('outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}')
     )
-    with pytest.raises(HarnessError, match=f"reader.toml: old: .*{told}"):
+    with pytest.raises(UsageError, match=f"reader.toml: old: .*{told}"):
         record.faults("reader", tmp_path)
+
+
+READERS_FILE = """[texts]
+class = "A class"
+[[reader]]
+name = "mine"
+title = "Mine"
+release = "1.0"
+built = "@class@ of @release@"
+source = ""
+note = ""
+formats.maxwell-json = { types = ["@all"] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[texts]", "[text]", "x.toml:1: unknown part 'text'. Did you mean 'texts'?"),
+        ("title", "titel", "x.toml:4: mine: unknown field 'titel'. Did you mean 'title'?"),
+        ('release = "1.0"', "", "x.toml:4: mine: it does not say release"),
+        ('note = ""', "note = 1", "x.toml:4: mine: note is 1, not of type str"),
+        ('note = ""', 'note = ""\nof = "mien"', "x.toml:4: mine: unknown reader 'mien'"),
+        ("maxwell-json", "maxwell", "x.toml:4: mine: unknown format 'maxwell'. Did you mean 'maxwell-json'?"),
+        ("types", "tpyes", "x.toml:4: mine: unknown field 'tpyes'. Did you mean 'types'?"),
+        ("@all", "@al", "x.toml:4: mine: unknown list 'al'. Did you mean 'all'?"),
+        ("@class@", "@clas@", "x.toml:4: mine: unknown text 'clas'. Did you mean 'class'?"),
+        ("formats.", 'jars = { name = "j", mian = "m" }\nformats.', "x.toml:4: mine: unknown field 'mian'. Did you mean 'main'?"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told):
+    def read(text):
+        return list(of_product(TableFile("x.toml", text, ("texts", "reader")), {"all": ["int", "bit"]}))
+
+    [reader] = read(READERS_FILE)
+    assert (reader.built, reader.formats) == ("A class of 1.0", {"maxwell-json": {"types": ("int", "bit")}})
+    assert READERS_FILE.count(old) == 1
+    with pytest.raises(UsageError) as error:
+        read(READERS_FILE.replace(old, new))
+    assert str(error.value).startswith(told)
 
 
 def test_long_texts_are_cut():

@@ -11,13 +11,13 @@ from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, R
 Place = tuple[str, int, int]
 
 
-def done(value: Any = None, error: Exception | None = None) -> Future[Any]:
-    """A future that has its value, or its error, which may stand for the value."""
-    future, error = Future[Any](), value if isinstance(value, Exception) else error
-    if error is None:
-        future.set_result(value)
+def done(value: Any = None) -> Future[Any]:
+    """A future that has its value, or its error."""
+    future = Future[Any]()
+    if isinstance(value, Exception):
+        future.set_exception(value)
     else:
-        future.set_exception(error)
+        future.set_result(value)
     return future
 
 
@@ -34,4 +34,4 @@ class Memory:
         try:
             return done(self.answer(request, places))
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            return done(error=error)
+            return done(error)

@@ -11,8 +11,6 @@ from conformance.running.run import run
 from generators.model import Kind
 from generators.wire_format import get, module_name
 
-pytestmark = pytest.mark.spark
-
 NAME, PROFILE = "alibaba-canal-json", "1.1.8"
 BOTH_LEVELS = ("shape", "fault/duplicate-key", "fault/bom", "fault/raw-control", "fault/truncated", "fault/empty", "rows/keyless")
 CELLS = ("rows/every-type/alone-*",)
@@ -185,6 +183,7 @@ def test_a_right_decoder_is_not_accused(engine, tmp_path, chosen):
     assert sum(rule.compared for rule in result.formats[0].rules) > 400
 
 
+@pytest.mark.spark
 def test_a_strict_reader_of_json_meets_raw_controls_among_the_messages_of_another_table():
     fmt = get(NAME)
     cases = [case for case in named_cases(fmt, [fmt.profile("1.1.6")]) if case.level == 2 and case.scenario.startswith(RAW[1:])]

@@ -16,8 +16,6 @@ from generators.tables.reading import read
 from generators.tables.schema import Check, ForeignKey, Schema, UserTable, place
 from generators.tables.user_values import Values
 
-pytestmark = pytest.mark.spark
-
 SHOP = Values(read([str(Path(__file__).parents[2] / "examples" / "tables" / "shop.sql")]))
 
 

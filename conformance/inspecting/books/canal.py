@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.books.ticdc import unquoted
-from conformance.inspecting.evidence import Described, Watch, names, rows, texts
+from conformance.inspecting.evidence import Described, Watch, Watched, names, rows, texts
 from conformance.inspecting.opening import Seen
 
 _SECONDS: Final = 100_000_000_000
@@ -123,7 +123,7 @@ def watch_deletes() -> Watch:
     wide: set[tuple[Any, Any]] = set()
     waiting: set[tuple[Any, Any]] = set()
 
-    def watch(seen: Seen) -> Iterator[str]:
+    def watch(seen: Seen) -> Iterator[Watched]:
         found = seen.members
         table, keys, data = (found.get("database"), found.get("table")), names(found.get("pkNames")), data_rows(seen)
         if not is_row(seen) or len(wide) > 10_000:
@@ -134,7 +134,7 @@ def watch_deletes() -> Watch:
         elif any(set(row) > set(keys) for row in data):
             wide.add(table)
             if table in waiting:
-                yield "a DELETE has the key alone where the table's rows before and after it have more columns"
+                yield Watched.KEY_ALONE
 
     return watch
 
@@ -163,7 +163,7 @@ def watch_images() -> Watch:
     known: dict[tuple[Any, Any], set[str]] = {}
     waiting: dict[tuple[Any, Any], set[str]] = {}
 
-    def watch(seen: Seen) -> Iterator[str]:
+    def watch(seen: Seen) -> Iterator[Watched]:
         table = (seen.members.get("database"), seen.members.get("table"))
         if not is_row(seen):
             known.pop(table, None)
@@ -174,7 +174,7 @@ def watch_images() -> Watch:
         types = {name for name, text in _types(seen).items() if not _LOBS.match(text) and not text.lower().startswith("json")}
         before = known.setdefault(table, set())
         if waiting.get(table, set()) & types:
-            yield "an UPDATE lacks columns, not all of them large, that messages of the table before and after it have"
+            yield Watched.LACKING
         if seen.members["type"] == "UPDATE" and before - types:
             waiting.setdefault(table, set()).update(before - types)
         before |= types

@@ -18,7 +18,7 @@ from conformance.inspecting.books.connect import (
     schema,
     source,
 )
-from conformance.inspecting.evidence import Described, Watch
+from conformance.inspecting.evidence import Described, Watch, Watched
 from conformance.inspecting.opening import Seen, enveloped
 from generators.wire_format import get
 
@@ -161,16 +161,16 @@ def watch_tombstones() -> Watch:
     """Sees what follows a delete in its partition."""
     last: dict[tuple[str, int], Seen] = {}
 
-    def watch(seen: Seen) -> Iterator[str]:
+    def watch(seen: Seen) -> Iterator[Watched]:
         place = (seen.record.topic, seen.record.partition)
         before = last.pop(place, None)
         if before is not None:
             same = before.record.key == seen.record.key
             next_one = before.record.offset >= 0 and seen.record.offset == before.record.offset + 1
             if seen.record.value is None and same:
-                yield "a null value follows a delete, of the same key"
+                yield Watched.TOMBSTONE
             elif next_one and seen.container == "json" and not is_tombstone(seen):
-                yield "the record right behind a delete, by offset, is no tombstone"
+                yield Watched.NO_TOMBSTONE
         if seen.payload.get("op") == "d" and is_row(seen) and seen.record.key is not None and len(last) < 10_000:
             last[place] = seen
 

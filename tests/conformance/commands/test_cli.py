@@ -16,6 +16,7 @@ from conformance.commands import cli
 from conformance.judging.clusters import SHOWN
 from conformance.reports import records
 from conformance.running.prepared import Settings
+from generators.publishing.topics import visible
 from generators.wire_format import FORMATS, get
 
 TICDC = "ticdc-canal-json"
@@ -201,6 +202,8 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
 
     # A log, which is no terminal, has the failure and the closing line as text, and the result of the format.
     log = err.splitlines()
+    (first,) = (line for line in log if line.startswith(f"✗ {failure['rule']}: "))
+    assert first.endswith(" (the first broken rule; all follow)")
     assert f"✗ {TICDC}: 2 cases, 14/14 rules in reach exercised; fails: envelope/names" in log
     assert f"    expected  {failure['expected']}" in err
     assert "1. the column table is wrong for every row: 2 cases" in err
@@ -218,6 +221,14 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     code, out, err = command("replay", failure["file"], "--yes", "--format", "pretty")
     assert (code, out) == (0, f"FIXED {failure['rule']} {failure['case']}\n")
     assert "1 of 1 FIXED: remove their files with --remove-fixed" in err
+
+
+def test_a_run_s_topic_has_the_prefix_that_is_asked_for_and_is_deleted(command, beside, kafka):
+    through = ("--broker", kafka.bootstrap, "--topic-prefix", "team-a", *SELECTED[2:])
+    code, out, err = command("run", TICDC, "--decoder", SPEC, *through)
+    head = json.loads(out.splitlines()[0])
+    assert (code, head["topic"].startswith("team-a-")) == (0, True), err
+    assert head["topic"] not in visible(kafka.bootstrap)
 
 
 @pytest.mark.parametrize(("report", "code"), [((), 1), (("--report", "out"), 3)])

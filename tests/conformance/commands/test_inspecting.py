@@ -4,6 +4,7 @@ import pytest
 from command_lines import parsed, performed
 
 from generators.errors import HarnessError
+from generators.publishing.topics import create_topic, delete_topics, visible
 from generators.recorded import store
 
 RECORDED = store.root() / "ticdc" / "canal-json-ext-lz4"
@@ -88,3 +89,15 @@ def test_nothing_to_inspect(tmp_path):
     (tmp_path / "empty.jsonl").touch()
     code, text = failed(tmp_path / "empty.jsonl")
     assert (code, text.startswith("no message in")) == (4, True)
+
+
+def test_a_topic_without_records_and_one_that_is_not_there(kafka):
+    create_topic(kafka.bootstrap, "inspected", 2)
+    try:
+        code, text = failed("inspected", "--broker", kafka.bootstrap)
+        assert (code, text) == (4, "no message in inspected")
+    finally:
+        delete_topics(kafka.bootstrap, ["inspected"])
+    code, text = failed("no-such-topic", "--broker", kafka.bootstrap)
+    assert (code, text.startswith("topic 'no-such-topic': "), kafka.bootstrap in text) == (2, True, True)
+    assert "no-such-topic" not in visible(kafka.bootstrap)

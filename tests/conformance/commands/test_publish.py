@@ -17,7 +17,7 @@ from conformance.engines.engine import DecodeRaised
 from conformance.inspecting.opening import ReadRecord
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.layouts import parts
-from generators.publishing.topics import delete_topic, ends
+from generators.publishing.topics import delete_topics, ends
 from generators.recorded import store
 from generators.storage import bulk, records
 from generators.wire_format import get
@@ -59,8 +59,7 @@ def test_each_table_has_its_topic(kafka, tmp_path):
     assert not any("inspect" in group.group_id for group in groups)
     nothing = performed("inspect", "no-*", "--broker", kafka.bootstrap)
     assert str(nothing.exception).startswith("unknown topic 'no-*'.")
-    for topic in (*found["topics"], *own["topics"]):
-        delete_topic(kafka.bootstrap, topic)
+    delete_topics(kafka.bootstrap, [*found["topics"], *own["topics"]])
 
 
 SHOP = str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")

@@ -11,11 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.inspecting import table
 from conformance.inspecting.books import BOOKS
+from conformance.inspecting.evidence import Watched
 from conformance.inspecting.opening import ReadRecord, open_record
 from conformance.inspecting.reading import from_path
-from conformance.inspecting.table import condition
+from conformance.inspecting.table import PARTS, condition
 from conformance.rules.sources import fact
+from conformance.rules.tables import TableFile
 from generators.errors import UsageError
 from generators.wire_format import FORMATS, get
 
@@ -159,13 +162,10 @@ def test_every_format_has_its_evidence_in_words_of_its_own():
         assert len(words) == len(set(words)), book.format
 
 
-def test_signs_cite_facts_and_name_releases_and_options_that_there_are():
+def test_signs_cite_facts_and_say_something():
     assert len(SIGNS) > 100
-    for book, sign in SIGNS:
-        choices = get(book.format).choices
+    for _, sign in SIGNS:
         assert fact(sign.citation) if sign.citation else sign.given or sign.without, sign
-        assert set(sign.releases) <= set(choices.releases), sign
-        assert {*sign.given, *sign.without} <= set(choices.options), sign
         assert not (sign.never and (sign.releases or sign.given or sign.without)), sign
         assert sign.never or sign.releases or sign.given or sign.without, sign
         assert not set(sign.given) & set(sign.without), sign
@@ -194,9 +194,59 @@ def test_conditions_of_signs(told, holds):
     assert condition(told, lambda seen: seen.members, facts)(seen) is holds
 
 
+def read_tables(text, facts):
+    return tuple(table.read([(TableFile("x.toml", text, PARTS), facts)]))
+
+
+TABLE = """[books.maxwell-json]
+product = "Maxwell"
+marks = "type?"
+[signs.maxwell-json]
+"it is a row" = { when = "type?", means = "never" }
+"""
+
+
 @pytest.mark.parametrize(
-    ("told", "wrong"), [("no_such_fact()", "no fact no_such_fact"), ("id ! 0", "no term of a condition: id ! 0")]
+    ("old", "new", "wrong"),
+    [
+        ("[signs.", "[sings.", "x.toml:4: unknown part 'sings'. Did you mean 'signs'?"),
+        ("product", "produkt", "x.toml:1: unknown field 'produkt'. Did you mean 'product'?"),
+        ('product = "Maxwell"', "", "x.toml:1: it does not say product"),
+        ('marks = "type?"', "marks = 1", "x.toml:1: marks is 1, not of type"),
+        ("[signs.maxwell", "[signs.maxwel", "x.toml:1: unknown group of signs 'maxwell-json'. Did you mean 'maxwel-json'?"),
+        ("marks =", "shapes_of = 'ogg'\nmarks =", "x.toml:1: unknown book 'ogg'"),
+        ("marks =", "describe = 'tabel'\nmarks =", "x.toml:1: unknown fact 'tabel'. Did you mean 'table'? Known: table."),
+        ('when = "type?", ', "", "x.toml:5: it is a row: a sign says either when"),
+        ('when = "type?"', 'watched = "tombstone"', "x.toml:5: it is a row: maxwell-json has no watch"),
+        ('when = "type?"', 'wen = "type?"', "x.toml:5: it is a row: unknown field 'wen'. Did you mean 'when'?"),
+        ('when = "type?"', 'when = "tabel()"', "x.toml:5: it is a row: unknown fact 'tabel'. Did you mean 'table'?"),
+        ('when = "type?"', 'when = "id ! 0"', "x.toml:5: it is a row: no term of a condition: id ! 0"),
+        ('when = "type?"', 'when = "id~("', "x.toml:5: it is a row: ( is no pattern"),
+        ('"never"', '"+javascript"', "x.toml:5: it is a row: unknown option 'javascript'"),
+        ('"never"', '"1.29.2"', "x.toml:5: it is a row: unknown release '1.29.2'"),
+        ('"never"', '"..1.29.2"', "x.toml:5: it is a row: unknown release '1.29.2'"),
+        ('"never"', '"never", each = "option"', "x.toml:5: it is a row: unknown each 'option'"),
+    ],
 )
-def test_conditions_that_are_none(told, wrong):
-    with pytest.raises(ValueError, match=wrong):
-        condition(told, lambda seen: seen.members, {})
+def test_what_is_wrong_in_a_table_is_told_with_its_line(old, new, wrong):
+    assert TABLE.count(old) == 1
+    with pytest.raises(UsageError) as error:
+        read_tables(TABLE.replace(old, new), {"table": lambda _seen: None, "_own": 1})
+    assert str(error.value).startswith(wrong)
+
+
+def test_a_sign_of_each_release_and_one_that_a_watch_tells():
+    signs = """"it is {}" = { when = "type={}", means = "{}", each = "release" }
+"a null follows" = { watched = "tombstone", means = "never" }
+"""
+    text = TABLE.replace('marks = "type?"', 'marks = "type?"\nwatch = "table"') + signs
+    (book,) = read_tables(text, {"table": lambda: None})
+    releases = get("maxwell-json").choices.releases
+    assert [(one.says, one.releases) for one in book.signs[1:-1]] == [(f"it is {name}", (name,)) for name in releases]
+    seen = open_record(ReadRecord(json.dumps({"type": releases[0]}).encode()))
+    assert [one.seen(seen) for one in book.signs] == [True, True, *[False] * len(releases)]
+    assert book.signs[-1].watched is Watched.TOMBSTONE
+
+
+def test_what_a_watch_tells_is_a_sign_of_its_book():
+    assert {sign.watched for _, sign in SIGNS} == {None, *Watched}

@@ -29,7 +29,7 @@ from generators.model import Kind, Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published, publish_paced
-from generators.publishing.topics import create_topic, delete_topic
+from generators.publishing.topics import create_topic, delete_topics
 from generators.tables.load import TableLoad
 from generators.tables.reading import read
 from generators.tables.user_values import Values
@@ -134,7 +134,7 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     assert {one.topic for one in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
     assert routes.lanes[sent[0].topic, 0] == 0 and sorted(routes.lanes.values()) == [0, 1, 2, 3]
     topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
-    assert topics.lanes == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
+    assert topics.source["lanes"] == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
     assert topics.source["kafka"]["kafka.isolation.level"] == "read_committed"
     tally = Tally(Numbered(), 1, {"thin": 1, "base": BEGAN, "width": 1.0}, 1, routes.lanes)
     tally(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
@@ -641,7 +641,7 @@ class TestUnderLoad:
         good(outcome)
         assert outcome.messages == outcome.kinds["ROW"] == 900
         assert records_in(kafka.bootstrap, "loaded") == 31 + 900
-        delete_topic(kafka.bootstrap, "loaded")
+        delete_topics(kafka.bootstrap, ["loaded"])
 
     @pytest.mark.parametrize(("producers", "mode", "name"), [(1, "stream", None), (None, "batches", "by_batch")])
     def test_every_offset_is_accounted_for_and_the_sample_passes(self, under_load, producers, mode, name):

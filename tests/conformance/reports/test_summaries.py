@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from shown import shown
 
 from conformance import reports as report
+from conformance.judging import mistakes as judging
 from conformance.judging.known import State
 from conformance.judging.results import circumstances
-from conformance.reports import badge, console, junit, markdown, picture, records
+from conformance.reports import badge, console, junit, markdown, notebook, page, picture, records
 from conformance.rules.rules import Obligation
 from generators.errors import HarnessError, UsageError
 
@@ -249,8 +250,33 @@ def test_a_should_never_looks_like_a_must(full):
     assert firm.border_style == "red" and "count" not in firm.renderable.plain.splitlines()[1]
     assert "does not count without --strict" in junit.render(full)
     fmt = replace(full.formats[0], cases=full.formats[0].cases[3:4])
-    named = "\n".join(map(str, console.repairs(fmt, full.failures[1:2], True)))
+    named = shown(console.render(replace(full, formats=(fmt,), failures=full.failures[1:2], strict=True)))
     assert named.count("(SHOULD, counts with --strict)") == 1
+
+
+@pytest.mark.parametrize(("more", "told"), [(0, False), (2, True)])
+def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch, more, told):
+    (one,) = judging.mistakes(full.formats[0])
+    monkeypatch.setattr(judging, "_mistakes", lambda _fmt, _strict: [one] * (judging.MOST + more))
+    run = replace(full, formats=(replace(full.formats[0]),))
+    notebook_of = notebook.html(notebook.NotebookResult.of(run, None))
+    for text in (shown(console.render(run)), markdown.render(run), page.html(run), notebook_of):
+        assert f"x-json: {judging.MOST + more} mistakes" in text
+        assert ("and 2 smaller ones" in text, "smaller" in text) == (told, told)
+
+
+def test_markdown_shows_failures_openly_where_no_mistake_is_named(full):
+    lines = markdown.render(replace(full, formats=())).splitlines()
+    assert "#### New failures: 1" in lines and "<details><summary>New failures: 1</summary>" not in lines
+
+
+def test_mistakes_are_looked_for_once_a_result(full, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(judging, "_mistakes", lambda fmt, strict: asked.append((fmt.format, strict)) or [])
+    run = replace(full, formats=(replace(full.formats[0]),))
+    console.render(run)
+    report.write_all(run, tmp_path)
+    assert asked == [("x-json", False)]
 
 
 def test_markdown_has_new_failures_only_beside_a_record_and_each_with_its_message_and_replay(full):

@@ -18,6 +18,7 @@ from remembered import done
 
 from conformance.engines.child import ChildEngine
 from conformance.engines.engine import ChildDied, DecodeRaised
+from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.rules.streams import rules
 from conformance.selftest import checks as selftest
@@ -106,8 +107,8 @@ def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     names = {one.story.table.name: {topic for topic, _ in one.topics} for one in group.streams}
     assert all(f"cdc.differential.{table}" in " ".join(topics) for table, topics in names.items())
     assert group.topics["__debezium-heartbeat.cdc"] > 1 and len(group.topics) > len(names)
-    assert len(set(group.places)) == len(group.places) == group.partitions
-    lanes = streams.lanes_of(group, {"__debezium-heartbeat.cdc": "run.beat"})
+    assert len(group.lanes()) == group.partitions
+    lanes = by_name(group.lanes({"__debezium-heartbeat.cdc": "run.beat"}))
     assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
     for one in group.streams:
         assert {(m.topic, m.partition) for stage in range(4) for m in one.placed(stage)} <= set(one.places)
@@ -166,8 +167,8 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
     for stage in range(4):
         for stream in group.streams:
             assert {(m.topic, m.partition) for m in stream.placed(stage)} <= set(stream.places)
-        assert group.places[stream.first : stream.first + PARTITIONS] == stream.places
-    assert len(set(group.places)) == len(group.places) == group.partitions
+        assert tuple(group.lanes())[stream.first : stream.first + PARTITIONS] == stream.places
+    assert len(group.lanes()) == group.partitions
     assert {stream.nemesis.name for stream in group.streams if stream.places[0][0]} == {"append-time"}
     assert group.append_time == {"append-time"}
     assert len({stream.first for stream in group.streams}) == len({stream.story.table.name for stream in group.streams})
@@ -412,7 +413,7 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
     assert [one.nemesis for one in few.streams] == nemeses
     assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found.streams}) > 1
     assert [one.first for one in few.streams] == [3 * number for number in range(len(nemeses))]
-    assert {(message.topic, message.partition) for message in few.messages(0)} <= set(few.places)
+    assert {(message.topic, message.partition) for message in few.messages(0)} <= set(few.lanes())
 
 
 def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from generators.publishing.topics import (
     TOPIC_CONFIG,
     check_reachable,
     create_topic,
-    delete_topic,
+    delete_topics,
     ensure_topic,
     run_topic,
     run_topic_name,
@@ -127,7 +127,7 @@ def test_refused_by_the_broker(kafka, monkeypatch):
         written = [int(records[0, place.offset].value().partition(b":")[0]) for place in result.placed if place is not None]
         assert written == [i for i in range(12) if i % 3 != 1]
     finally:
-        delete_topic(kafka.bootstrap, name)
+        delete_topics(kafka.bootstrap, [name])
 
 
 def test_offsets_can_be_left_out(kafka, topic):
@@ -193,11 +193,11 @@ def test_topics_created_twice_deleted_twice_ensured_twice(kafka):
         with pytest.raises(UsageError, match="has 2 partitions; at least 3 are needed"):
             ensure_topic(kafka.bootstrap, name, 3)
     finally:
-        delete_topic(kafka.bootstrap, name)
-    delete_topic(kafka.bootstrap, name)
+        delete_topics(kafka.bootstrap, [name])
+    delete_topics(kafka.bootstrap, [name])
     ensure_topic(kafka.bootstrap, name, 1)
     assert name in topics(kafka.bootstrap)
-    delete_topic(kafka.bootstrap, name)
+    delete_topics(kafka.bootstrap, [name])
 
 
 def test_an_illegal_topic_name_is_an_error_of_ours(kafka):

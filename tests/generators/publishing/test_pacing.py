@@ -30,7 +30,7 @@ from generators.model import Message
 from generators.publishing import pacing
 from generators.publishing.kafka import publish
 from generators.publishing.pacing import Delivered, Histogram, PublishInterrupted, PublishStopped, publish_paced
-from generators.publishing.topics import create_topic, delete_topic, run_topic_name
+from generators.publishing.topics import create_topic, delete_topics, run_topic_name
 
 OLD_MS = 1_700_000_000_000
 
@@ -161,7 +161,7 @@ def test_a_topic_that_takes_no_large_messages_fails_those_and_tells_what_lies_th
         assert (done.sent, done.acknowledged, done.failed) == (40, len(lying), 40 - len(lying))
         assert f"(max.message.bytes of topic {name!r} is 1000)" in done.errors[0]
     finally:
-        delete_topic(kafka.bootstrap, name)
+        delete_topics(kafka.bootstrap, [name])
 
 
 @pytest.mark.kafka

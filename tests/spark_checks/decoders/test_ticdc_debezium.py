@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from decoded import Records, by_offset
 
 from generators.model import Column, Table
 from generators.sources import mysql
 from spark_checks.decoders import ticdc_debezium_json as reference
-
-pytestmark = pytest.mark.spark
 
 TABLE = Table("test", "table1", (Column("tiny", mysql.integer("tinyint")),), ("tiny",))
 SOURCE = (

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from decoded import Records, by_offset
 
 from generators.model import Column, Table
 from generators.sources import mysql
 from spark_checks.decoders import ticdc_open_protocol as reference
-
-pytestmark = pytest.mark.spark
 
 TABLE = Table("test", "t", (Column("id", mysql.integer("int")), Column("val", mysql.binary("varbinary", 8))), ("id",))
 ROW = '{"ts":1,"scm":"test","tbl":"t","t":1}'

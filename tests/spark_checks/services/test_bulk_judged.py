@@ -19,8 +19,6 @@ from generators.drawing.cases import as_case
 from generators.model import Case
 from generators.wire_format import get, module_name
 
-pytestmark = pytest.mark.spark
-
 UNITS = 60
 OPTIONS = LoadOptions(rows=2, transaction=3, null_rate=0.2, payload=30)
 

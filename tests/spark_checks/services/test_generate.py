@@ -18,7 +18,7 @@ from generators.publishing.kafka import run_topic
 from generators.wire_format import get
 from spark_checks.services import generate
 
-pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+pytestmark = pytest.mark.kafka
 
 FMT = get("debezium-json")
 OPTIONS = LoadOptions(((Op.INSERT, 1), (Op.DELETE, 1)), "hot", 1, 3, 0.1, 20)

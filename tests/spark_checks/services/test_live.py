@@ -17,8 +17,6 @@ from spark_checks import reference
 from spark_checks.services.engine import DecoderError, SparkEngine
 from spark_checks.services.live import LiveSession
 
-pytestmark = pytest.mark.spark
-
 TICDC = "ticdc-canal-json"
 SOME = {
     "format": TICDC,
@@ -131,6 +129,7 @@ def test_what_a_session_does_not_take_is_refused_at_once(untouched):
         conformance.run(decoder="cmd:cat", spark=untouched, **SOME)
 
 
+@pytest.mark.spark
 def test_a_closure_goes_to_another_process_with_its_capabilities(monkeypatch):
     word, claims = "own", {"kinds": ["ROW"]}
     monkeypatch.setitem(globals(), "CAPABILITIES", claims)

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
 from conformance.engines.specs import decoder_of
+from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
@@ -226,7 +227,7 @@ def test_of_used_topics_only_committed_messages_count(
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
         source = {"kafka": options, "topic": ",".join(names.values())}
-        request |= {"source": source, "lanes": streams.lanes_of(group, names)}
+        request |= {"source": source, "lanes": by_name(group.lanes(names))}
         streaming.handle(spark, request, load)
         firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
         kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]

@@ -20,7 +20,7 @@ from generators.publishing.topics import create_topic
 from spark_checks.services.engine import read_kafka
 
 pytestmark = [
-    *(pytest.mark.spark, pytest.mark.kafka, pytest.mark.slow),
+    *(pytest.mark.kafka, pytest.mark.slow),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the key"),
 ]
 

@@ -35,7 +35,6 @@ def records(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
 
 
-@pytest.mark.spark
 def test_level_one_reads_an_insert_an_update_and_a_delete(spark: SparkSession) -> None:
     rows = reference.decode(records(spark)).orderBy("offset").collect()
     if any(row.kind == "CORRUPT" for row in rows):
@@ -44,7 +43,6 @@ def test_level_one_reads_an_insert_an_update_and_a_delete(spark: SparkSession) -
     assert [row.after and row.after["a"] for row in rows] == ["x", None, None]
 
 
-@pytest.mark.spark
 def test_level_two_types_the_cells(spark: SparkSession) -> None:
     rows = reference.decode_rows(records(spark), TABLE).orderBy("offset").collect()
     if any(row.after is None or row.after.id is None for row in rows[:2]):
@@ -53,7 +51,6 @@ def test_level_two_types_the_cells(spark: SparkSession) -> None:
     assert [row.after and (row.after.id, row.after.a) for row in rows] == [(1, "x"), (1, None), None]
 
 
-@pytest.mark.spark
 def test_the_baseline_reads_an_insert(spark: SparkSession) -> None:
     row = reference.BASELINE.decode(records(spark)).orderBy("offset").first()
     if row is None or row.op != "INSERT" or not row.after:

@@ -1,0 +1,47 @@
+"""The start of a run, whoever asks for it: its engine, its broker, its topic."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from conformance.brokers.asked import Asked
+from conformance.engines.command import engine_for
+from conformance.engines.engine import Engine
+from conformance.engines.transport import served
+from conformance.running.prepared import Note, Settings
+from generators.model import Layout
+
+
+@contextlib.contextmanager
+def started(
+    settings: Settings,
+    asked: Asked,
+    conf: Mapping[str, str],
+    note: Note = lambda _text: None,
+    *,
+    decoder: object = None,
+    spark: Any = None,
+    engine: Callable[[], AbstractContextManager[Engine]] | None = None,
+) -> Iterator[tuple[Settings, Engine]]:
+    """The settings with the broker and the topic of a run, and an engine for its decoder. All that was started ends afterwards.
+
+    `decoder` is a function or an object in place of a specification, `spark` a session of the caller's; `engine` gives an
+    engine in place of a new one. Raises UsageError and HarnessError.
+    """
+    decoder, formats = settings.decoder if decoder is None else decoder, settings.formats
+
+    def made() -> AbstractContextManager[Engine]:
+        return engine_for(decoder, formats, kafka=asked.kafka, timeout_s=settings.timeout_s, conf=conf, note=note, spark=spark)
+
+    with served(formats, asked, conf, note, engine or made, decoder) as (ready, cluster, described):
+        if cluster is None:
+            yield replace(settings, broker=described), ready
+            return
+        from generators.publishing import kafka
+
+        with kafka.run_topic(cluster, Layout().partitions, note=note) as topic:
+            yield replace(settings, bootstrap=cluster, broker=described, topic=topic), ready
