@@ -297,7 +297,7 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: keys, defaults, declared columns, a table that changes between its rows, what a DELETE leaves."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield confluent.evolved(profile.source, database)

@@ -302,7 +302,7 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     if profile.statements:
         yield from statements(database, profile, _ACTIONS)
     if profile.extension:

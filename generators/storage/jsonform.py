@@ -93,10 +93,10 @@ def mapping(data: Plain, at: str) -> dict[str, Any]:
 
 def fields(data: Plain, at: str, known: Set[str]) -> dict[str, Any]:
     """The object, if it has known fields only. Raises Malformed."""
-    unknown = mapping(data, at).keys() - known
-    if unknown:
+    members = mapping(data, at)
+    if unknown := members.keys() - known:
         raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(known))}")
-    return mapping(data, at)
+    return members
 
 
 def kind_of(data: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from generators.errors import UnknownName
 from generators.families.avro import Encoder, Schema
 from generators.families.ticdc_simple import records
 
@@ -16,6 +17,9 @@ VERSION: Final = 1
 
 Fields = tuple[Mapping[str, Any], ...]
 
+_KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "TableSchema")
+"""The types that a field's declaration may name."""
+
 
 def _fields(declared: str, **types: Schema) -> Fields:
     """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type with a capital is a record.
@@ -23,6 +27,8 @@ def _fields(declared: str, **types: Schema) -> Fields:
     found = []
     for word in declared.split():
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
+        if kind and kind not in _KINDS:
+            raise UnknownName("type", kind, _KINDS, name)
         type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
         found.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
     return tuple(found)
