@@ -41,7 +41,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, KindRow, Loss, Profile
+from generators.wire_format import Choices, Format, Loss, Profile, about, unasked
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
 
@@ -77,11 +77,7 @@ CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
-PROFILES: Final = (
-    profile(RELEASE),
-    profile(RELEASE, "position", "primary-keys", "xoffset", "ids", "ddl"),
-    profile(RELEASE, "without-nulls", "null-zerodates", "without-commit-info"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def _spell(profile: MaxwellProfile, found: Cell, value: Value) -> Cell:
@@ -242,16 +238,6 @@ def _column(column: Column) -> dict[str, Any]:
 write: Final = writer(_flat)
 
 
-KINDS: Final = (
-    KindRow("type insert", "ROW", "INSERT"),
-    KindRow("type update", "ROW", "UPDATE", "old holds the columns that changed; without old nothing tells what the row was"),
-    KindRow("type delete", "ROW", "DELETE", "the deleted row stands in data"),
-    KindRow("type bootstrap-insert", "ROW", "READ", "INSERT is as good"),
-    KindRow("type bootstrap-start, bootstrap-complete", "CONTROL", note="data is {}: no row"),
-    KindRow("type database-*, table-*", "DDL", note="with output_ddl; ts is in milliseconds"),
-)
-
-
 def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
@@ -288,13 +274,9 @@ def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Maxwell JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="`position`, the binlog's file and offset, with output_binlog_position; else none",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

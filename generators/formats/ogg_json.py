@@ -35,7 +35,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, unasked
 
 __all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
 
@@ -68,11 +68,7 @@ ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Orac
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
-PROFILES: Final = (
-    profile(RELEASE),
-    profile(RELEASE, "primary-keys", "tokens", "null-images", "colons"),
-    profile(RELEASE, "strings", "without-before"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
@@ -156,14 +152,6 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
 write: Final = writer(_flat)
 
 
-KINDS: Final = (
-    KindRow("op_type I", "ROW", "INSERT", "before is null or not there"),
-    KindRow("op_type U", "ROW", "UPDATE", "both images; without before images in the trail nothing tells what the row was"),
-    KindRow("op_type D", "ROW", "DELETE", "after is null or not there"),
-    KindRow("op_type T", "ROW", "TRUNCATE", "neither image; DDL is as good"),
-)
-
-
 def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: TRUNCATE, keys, and the documentation's table."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
@@ -180,13 +168,9 @@ _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Oracle GoldenGate JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="`pos`, the trail's number and offset",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

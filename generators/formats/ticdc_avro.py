@@ -58,7 +58,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, every_type
-from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+from generators.wire_format import Choices, Format, Limit, Profile, about, unasked
 
 NAME: Final = "ticdc-avro"
 SPACE: Final = "default"
@@ -100,22 +100,12 @@ CHOICES: Final = Choices(
         Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
         Limit("checksum", "needs extension", needs=("extension",)),
     ),
+    facts={"force-replicate": {"deployment": Deployment("Asia/Kolkata", schemas="registry")}},
 )
 
 
-def profile(release: str, *options: str) -> TicdcAvroProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    made = CHOICES.made(RELEASES, release, *options)
-    return replace(made, deployment=Deployment("Asia/Kolkata", schemas="registry")) if made.force_replicate else made
-
-
-PROFILES: Final = (
-    profile("v8.5.7", "extension"),
-    profile("v7.1.6", "force-replicate"),
-    profile("v8.5.7"),
-    profile("v8.5.7", "extension", "checksum", "decimal-string", "bigint-string"),
-    profile(_NEW, "extension", "bigint-string"),
-)
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
@@ -371,23 +361,12 @@ def _faults() -> Iterable[Any]:
             yield replace(fault, obligation=UNSPECIFIED) if fault.tag == "empty" else fault
 
 
-KINDS: Final = (
-    KindRow("a value, no `_tidb_op`", "ROW", "INSERT", "without the extension an UPDATE is written alike: UPDATE is as good"),
-    KindRow("`_tidb_op` c", "ROW", "INSERT"),
-    KindRow("`_tidb_op` u", "ROW", "UPDATE", "no before image"),
-    KindRow("value null", "ROW", "DELETE", "the key's columns are all of it"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="TiCDC Avro",
-    source="TiDB, TiCDC Avro Protocol",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`_tidb_commit_ts` as decimal text, with the extension; a DELETE has none",
     scenarios=scenarios,
     container="confluent",
     faults=tuple(_faults()),

@@ -54,7 +54,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, neutral
-from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
+from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, unasked
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
@@ -110,13 +110,7 @@ def profile(release: str, *options: str) -> TicdcDebeziumProfile:
     return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
 
 
-PROFILES: Final = (
-    profile(_NEW, "extension"),
-    profile(_OLD),
-    profile("v8.5.7"),
-    profile("v8.5.7", "schemaless", "without-before"),
-    profile(_NEW, "schemaless", "extension"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 _OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -343,24 +337,12 @@ def _wires(profile: TicdcDebeziumProfile) -> Wire:
     return lambda type, value: cell(Column("c", type), value, new=profile.filled, years=profile.years)
 
 
-KINDS: Final = (
-    KindRow("payload.op c", "ROW", "INSERT"),
-    KindRow("payload.op u", "ROW", "UPDATE", "both images whole; no before with output-old-value=false"),
-    KindRow("payload.op d", "ROW", "DELETE", "the row stands in before; no tombstone follows"),
-    KindRow("payload.op m", "WATERMARK", note="new architecture with the extension; Debezium's m is a logical message"),
-    KindRow("payload.ddl, no op", "DDL", note="new architecture"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="TiCDC Debezium JSON",
-    source="TiDB, TiCDC Debezium Protocol",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`source.commit_ts` as decimal text",
     scenarios=scenarios,
     losses=losses,
     cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,4 @@ def profile(release: str, *options: str) -> SimpleProfile:
     return replace(made, location=location, bootstrap_to_all="one-partition" not in options, **facts)
 
 
-PROFILES: Final[tuple[SimpleProfile, ...]] = (
-    profile("v8.5.7"),
-    profile("v8.5.7", "tz", "checksum"),
-    profile("v8.5.7", "claim-check", "snappy"),
-    profile("v7.5.7", "auto-bootstrap", "one-partition"),
-    profile("new-8.5.4"),
-    profile("new-8.5.6", "local-zone", "handle-key-only"),
-    profile(NEWEST, "selected", "routed"),
-)
+PROFILES: Final[tuple[SimpleProfile, ...]] = unasked("ticdc-simple-json", profile)

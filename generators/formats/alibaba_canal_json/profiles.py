@@ -12,7 +12,7 @@ from typing import Any, Final
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,17 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+_FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "noblob": {"image": "noblob"},
+    "minimal": {"image": "minimal"},
+    "column-hash": {"hash_columns": ("id",)},
+    "columns-hash": {"hash_columns": ("id", "c")},
+    "no-database-hash": {"database_hash": False},
+    "tsdb-off": {"live": False},
+    "mysql8": {"display_widths": False},
+    "gbk": {"connection_charset": "gbk"},
+}
+
 CHOICES: Final = Choices(
     "alibaba-canal-json",
     tuple(RELEASES),
@@ -122,18 +133,9 @@ CHOICES: Final = Choices(
         Limit("no-database-hash", "came with 1.1.5", tuple(RELEASES)[1:]),
         Limit("no-database-hash", "concerns rules with columns alone", without=("table-hash",)),
     ),
+    _FACTS,
 )
 
-_FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "noblob": {"image": "noblob"},
-    "minimal": {"image": "minimal"},
-    "column-hash": {"hash_columns": ("id",)},
-    "columns-hash": {"hash_columns": ("id", "c")},
-    "no-database-hash": {"database_hash": False},
-    "tsdb-off": {"live": False},
-    "mysql8": {"display_widths": False},
-    "gbk": {"connection_charset": "gbk"},
-}
 _ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America/New_York"}
 
 
@@ -143,25 +145,12 @@ def profile(release: str, *options: str) -> CanalProfile:
     if release == "1.1.6" and "minimal" in options:
         made = replace(made, deployment=_KOLKATA)
     for option in options:
-        made = replace(made, **_FACTS.get(option, {}))
         if option in _ZONES:
             made = replace(made, deployment=replace(made.deployment, time_zone=_ZONES[option]))
     return replace(made, gtid="") if "mariadb" in options and made.gtid is not None else made
 
 
-PROFILES: Final = (
-    profile("1.1.4"),
-    profile("1.1.5"),
-    profile("1.1.6"),
-    profile("1.1.6", "minimal"),
-    profile("1.1.7"),
-    profile("1.1.7", "pk-hash"),
-    profile("1.1.8"),
-    profile("1.1.8", "noblob"),
-    profile("1.1.8", "minimal"),
-    profile("1.1.8", "pk-hash"),
-    profile("1.1.8", "mysql8"),
-)
+PROFILES: Final = unasked("alibaba-canal-json", profile)
 
 SILENT_BEFORE_1_1_6: Final = frozenset({"table comment", "table charset"})
 """Table options, which the SQL parser of 1.1.4 and 1.1.5 drops: no message."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, unasked
 
 NAME: Final = "aliyun-dts-avro"
-RELEASES: Final = ("2019", "2020-06")
 
 ASSUMED: Final = (
     "Avro branch of TEXT, BINARY, VARBINARY and of PostgreSQL's types, type texts of objects, charset of TEXT as BinaryObject, "
@@ -104,8 +104,10 @@ def changed(found: TaskFacts, setting: str) -> TaskFacts:
     return replace(found, **values)
 
 
-_BLOCKS: Final = {"framing": Framing((1, 2), sized=False), "processed": True}
-_SIZED: Final = {"framing": Framing((2,), sized=True), "processed": True}
+RELEASES: Final = {
+    "2019": AliyunProfile("2019", assumed=ASSUMED, born=False, meta_version=False, version=170844600),
+    "2020-06": AliyunProfile("2020-06", assumed=ASSUMED),
+}
 
 OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The source is PostgreSQL.",
@@ -121,9 +123,21 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+_FACTS: Final[dict[str, dict[str, Any]]] = {
+    "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
+    "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
+    "drds": {"source_type": "DRDS", "source_version": "5.4.12", "fraction": "nanos", "logical_tags": True},
+    "logical-names": {"logical_tags": True, "source_version": "8.0.34"},
+    "text-character": {"text": "character", "null_fraction": True},
+    "text-object": {"text": "text-object", "binary": "object"},
+    "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
+    "blocks": {"framing": Framing((1, 2), sized=False), "processed": True},
+    "sized-blocks": {"framing": Framing((2,), sized=True), "processed": True},
+}
+
 CHOICES: Final = Choices(
     NAME,
-    RELEASES,
+    tuple(RELEASES),
     OPTIONS,
     (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
     (
@@ -134,44 +148,9 @@ CHOICES: Final = Choices(
             without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
         ),
     ),
+    _FACTS,
 )
 
-_FACTS: Final[dict[str, dict[str, Any]]] = {
-    "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
-    "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
-    "drds": {"source_type": "DRDS", "source_version": "5.4.12", "fraction": "nanos", "logical_tags": True},
-    "logical-names": {"logical_tags": True, "source_version": "8.0.34"},
-    "text-character": {"text": "character", "null_fraction": True},
-    "text-object": {"text": "text-object", "binary": "object"},
-    "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
-    "partial": {"partial": True},
-    "blocks": _BLOCKS,
-    "sized-blocks": _SIZED,
-}
-
-
-def profile(release: str, *options: str) -> AliyunProfile:
-    """The profile of an edition with options, in any order.
-
-    Raises UnknownName, or UsageError for a repeated option and for a pair that no task has.
-    """
-    chosen = CHOICES.checked(release, options)
-    facts: dict[str, Any] = {"born": release != "2019", "meta_version": release != "2019"}
-    facts["version"] = 170844600 if release == "2019" else 0
-    for option in chosen:
-        facts |= _FACTS[option]
-    return AliyunProfile(release, chosen, assumed=ASSUMED, **facts)
-
-
-PROFILES: Final = (
-    profile("2019", "text-character", "sized-blocks"),
-    profile("2020-06", "text-object", "legacy-charsets"),
-    profile("2020-06", "partial", "blocks"),
-    profile("2020-06", "drds"),
-    profile("2020-06", "logical-names"),
-    profile("2020-06", "postgresql"),
-    profile("2020-06", "postgresql", "physical-log"),
-    profile("2019"),
-    profile("2020-06"),
-)
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 """The plain one, which bench and load take, is the last. One deployment: the bytes tell everything."""

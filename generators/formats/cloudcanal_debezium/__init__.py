@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topic, text_faults
@@ -36,7 +37,7 @@ from generators.model import (
     SchemaChange,
     Written,
 )
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, unasked
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
@@ -52,7 +53,7 @@ ASSUMED: Final = (
 MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
 """Debezium's default options, without the faults of its connectors: the values of the option `typed`."""
 
-_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX)
+_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX, schemas="message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +84,22 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("sample", "typed"),))
-
-
-def profile(*options: str) -> EnvelopeProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one or two that exclude each
-    other."""
-    made = CHOICES.made({RELEASE: EnvelopeProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
-    told = MODES.deployment if made.typed else _TEXTS
-    return replace(
-        made,
-        deployment=replace(told, schemas="none" if "schemaless" in options else "message"),
-        schemas="schemaless" not in options,
-        empty_images=not {"sample", "null-images"} & set(options),
-        ddl_op="op-a" in options,
-    )
-
-
-PROFILES: Final = (
-    profile(),
-    profile("schemaless"),
-    profile("sample"),
-    profile("op-a"),
-    profile("typed", "null-images", "op-a"),
+CHOICES: Final = Choices(
+    NAME,
+    (RELEASE,),
+    OPTIONS,
+    (("sample", "typed"),),
+    facts={
+        "sample": {"empty_images": False},
+        "typed": {"deployment": replace(MODES.deployment, schemas="message")},
+        "schemaless": {"schemas": False, "deployment": {"schemas": "none"}},
+        "null-images": {"empty_images": False},
+        "op-a": {"ddl_op": True},
+    },
 )
+build: Final = partial(CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)})
+profile: Final = partial(build, RELEASE)
+PROFILES: Final = unasked(NAME, build)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
@@ -222,23 +215,12 @@ def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 
-KINDS: Final = (
-    KindRow("op c", "ROW", "INSERT", "snapshot rows too: op r is not listed"),
-    KindRow("op u", "ROW", "UPDATE"),
-    KindRow("op d", "ROW", "DELETE", "the row stands in before"),
-    KindRow("ddl, with op a or without op", "DDL"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="CloudCanal Debezium Envelope",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
-    build=lambda _release, *options: profile(*options),
+    build=build,
     write=write,
-    kinds=KINDS,
-    position="`source.file` and `source.pos`, as `file:pos`",
     scenarios=shape.scenarios,
     supports=supports,
     cell_faults=cell_faults,

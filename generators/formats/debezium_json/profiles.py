@@ -13,7 +13,7 @@ from generators.errors import UsageError
 from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, unasked
 
 RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 
@@ -233,19 +233,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     )
 
 
-PROFILES: Final = (
-    profile("3.5.0.Final"),
-    profile("3.5.0.Final", "schemaless"),
-    profile("2.5.4.Final", "plain-key", "transaction", "nulls-kept"),
-    profile("1.9.7.Final", "minimal"),
-    profile("1.4.0.Final", "legacy-tombstone", "string", "connect", "base64"),
-    profile("3.5.0.Final", "double", "isostring", "hex", "unsigned-precise"),
-    profile("3.5.0.Final", "postgresql"),
-    profile("3.5.0.Final", "postgresql", "full", "schemaless", "transaction", "string", "connect", "base64", "interval-string"),
-    profile("1.4.0.Final", "postgresql"),
-    profile("1.9.7.Final", "include-query"),
-    profile("2.5.4.Final", "postgresql", "include-unknown"),
-)
+PROFILES: Final = unasked("debezium-json", profile)
 """Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas. A profile
 whose deployment another has costs no decode call of its own."""
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +165,4 @@ def profile(release: str, *options: str) -> TicdcProfile:
     return replace(made, params_in_mysql_type=compatible, old_updated_only=updated_only, **facts)
 
 
-PROFILES: Final[tuple[TicdcProfile, ...]] = (
-    *(profile(release) for release in RELEASES if release != NEWEST),
-    *(profile(release, "extension") for release in RELEASES if release not in ("v5.3.4", NEWEST)),
-    profile("v6.5.11", "content-compatible"),
-    profile("v7.1.6", "only-updated"),
-    profile("v7.1.6", "extension", "content-compatible"),
-    profile("v7.1.6", "extension", "handle-key-only"),
-    profile("v8.5.7", "extension", "claim-check"),
-    profile("v8.5.7", "extension", "snappy"),
-    profile("v8.5.7", "extension", "only-updated", "handle-key-only", "lz4"),
-    profile("v8.5.7", "extension", "delete-handle-key"),
-    profile("new-8.5.6", "extension", "row-key"),
-    profile("new-8.5.6", "extension", "handle-key-only"),
-    profile("new-8.5.6", "extension", "content-compatible", "claim-check", "snappy"),
-    profile(NEWEST, "extension", "routed"),
-)
+PROFILES: Final[tuple[TicdcProfile, ...]] = unasked("ticdc-canal-json", profile)
