@@ -224,8 +224,8 @@ FORMATS: tuple[str, ...] = (
     "debezium-avro",
     "ticdc-avro",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, and the files of its name
-in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
+"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, the table of its name in
+formats/formats.toml, and the files of its name in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
 
 
 @cache
@@ -238,6 +238,12 @@ def about(name: str) -> dict[str, Any]:
     told = _formats()[name]
     kinds = tuple(KindRow(*row) for row in told["kinds"])
     return {"name": name, "kinds": kinds, **{key: told[key] for key in ("title", "source", "position")}}
+
+
+def meanings(name: str) -> dict[str, str]:
+    """What each option of a format of the package means, in the order of a profile's name."""
+    shared = _formats()["shared"]
+    return {option: text or shared[option] for option, text in _formats()[name]["options"].items()}
 
 
 def unasked(name: str, build: Callable[..., P]) -> tuple[P, ...]:

@@ -37,17 +37,13 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, named, neutral
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Limit, Profile, about, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
 
 NAME: Final = "canal-dialects-json"
 TENCENT, HUAWEI, ALIYUN, CKAFKA = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
-OPTIONS: Final = {
-    "compatible": "The fully compatible mode: binaries and TIMESTAMP are Canal's.",
-    "gtid": "`gtid` is there, empty without GTIDs, as the page of 2026 has it.",
-    "deleted-in-old": "A deleted row stands in `old`, and `data` is null.",
-}
+OPTIONS: Final = meanings(NAME)
 LISTED: Final = "list"
 """A binary as a text of a list of its bytes, in decimal (`Deployment.binary`)."""
 

@@ -8,7 +8,6 @@ since the format is offered for compatibility with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final
@@ -18,7 +17,7 @@ from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, unasked
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
 
@@ -35,16 +34,7 @@ class CanalJsonProfile(messages.CloudCanalProfile):
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
-    "without-old": "INSERT and DELETE have no `old`.",
-    "numbered": "`id` is a sequence number, as the field table says, not the examples' 0.",
-    "deleted-in-both": "A deleted row stands in `old` and in `data`: the example's lists, read for DELETE too.",
-    "partial-old": "`old` of an UPDATE has the changed columns alone, as in Canal.",
-    "milliseconds": "`es` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": messages.DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,

@@ -8,7 +8,6 @@ this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetica
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -18,7 +17,7 @@ from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import BASE64, HEX, supports
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, unasked
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
 
@@ -38,16 +37,7 @@ _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
 _KOLKATA: Final = Deployment(time_zone="Asia/Kolkata", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "ddl-key": "As the vendor's consumed message: the flag is named `ddl`, not `isDdl`, and integer types have no width.",
-    "described": "`pks` and `bid` are as the field table describes them, not as the examples show them.",
-    "deleted-in-before": "A deleted row stands in `before`: the other reading of the page.",
-    "deleted-in-both": "A deleted row stands in `before` and in `data`: the example's lists, read for DELETE too.",
-    "partial-old": "`before` of an UPDATE has the changed columns alone, as Canal's `old` has.",
-    "milliseconds": "`execTs` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": messages.DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,

@@ -37,7 +37,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import every_type, slug
 from generators.sources.registry import source
-from generators.wire_format import Choices, Format, about, unasked
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 NAME: Final = "debezium-avro"
 _NOT_HERE: Final = ("schemaless", "plain-key", "legacy-tombstone", "numeric", "flat")
@@ -49,8 +49,7 @@ CHOICES: Final = Choices(
     OF_CONNECTORS.releases,
     {
         **{name: told for name, told in OF_CONNECTORS.options.items() if name not in _NOT_HERE},
-        "record-name": "RecordNameStrategy: a schema's subject is the record's name, whatever the topic. Else the topic's.",
-        "topic-record-name": "TopicRecordNameStrategy: a schema's subject is the topic and the record's name.",
+        **meanings(NAME),
     },
     (*OF_CONNECTORS.exclusive, ("record-name", "topic-record-name")),
     tuple(limit for limit in OF_CONNECTORS.limits if limit.option not in _NOT_HERE),

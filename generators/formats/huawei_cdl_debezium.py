@@ -18,7 +18,7 @@ from generators.families.cdl.messages import CdlProfile, Event, Member
 from generators.families.cdl.scenarios import cell_faults, scenarios
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Format, about, unasked
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -26,7 +26,7 @@ _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
 BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
-CHOICES: Final = _cdl.choices(BASE, _NAME, "heartbeat-identifier")
+CHOICES: Final = Choices(_NAME, (BASE.release,), meanings(_NAME), facts=_cdl.FACTS)
 build: Final = partial(CHOICES.made, {BASE.release: BASE})
 PROFILES: Final = unasked(_NAME, build)
 

@@ -19,7 +19,7 @@ from generators.families.cdl.messages import CONNECT, CdlProfile, Event, Member
 from generators.families.cdl.scenarios import cell_faults, scenarios
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Format, about, unasked
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -27,7 +27,7 @@ _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-CHOICES: Final = _cdl.choices(BASE, _NAME, "txid-first")
+CHOICES: Final = Choices(_NAME, (BASE.release,), meanings(_NAME), facts=_cdl.FACTS)
 build: Final = partial(CHOICES.made, {BASE.release: BASE})
 PROFILES: Final = unasked(_NAME, build)
 

@@ -41,22 +41,13 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Loss, Profile, about, unasked
+from generators.wire_format import Choices, Format, Loss, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
 
 NAME: Final = "maxwell-json"
 RELEASE: Final = "1.45.0"
-OPTIONS: Final = {
-    "position": "output_binlog_position: `position` is the binlog's file and offset.",
-    "primary-keys": "output_primary_keys and output_primary_key_columns: the key's values and its columns.",
-    "xoffset": "output_xoffset: rows of a transaction are numbered, but the last.",
-    "without-commit-info": "output_commit_info=false: neither `xid` nor `commit`.",
-    "without-nulls": "output_nulls=false: a NULL is left out of `data` and `old`.",
-    "null-zerodates": "output_null_zerodates: a zero date is null.",
-    "ids": "output_server_id and output_thread_id.",
-    "ddl": "output_ddl: statements are messages, too.",
-}
+OPTIONS: Final = meanings(NAME)
 
 
 @dataclass(frozen=True, slots=True)

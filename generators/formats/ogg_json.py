@@ -35,20 +35,13 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
-from generators.wire_format import Choices, Format, Profile, about, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
 
 NAME: Final = "ogg-json"
 RELEASE: Final = "19.1"
-OPTIONS: Final = {
-    "primary-keys": "includePrimaryKeys: `primary_keys` are the key's columns.",
-    "tokens": "`tokens` are those of the trail.",
-    "null-images": "The image that an operation has not is null, not left out.",
-    "strings": "treatAllColumnsAsStrings: numbers are texts, too.",
-    "without-before": "The trail has no before images of updates (IGNOREUPDATEBEFORES).",
-    "colons": "A colon stands between date and time, as in the documentation's rows of Oracle.",
-}
+OPTIONS: Final = meanings(NAME)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, every_type
-from generators.wire_format import Choices, Format, Limit, Profile, about, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 NAME: Final = "ticdc-avro"
 SPACE: Final = "default"
@@ -85,13 +85,7 @@ class TicdcAvroProfile(Profile):
 RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
 
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "force-replicate": "force-replicate: tables without a key are written, rows without a key, a DELETE as a record of nothing.",
-    "extension": "enable-tidb-extension: a row tells its operation, commitTs and time. Else an UPDATE is as an INSERT.",
-    "checksum": "integrity-check-level=correctness: three fields of the row's checksum follow.",
-    "decimal-string": "avro-decimal-handling-mode=string: a DECIMAL is its text, not Avro's logical type.",
-    "bigint-string": "avro-bigint-unsigned-handling-mode=string: a BIGINT UNSIGNED is its text, not a long that wraps.",
-}
+OPTIONS: Final = meanings(NAME)
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),

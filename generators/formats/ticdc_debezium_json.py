@@ -54,7 +54,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, neutral
-from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, unasked
+from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, meanings, unasked
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
@@ -86,12 +86,7 @@ RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
     _NEW: TicdcDebeziumProfile(_NEW, statements=True),
     sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
 }
-OPTIONS: Final[Mapping[str, str]] = {
-    "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
-    "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
-    "extension": "enable-tidb-extension: watermark messages, of op `m`.",
-    **sink.TABLES,
-}
+OPTIONS: Final = meanings(NAME)
 _LATER: Final = (_NEW, sink.NEWEST)
 CHOICES: Final = Choices(
     NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES)

@@ -6,14 +6,13 @@ The vendor names no release: an edition of the schema is one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 NAME: Final = "aliyun-dts-avro"
 
@@ -109,19 +108,7 @@ RELEASES: Final = {
     "2020-06": AliyunProfile("2020-06", assumed=ASSUMED),
 }
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "postgresql": "The source is PostgreSQL.",
-    "physical-log": "PostgreSQL's physical log is read: other texts of booleans, nanoseconds, another zone.",
-    "drds": "The source is PolarDB-X (DRDS): a physical object name, the logical one in tags, nanoseconds.",
-    "logical-names": "The source is a MySQL behind PolarDB-X: a physical object name, the logical one in tags.",
-    "text-character": "TEXT is of the branch Character.",
-    "text-object": "TEXT is of the branch TextObject, binaries of BinaryObject.",
-    "legacy-charsets": "CHAR is in latin1, VARCHAR in gbk, TINYTEXT in utf8mb3.",
-    "partial": "Before images have EmptyObject NONE for what was not captured.",
-    "blocks": "Arrays and maps come in several blocks.",
-    "sized-blocks": "Arrays and maps come in blocks that tell their size (negative counts).",
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings(NAME)
 
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},

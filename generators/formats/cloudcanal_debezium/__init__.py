@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topic, text_faults
+from generators.families.cloudcanal.messages import RELEASE, ddl_topic, text_faults
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
@@ -37,7 +37,7 @@ from generators.model import (
     SchemaChange,
     Written,
 )
-from generators.wire_format import Choices, Format, Profile, about, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
@@ -74,15 +74,7 @@ class EnvelopeProfile(Profile):
     ddl_topic: bool = False
 
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "sample": "As the vendor's article prints a message: members in alphabetical order, null for an image that is missing.",
-    "typed": "Values are Debezium's (numbers, base64, days), and the schema is Connect's.",
-    "schemaless": "The message is the payload alone, without the schema: the product's default.",
-    "null-images": "The image that an INSERT or DELETE has not is null, not an empty object.",
-    "op-a": "A DDL message has the op `a` of the field table, which the example lacks.",
-    "ddl-topic": DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,

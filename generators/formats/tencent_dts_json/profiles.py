@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
-from generators.wire_format import Choices, Profile, unasked
+from generators.wire_format import Choices, Profile, meanings, unasked
 
 NAME: Final = "tencent-dts-json"
 RELEASE: Final = "version-1"
@@ -59,15 +58,7 @@ class TencentProfile(Profile):
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "sparse": "Members that do not apply are left out, and value lists end after their last value that is not NULL.",
-    "upper-hex": "Binaries are in upper-case hex digits.",
-    "padded-time": "TIME has six fraction digits, whatever its column declares.",
-    "pk-hash": "Rows are spread over partitions by table and key.",
-    "own-digits": "TIMESTAMP has no more fraction digits than its column declares, and at most three.",
-    "older-edition": "As the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total.",
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,

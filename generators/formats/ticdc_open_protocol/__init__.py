@@ -51,7 +51,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral
-from generators.wire_format import Choices, Format, Limit, Profile, about, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
 
@@ -92,19 +92,12 @@ RELEASES: Final[Mapping[str, OpenProfile]] = {
     _NEW: OpenProfile(_NEW, deployment=_SHANGHAI, new=True),
     sink.NEWEST: OpenProfile(sink.NEWEST, deployment=_SHANGHAI, new=True),
 }
-OPTIONS: Final[Mapping[str, str]] = {
-    "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
-    "without-before": "output-old-value=false: an UPDATE has no `p`, so that it is written as an INSERT is.",
-    "one-row": "max-batch-size=1: a record has one event.",
-    "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
-    **sink.REDUCED,
-    **sink.TABLES,
-}
+OPTIONS: Final = meanings(NAME)
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
     OPTIONS,
-    (("only-updated", "without-before"), ("handle-key-only", "claim-check")),
+    (("only-updated", "without-before"), sink.REDUCED),
     (
         *(
             Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
