@@ -43,7 +43,6 @@ __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
 
 NAME: Final = "canal-dialects-json"
 TENCENT, HUAWEI, ALIYUN, CKAFKA = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
-OPTIONS: Final = meanings(NAME)
 LISTED: Final = "list"
 """A binary as a text of a list of its bytes, in decimal (`Deployment.binary`)."""
 
@@ -54,7 +53,7 @@ class DialectProfile(Profile):
 
     `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has no sqlType; `described` False
     has neither types nor keys; `gtid` is there; `seconds`: `es` and `ts` are in seconds, id is 0; `whole_old`: `old` is whole;
-    `deleted_in_old`: see OPTIONS; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
+    `deleted_in_old`: see its option; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
     """
 
     zoned: bool = False
@@ -89,7 +88,7 @@ RELEASES: Final = {
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
+    meanings(NAME),
     limits=(
         Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
         Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),

@@ -34,12 +34,11 @@ class CanalJsonProfile(messages.CloudCanalProfile):
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 
-OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,
     (messages.RELEASE,),
-    OPTIONS,
+    meanings(NAME),
     (("null-old", "without-old"),),
     facts={
         "null-old": {"no_old": "null", "deployment": {"time_zone": "Asia/Shanghai"}},

@@ -37,12 +37,11 @@ _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
 _KOLKATA: Final = Deployment(time_zone="Asia/Kolkata", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
-OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,
     (messages.RELEASE,),
-    OPTIONS,
+    meanings(NAME),
     (("deleted-in-before", "deleted-in-both"),),
     facts={
         "milliseconds": {"deployment": _KOLKATA},

@@ -15,10 +15,9 @@ from typing import Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CdlProfile, Event, Member
-from generators.families.cdl.scenarios import cell_faults, scenarios
+from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -26,9 +25,7 @@ _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
 BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
-CHOICES: Final = Choices(_NAME, (BASE.release,), meanings(_NAME), facts=_cdl.FACTS)
-build: Final = partial(CHOICES.made, {BASE.release: BASE})
-PROFILES: Final = unasked(_NAME, build)
+
 
 _SNAPSHOT: Final = Schema(
     "string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "true,last,false"),), default='"false"'
@@ -79,14 +76,5 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-FORMAT: Final = Format(
-    **about(_NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
-    write=write,
-    scenarios=scenarios,
-    supports=_cdl.supports,
-    losses=_cdl.losses,
-    cell_faults=cell_faults,
-)
+FORMAT: Final = format_of(_NAME, BASE, write)
+PROFILES: Final = FORMAT.profiles

@@ -16,10 +16,9 @@ from typing import Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CONNECT, CdlProfile, Event, Member
-from generators.families.cdl.scenarios import cell_faults, scenarios
+from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -27,9 +26,7 @@ _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-CHOICES: Final = Choices(_NAME, (BASE.release,), meanings(_NAME), facts=_cdl.FACTS)
-build: Final = partial(CHOICES.made, {BASE.release: BASE})
-PROFILES: Final = unasked(_NAME, build)
+
 
 _PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
 _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
@@ -63,14 +60,5 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-FORMAT: Final = Format(
-    **about(_NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
-    write=write,
-    scenarios=scenarios,
-    supports=_cdl.supports,
-    losses=_cdl.losses,
-    cell_faults=cell_faults,
-)
+FORMAT: Final = format_of(_NAME, BASE, write)
+PROFILES: Final = FORMAT.profiles

@@ -47,12 +47,11 @@ __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
 
 NAME: Final = "maxwell-json"
 RELEASE: Final = "1.45.0"
-OPTIONS: Final = meanings(NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class MaxwellProfile(Profile):
-    """A release with its options (OPTIONS), which are facts by their names."""
+    """A release with its options, which are facts by their names."""
 
     nulls: bool = True
     null_zerodates: bool = False
@@ -64,7 +63,7 @@ class MaxwellProfile(Profile):
     ddl: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit-info"),))
+CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME), (("xoffset", "without-commit-info"),))
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})

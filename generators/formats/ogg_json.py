@@ -41,12 +41,11 @@ __all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
 
 NAME: Final = "ogg-json"
 RELEASE: Final = "19.1"
-OPTIONS: Final = meanings(NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class OggProfile(Profile):
-    """A release with its options (OPTIONS), which are facts by their names."""
+    """A release with its options, which are facts by their names."""
 
     primary_keys: bool = False
     tokens: bool = False
@@ -56,7 +55,7 @@ class OggProfile(Profile):
     colons: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME))
 ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
 
 

@@ -70,7 +70,7 @@ _NEW: Final = "new-8.5.7"
 class TicdcAvroProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are OPTIONS.
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are options.
     """
 
     deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
@@ -85,11 +85,10 @@ class TicdcAvroProfile(Profile):
 RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
 
 
-OPTIONS: Final = meanings(NAME)
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
+    meanings(NAME),
     limits=(
         Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
         Limit("checksum", "needs extension", needs=("extension",)),

@@ -86,10 +86,13 @@ RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
     _NEW: TicdcDebeziumProfile(_NEW, statements=True),
     sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
 }
-OPTIONS: Final = meanings(NAME)
 _LATER: Final = (_NEW, sink.NEWEST)
 CHOICES: Final = Choices(
-    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES)
+    NAME,
+    tuple(RELEASES),
+    meanings(NAME),
+    (),
+    (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES),
 )
 
 

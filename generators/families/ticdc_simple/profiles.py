@@ -62,12 +62,11 @@ RELEASES: Final[Mapping[str, SimpleProfile]] = {
 }
 """Each release without options."""
 
-OPTIONS: Final = meanings("ticdc-simple-json")
 
 CHOICES: Final = Choices(
     "ticdc-simple",
     tuple(RELEASES),
-    OPTIONS,
+    meanings("ticdc-simple-json"),
     (("tz", "local-zone"), REDUCED, COMPRESSION, DISPATCHERS),
     (
         ROUTES,

@@ -87,7 +87,6 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
 }
 """The plain profile of each release (row image FULL, everything to partition 0)."""
 
-OPTIONS: Final = meanings("alibaba-canal-json")
 
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "noblob": {"image": "noblob"},
@@ -103,7 +102,7 @@ _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
 CHOICES: Final = Choices(
     "alibaba-canal-json",
     tuple(RELEASES),
-    OPTIONS,
+    meanings("alibaba-canal-json"),
     (
         ("noblob", "minimal"),
         ("pk-hash", "table-hash", "column-hash", "columns-hash"),

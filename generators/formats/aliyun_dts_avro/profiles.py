@@ -108,7 +108,6 @@ RELEASES: Final = {
     "2020-06": AliyunProfile("2020-06", assumed=ASSUMED),
 }
 
-OPTIONS: Final = meanings(NAME)
 
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
@@ -125,7 +124,7 @@ _FACTS: Final[dict[str, dict[str, Any]]] = {
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
+    meanings(NAME),
     (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
     (
         Limit("physical-log", "needs postgresql", needs=("postgresql",)),

@@ -74,12 +74,10 @@ class EnvelopeProfile(Profile):
     ddl_topic: bool = False
 
 
-OPTIONS: Final = meanings(NAME)
-
 CHOICES: Final = Choices(
     NAME,
     (RELEASE,),
-    OPTIONS,
+    meanings(NAME),
     (("sample", "typed"),),
     facts={
         "sample": {"empty_images": False},

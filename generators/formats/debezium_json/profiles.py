@@ -93,7 +93,6 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Options by what they set, in the order of a profile's name; at most one of each."""
 
-OPTIONS: Final = meanings("debezium-json")
 
 _SINCE_2: Final = ("2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 _SINCE_3_1: Final = ("3.5.0.Final", "3.6.1.Final")
@@ -103,7 +102,7 @@ _FINE: Final = "came with 3.1"
 CHOICES: Final = Choices(
     "debezium-json",
     RELEASES,
-    OPTIONS,
+    meanings("debezium-json"),
     tuple(GROUPS.values()),
     (
         Limit("mariadb", "came with 2.7, and is not known of 3.6", _ONLY_3_5),

@@ -58,12 +58,11 @@ class TencentProfile(Profile):
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 
-OPTIONS: Final = meanings(NAME)
 
 CHOICES: Final = Choices(
     NAME,
     (RELEASE,),
-    OPTIONS,
+    meanings(NAME),
     facts={
         "own-digits": {"deployment": {"time_zone": "Asia/Kolkata"}},
         "sparse": {

@@ -92,11 +92,10 @@ RELEASES: Final[Mapping[str, OpenProfile]] = {
     _NEW: OpenProfile(_NEW, deployment=_SHANGHAI, new=True),
     sink.NEWEST: OpenProfile(sink.NEWEST, deployment=_SHANGHAI, new=True),
 }
-OPTIONS: Final = meanings(NAME)
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
+    meanings(NAME),
     (("only-updated", "without-before"), sink.REDUCED),
     (
         *(

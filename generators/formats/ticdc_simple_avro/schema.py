@@ -6,6 +6,7 @@ Facts: ticdc#avro-framing, #avro-records, #avro-branches. There is one released 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from generators.errors import UnknownName
@@ -159,16 +160,7 @@ def table_schema(found: records.TableSchema, *, timestamp_decimal: bool) -> Mapp
         "tableID": found.table_id,
         "version": found.version,
         "columns": [_column(column, timestamp_decimal) for column in found.columns],
-        "indexes": [
-            {
-                "name": index.name,
-                "unique": index.unique,
-                "primary": index.primary,
-                "nullable": index.nullable,
-                "columns": list(index.columns),
-            }
-            for index in found.indexes
-        ],
+        "indexes": [{**asdict(index), "columns": list(index.columns)} for index in found.indexes],
     }
 
 
