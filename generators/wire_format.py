@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
@@ -68,6 +70,7 @@ class Choices:
     """What the profiles of a format are made of: a release, and options, each of which may be given once.
 
     `options` says what each option means, in the order of a profile's name; of each of `exclusive` at most one may be given.
+    `facts` are those of a profile that an option sets, of a deployment some of its fields; a later option's win.
     """
 
     of: str
@@ -75,6 +78,7 @@ class Choices:
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     exclusive: tuple[tuple[str, ...], ...] = ()
     limits: tuple[Limit, ...] = ()
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def checked(self, release: str, options: Sequence[str]) -> tuple[str, ...]:
         """The options in the order of a name. Raises UnknownName, or UsageError that says why a combination cannot be."""
@@ -94,13 +98,17 @@ class Choices:
         return tuple(option for option in self.options if option in options)
 
     def made(self, bases: Mapping[str, P], release: str, *options: str) -> P:
-        """A profile of the release's, with options: each sets the fact of its name, if there is one; `without-` clears it.
-        Raises as `checked` does."""
-        chosen = self.checked(release, options)
-        names = {field.name for field in fields(bases[release])}
-        told = {option.removeprefix("without-").replace("-", "_"): not option.startswith("without-") for option in chosen}
-        facts: dict[str, Any] = {name: fact for name, fact in told.items() if name in names}
-        return replace(bases[release], options=chosen, **facts)
+        """A profile of the release's, with options: each sets the fact of its name, if there is one, which `without-` clears, and
+        its `facts`. Raises as `checked` does."""
+        made = replace(bases[release], options=self.checked(release, options))
+        names = {field.name for field in fields(made)}
+        told = {option.removeprefix("without-").replace("-", "_"): not option.startswith("without-") for option in made.options}
+        changes: list[Mapping[str, Any]] = [{name: fact for name, fact in told.items() if name in names}]
+        changes += [facts for option, facts in self.facts.items() if option in made.options]
+        for facts in changes:
+            parts = {name: replace(getattr(made, name), **fact) for name, fact in facts.items() if isinstance(fact, Mapping)}
+            made = replace(made, **{**facts, **parts})
+        return made
 
 
 P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
@@ -216,8 +224,31 @@ FORMATS: tuple[str, ...] = (
     "debezium-avro",
     "ticdc-avro",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, and the files of its name
-in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
+"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, the table of its name in
+formats/formats.toml, and the files of its name in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
+
+
+@cache
+def _formats() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("formats").joinpath("formats.toml").read_text("utf-8"))
+
+
+def about(name: str) -> dict[str, Any]:
+    """What a format of the package says of itself, as members of its `Format`."""
+    told = _formats()[name]
+    kinds = tuple(KindRow(*row) for row in told["kinds"])
+    return {"name": name, "kinds": kinds, **{key: told[key] for key in ("title", "source", "position")}}
+
+
+def meanings(name: str) -> dict[str, str]:
+    """What each option of a format of the package means, in the order of a profile's name."""
+    shared = _formats()["shared"]
+    return {option: text or shared[option] for option, text in _formats()[name]["options"].items()}
+
+
+def unasked(name: str, build: Callable[..., P]) -> tuple[P, ...]:
+    """The profiles of a format of the package that run unasked."""
+    return tuple(build(*profile.split("+")) for profile in _formats()[name]["profiles"])
 
 
 def module_name(name: str) -> str:

@@ -78,13 +78,16 @@ def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
     return tuple(name for name, kinds in _TYPES.items() if fmt.supports(kinds[at]))
 
 
+def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
+    at = _SOURCES[profile.source]
+    columns = tuple(Column(n, _TYPES[n][at], nullable=n != KEY) for n in supported(fmt, profile))
+    schema = postgresql.SCHEMA if profile.source == "postgresql" else None
+    return Table("differential", name, columns, (KEY,), schema=schema)
+
+
 def told(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Told:
     """The history of that seed for a format: `changes` row changes, one an event, of columns that it supports."""
-    at = _SOURCES[profile.source]
-    names = supported(fmt, profile)
-    columns = tuple(Column(name, _TYPES[name][at], nullable=name != KEY) for name in names)
-    schema = postgresql.SCHEMA if profile.source == "postgresql" else None
-    table = Table("differential", NAME, columns, (KEY,), schema=schema)
+    table, names = _table(fmt, profile, NAME), supported(fmt, profile)
     rows: dict[Value, Row] = {}
     events = []
     for number, (op, before, after) in enumerate(_changes(seed, changes)):
@@ -123,10 +126,7 @@ class _SharedStory(Story):
     """A `streamed` history of this module's table in the making."""
 
     def __init__(self, fmt: Format[Any], profile: Profile, seed: int, name: str, statements: tuple[str, ...]) -> None:
-        at = _SOURCES[profile.source]
-        columns = (Column(n, _TYPES[n][at], nullable=n != KEY) for n in supported(fmt, profile))
-        schema = postgresql.SCHEMA if profile.source == "postgresql" else None
-        table = Table("differential", name, tuple(columns), (KEY,), schema=schema)
+        table = _table(fmt, profile, name)
         super().__init__(table, seed, statements, Column(ADDED, _TYPES["number"][0]), Column(DROPPED, _TYPES[DROPPED][0]))
         self._fresh = 0
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Bootstrap, Column, Event, Op, Row, RowChange, Scenario, SourceType, Table, Value
-from generators.sources.boundaries import change, insert, named, neutral, one_column
+from generators.sources.boundaries import ID, change, insert, named, neutral, one_column
 
 OWN: Final = Table("", "", ())
 """Stands in the events of a case for the case's own table."""
@@ -24,15 +24,16 @@ class Cases:
     def __init__(
         self,
         database: str,
-        columns: tuple[Column, ...],
+        columns: tuple[Column, ...] = (ID,),
         key: Names = ("id",),
         unique: tuple[Names, ...] = (),
         schema: str | None = None,
     ) -> None:
         self.database, self.columns, self.key, self.unique, self.schema = database, columns, key, unique, schema
 
-    def of(self, *columns: Column, key: Names = ("id",), unique: tuple[Names, ...] = ()) -> Cases:
+    def of(self, *columns: Column, key: Names | None = None, unique: tuple[Names, ...] | None = None) -> Cases:
         """Cases whose tables have other columns, or other keys."""
+        key, unique = self.key if key is None else key, self.unique if unique is None else unique
         return Cases(self.database, columns or self.columns, key, unique, self.schema)
 
     def table(self, name: str) -> Table:

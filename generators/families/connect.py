@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from generators.errors import UnknownName
 from generators.families.java_text import double_text, float_text
 
 
@@ -34,6 +35,10 @@ class Schema:
     default: str = ""
     fields: tuple[tuple[str, Schema], ...] = ()
     items: Schema | None = None
+
+    def __post_init__(self) -> None:
+        if self.type not in _WRITE:
+            raise UnknownName("type", self.type, _WRITE)
 
 
 def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:

@@ -18,6 +18,8 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from generators.sources.mysql import key_order
+
 _FRACTION_BITS: Final = 52
 _BIAS: Final = 1023
 _MAX_SMALL_EXPONENT: Final = 62
@@ -242,10 +244,7 @@ def hash_order(keys: Sequence[str]) -> list[str]:
 
 def _spread(text: str) -> int:
     """`HashMap.hash` of `String.hashCode`."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    found = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        found = (found * 31 + (high << 8 | low)) & 0xFFFFFFFF
+    found = hash_code(text) & 0xFFFFFFFF
     return found ^ found >> 16
 
 
@@ -276,12 +275,6 @@ def java_decimal(number: int, scale: int, *, plain: bool) -> str:
         return f"{sign}{digits}{'0' * -scale}" if number else "0"
     padded = digits.rjust(scale + 1, "0")
     return f"{sign}{padded[:-scale]}.{padded[-scale:]}"
-
-
-def key_order(key: str) -> tuple[int, bytes]:
-    """The order in which MySQL stores the keys of a JSON document: by length, then bytes."""
-    encoded = key.encode("utf-8", "surrogatepass")
-    return len(encoded), encoded
 
 
 def document_text(

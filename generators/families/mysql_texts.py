@@ -47,6 +47,7 @@ TYPE_NUMBERS: Final = {
     **dict.fromkeys(("text", "blob"), 252),
     **dict.fromkeys(("varchar", "varbinary"), 253),
     **dict.fromkeys(("char", "binary"), 254),
+    **dict.fromkeys(mysql.SPATIAL, 255),
 }
 """The numbers of MySQL's types in its protocol."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.families.canal import DDL_TYPES, SQL_TYPES
@@ -36,17 +37,12 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, named, neutral
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
 
 NAME: Final = "canal-dialects-json"
-TENCENT, HUAWEI, ALIYUN, CKAFKA = RELEASES = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
-OPTIONS: Final = {
-    "compatible": "The fully compatible mode: binaries and TIMESTAMP are Canal's.",
-    "gtid": "`gtid` is there, empty without GTIDs, as the page of 2026 has it.",
-    "deleted-in-old": "A deleted row stands in `old`, and `data` is null.",
-}
+TENCENT, HUAWEI, ALIYUN, CKAFKA = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
 LISTED: Final = "list"
 """A binary as a text of a list of its bytes, in decimal (`Deployment.binary`)."""
 
@@ -57,7 +53,7 @@ class DialectProfile(Profile):
 
     `zoned`: a TIMESTAMP has its offset, in UTC; `bare_types` have no parameters, `codes` False has no sqlType; `described` False
     has neither types nor keys; `gtid` is there; `seconds`: `es` and `ts` are in seconds, id is 0; `whole_old`: `old` is whole;
-    `deleted_in_old`: see OPTIONS; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
+    `deleted_in_old`: see its option; `init`: a row of a full load has the type INIT; `ddl` is a statement's type, "" for Canal's.
     """
 
     zoned: bool = False
@@ -72,49 +68,38 @@ class DialectProfile(Profile):
     ddl: str = ""
 
 
+_LATIN: Final = Deployment("Asia/Shanghai", binary=LATIN1)
+_plain: Final = partial(DialectProfile, assumed="values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS")
+RELEASES: Final = {
+    TENCENT: _plain(TENCENT, deployment=replace(_LATIN, binary=HEX), zoned=True, bare_types=True, codes=False, init=True),
+    HUAWEI: _plain(
+        HUAWEI,
+        deployment=replace(_LATIN, binary=LISTED),
+        bare_types=True,
+        whole_old=True,
+        deleted_in_old=True,
+        init=True,
+        ddl="DDL",
+    ),
+    ALIYUN: _plain(ALIYUN, deployment=_LATIN),
+    CKAFKA: _plain(CKAFKA, deployment=_LATIN, codes=False, described=False, seconds=True, whole_old=True),
+}
+
 CHOICES: Final = Choices(
     NAME,
-    RELEASES,
-    OPTIONS,
+    tuple(RELEASES),
+    meanings(NAME),
     limits=(
         Limit("compatible", "is a mode of Tencent DTS", releases=(TENCENT,)),
         Limit("gtid", "is a member of Tencent DTS", releases=(TENCENT,)),
         Limit("deleted-in-old", "is known of Aliyun DTS, and always so in Huawei DRS", releases=(ALIYUN,)),
     ),
+    facts={"compatible": {"zoned": False, "deployment": _LATIN}},
 )
 
 
-def profile(release: str, *options: str) -> DialectProfile:
-    """The profile of a service with options. Raises UnknownName, or UsageError for options that do not go together."""
-    chosen = CHOICES.checked(release, options)
-    tencent, huawei, ckafka = release == TENCENT, release == HUAWEI, release == CKAFKA
-    incompatible = tencent and "compatible" not in chosen
-    return DialectProfile(
-        release,
-        chosen,
-        Deployment("Asia/Shanghai", binary=HEX if incompatible else LISTED if huawei else LATIN1),
-        "values, but binaries and TIMESTAMP of Tencent DTS and binaries of Huawei DRS",
-        zoned=incompatible,
-        bare_types=tencent or huawei,
-        codes=not tencent and not ckafka,
-        described=not ckafka,
-        gtid="gtid" in chosen,
-        seconds=ckafka,
-        whole_old=huawei or ckafka,
-        deleted_in_old=huawei or "deleted-in-old" in chosen,
-        init=tencent or huawei,
-        ddl="DDL" if huawei else "",
-    )
-
-
-PROFILES: Final = (
-    profile(TENCENT),
-    profile(TENCENT, "compatible", "gtid"),
-    profile(HUAWEI),
-    profile(ALIYUN),
-    profile(ALIYUN, "deleted-in-old"),
-    profile(CKAFKA),
-)
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def _spell(profile: DialectProfile, found: Cell, value: Value) -> Cell:
@@ -227,15 +212,6 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
 write: Final = writer(_flat)
 
 
-KINDS: Final = (
-    KindRow("type INSERT", "ROW", "INSERT"),
-    KindRow("type INIT", "ROW", "READ", "a row of a full load, of Tencent DTS and Huawei DRS; INSERT is as good"),
-    KindRow("type UPDATE", "ROW", "UPDATE", "old holds what changed; of Huawei DRS and CKafka's connector the whole row"),
-    KindRow("type DELETE", "ROW", "DELETE", "the row stands in data, of Huawei DRS in old"),
-    KindRow("isDdl true", "DDL", note="type is DDL of Huawei DRS, else Canal's"),
-)
-
-
 def scenarios(profile: DialectProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: full loads, statements, keys."""
     columns = (ID, *KEY_VALUES)
@@ -258,13 +234,9 @@ def writes(type: SourceType) -> bool:
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Canal dialects of cloud services",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="`id`, which grows with each operation; 0 of CKafka's connector",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

@@ -8,8 +8,8 @@ since the format is offered for compatibility with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Final
 
 from generators.families.cloudcanal import messages
@@ -17,7 +17,7 @@ from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, KindRow
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
 
@@ -33,40 +33,24 @@ class CanalJsonProfile(messages.CloudCanalProfile):
 
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
-_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
-_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
-
-OPTIONS: Final[Mapping[str, str]] = {
-    "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
-    "without-old": "INSERT and DELETE have no `old`.",
-    "numbered": "`id` is a sequence number, as the field table says, not the examples' 0.",
-    "deleted-in-both": "A deleted row stands in `old` and in `data`: the example's lists, read for DELETE too.",
-    "partial-old": "`old` of an UPDATE has the changed columns alone, as in Canal.",
-    "milliseconds": "`es` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": messages.DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
-
-CHOICES: Final = Choices(NAME, (messages.RELEASE,), OPTIONS, (("null-old", "without-old"),))
 
 
-def profile(*options: str) -> CanalJsonProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
-    plain = CanalJsonProfile(messages.RELEASE, assumed=messages.ASSUMED)
-    return replace(
-        CHOICES.made({messages.RELEASE: plain}, messages.RELEASE, *options),
-        deployment=_SHANGHAI if "null-old" in options else _KOLKATA if "without-old" in options else _NEW_YORK,
-        deleted_in="both" if "deleted-in-both" in options else "data",
-        no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
-    )
-
-
-PROFILES: Final = (
-    profile(),
-    profile("null-old"),
-    profile("without-old", "numbered"),
-    profile("deleted-in-both", "partial-old", "milliseconds"),
+CHOICES: Final = Choices(
+    NAME,
+    (messages.RELEASE,),
+    meanings(NAME),
+    (("null-old", "without-old"),),
+    facts={
+        "null-old": {"no_old": "null", "deployment": {"time_zone": "Asia/Shanghai"}},
+        "without-old": {"no_old": "", "deployment": {"time_zone": "Asia/Kolkata"}},
+        "deleted-in-both": {"deleted_in": "both"},
+    },
 )
+build: Final = partial(
+    CHOICES.made, {messages.RELEASE: CanalJsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
+)
+profile: Final = partial(build, messages.RELEASE)
+PROFILES: Final = unasked(NAME, build)
 
 _SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=False)
 
@@ -97,24 +81,13 @@ def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list
     return messages.object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
 
 
-KINDS: Final = (
-    KindRow("type INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data; old is [], null or absent"),
-    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "old[i] is the old row of data[i], whole or what changed"),
-    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, or in old and data"),
-    KindRow("isDdl true", "DDL", note="data, old and pkNames are [], not null"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="CloudCanal's Canal Json",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
-    build=lambda _release, *options: profile(*options),
+    build=build,
     write=write,
-    kinds=KINDS,
     faults=(*FAULTS, NESTED_CELL),
-    position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
     supports=supports,
 )

@@ -8,8 +8,8 @@ this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetica
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from generators.families.cloudcanal import messages
@@ -17,7 +17,7 @@ from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import BASE64, HEX, supports
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, KindRow
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
 
@@ -37,40 +37,25 @@ _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
 _KOLKATA: Final = Deployment(time_zone="Asia/Kolkata", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "ddl-key": "As the vendor's consumed message: the flag is named `ddl`, not `isDdl`, and integer types have no width.",
-    "described": "`pks` and `bid` are as the field table describes them, not as the examples show them.",
-    "deleted-in-before": "A deleted row stands in `before`: the other reading of the page.",
-    "deleted-in-both": "A deleted row stands in `before` and in `data`: the example's lists, read for DELETE too.",
-    "partial-old": "`before` of an UPDATE has the changed columns alone, as Canal's `old` has.",
-    "milliseconds": "`execTs` has milliseconds, as documented; every example is in whole seconds.",
-    "ddl-topic": messages.DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
 
-CHOICES: Final = Choices(NAME, (messages.RELEASE,), OPTIONS, (("deleted-in-before", "deleted-in-both"),))
-
-
-def profile(*options: str) -> JsonProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    made = CHOICES.made({messages.RELEASE: JsonProfile(messages.RELEASE, assumed=messages.ASSUMED)}, messages.RELEASE, *options)
-    described = "described" in options
-    return replace(
-        made,
-        deployment=_SHANGHAI if made.ddl_key else _KOLKATA if made.milliseconds else _NEW_YORK,
-        keyed=described,
-        numbered=described,
-        bare_integers=made.ddl_key,
-        deleted_in="old" if "deleted-in-before" in options else "both" if "deleted-in-both" in options else "data",
-    )
-
-
-PROFILES: Final = (
-    profile(),
-    profile("ddl-key"),
-    profile("described", "deleted-in-before"),
-    profile("deleted-in-both", "partial-old", "milliseconds"),
+CHOICES: Final = Choices(
+    NAME,
+    (messages.RELEASE,),
+    meanings(NAME),
+    (("deleted-in-before", "deleted-in-both"),),
+    facts={
+        "milliseconds": {"deployment": _KOLKATA},
+        "ddl-key": {"bare_integers": True, "deployment": _SHANGHAI},
+        "described": {"keyed": True, "numbered": True},
+        "deleted-in-before": {"deleted_in": "old"},
+        "deleted-in-both": {"deleted_in": "both"},
+    },
 )
+build: Final = partial(
+    CHOICES.made, {messages.RELEASE: JsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
+)
+profile: Final = partial(build, messages.RELEASE)
+PROFILES: Final = unasked(NAME, build)
 
 _WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
 DDL_ACTIONS: Final = {action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()}
@@ -109,30 +94,13 @@ def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Chan
     return messages.object_text(members), changes
 
 
-KINDS: Final = (
-    KindRow("action INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data"),
-    KindRow(
-        "action UPDATE, isDdl false",
-        "ROW",
-        "UPDATE",
-        "before[i] is the old row of data[i], whole or what changed",
-    ),
-    KindRow("action DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, in before, or in both"),
-    KindRow("isDdl (or ddl) true", "DDL", note="whatever the action; entryType is ROWDATA here too"),
-    KindRow("entryType TRANSACTIONEND", "TRANSACTION or CONTROL", note="no example is documented"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="CloudCanal Json",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
-    build=lambda _release, *options: profile(*options),
+    build=build,
     write=write,
-    kinds=KINDS,
     faults=(*FAULTS, NESTED_CELL),
-    position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
     supports=supports,
     cell_faults=messages.text_faults,

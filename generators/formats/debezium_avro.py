@@ -37,7 +37,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import every_type, slug
 from generators.sources.registry import source
-from generators.wire_format import Choices, Format, KindRow
+from generators.wire_format import Choices, Format, about, meanings, unasked
 
 NAME: Final = "debezium-avro"
 _NOT_HERE: Final = ("schemaless", "plain-key", "legacy-tombstone", "numeric", "flat")
@@ -49,8 +49,7 @@ CHOICES: Final = Choices(
     OF_CONNECTORS.releases,
     {
         **{name: told for name, told in OF_CONNECTORS.options.items() if name not in _NOT_HERE},
-        "record-name": "RecordNameStrategy: a schema's subject is the record's name, whatever the topic. Else the topic's.",
-        "topic-record-name": "TopicRecordNameStrategy: a schema's subject is the topic and the record's name.",
+        **meanings(NAME),
     },
     (*OF_CONNECTORS.exclusive, ("record-name", "topic-record-name")),
     tuple(limit for limit in OF_CONNECTORS.limits if limit.option not in _NOT_HERE),
@@ -65,13 +64,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     return replace(found, options=ordered, modes=modes, deployment=deployment, avro_names=True)
 
 
-PROFILES: Final = (
-    profile("3.5.0.Final"),
-    profile("3.5.0.Final", "postgresql"),
-    profile("2.5.4.Final", "transaction", "nulls-kept", "record-name"),
-    profile("1.9.7.Final", "topic-record-name"),
-    profile("1.4.0.Final", "string", "connect", "base64"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
@@ -164,24 +157,12 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
     return confluent.unfit(profile.source, fits, good)
 
 
-KINDS: Final = (
-    *(replace(row, wire=row.wire.replace("payload.", "")) for row in connectors.KINDS[:6]),
-    KindRow("value null", "TOMBSTONE", note="the delete before it said what is gone"),
-    *(replace(row, wire=row.wire.replace("payload.", "")) for row in connectors.KINDS[7:9]),
-    KindRow("a record of ts_ms alone", "HEARTBEAT"),
-    KindRow("__op c, r, u, d among the columns", "ROW", "that operation", "flattened: the new row, of d the old one"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="Debezium (Confluent Avro)",
-    source="mysql, postgresql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position=connectors.FORMAT.position,
     scenarios=scenarios,
     supports=supports,
     container="confluent",

@@ -15,10 +15,9 @@ from typing import Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CdlProfile, Event, Member
-from generators.families.cdl.scenarios import cell_faults, scenarios
+from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -26,10 +25,7 @@ _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
 BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
-CHOICES: Final = _cdl.choices(BASE, _NAME, "heartbeat-identifier")
-PROFILES: Final = _cdl.options_of(
-    ((), ("default-identity",), ("other-package", "heartbeat-identifier"), ("opengauss",)), BASE, CHOICES
-)
+
 
 _SNAPSHOT: Final = Schema(
     "string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "true,last,false"),), default='"false"'
@@ -80,24 +76,5 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-KINDS: Final = (
-    KindRow("op c", "ROW", "INSERT", "snapshot rows too (source.snapshot true or last): op r is not listed"),
-    KindRow("op u", "ROW", "UPDATE", "before null under REPLICA IDENTITY DEFAULT"),
-    KindRow("op d", "ROW", "DELETE", "the row stands in before"),
-)
-
-FORMAT: Final = Format(
-    name=_NAME,
-    title="Huawei MRS CDL Debezium JSON, message_version 2.0",
-    source="postgresql",
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
-    write=write,
-    kinds=KINDS,
-    position="`source.lsn`, as decimal text",
-    scenarios=scenarios,
-    supports=_cdl.supports,
-    losses=_cdl.losses,
-    cell_faults=cell_faults,
-)
+FORMAT: Final = format_of(_NAME, BASE, write)
+PROFILES: Final = FORMAT.profiles

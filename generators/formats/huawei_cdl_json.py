@@ -16,10 +16,9 @@ from typing import Final
 
 from generators.families.cdl import messages as _cdl
 from generators.families.cdl.messages import CONNECT, CdlProfile, Event, Member
-from generators.families.cdl.scenarios import cell_faults, scenarios
+from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
-from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -27,8 +26,7 @@ _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-CHOICES: Final = _cdl.choices(BASE, _NAME, "txid-first")
-PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first"), ("opengauss",)), BASE, CHOICES)
+
 
 _PROPERTY: Final = Schema("struct", fields=fields("name:string value:int64"))
 _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
@@ -62,24 +60,5 @@ def _value(event: Event) -> str:
     return _cdl.document(event, members)
 
 
-KINDS: Final = (
-    KindRow("OPERATION INSERT", "ROW", "INSERT", "snapshot rows too, and rows of CDL's heartbeat table"),
-    KindRow("OPERATION UPDATE", "ROW", "UPDATE", "before null under REPLICA IDENTITY DEFAULT"),
-    KindRow("OPERATION DELETE", "ROW", "DELETE", "the row stands in before, data is null (assumed)"),
-)
-
-FORMAT: Final = Format(
-    name=_NAME,
-    title="Huawei MRS CDL JSON, message_version 1.0",
-    source="postgresql",
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
-    write=write,
-    kinds=KINDS,
-    position="`transaction.properties` entry named lsn, as decimal text",
-    scenarios=scenarios,
-    supports=_cdl.supports,
-    losses=_cdl.losses,
-    cell_faults=cell_faults,
-)
+FORMAT: Final = format_of(_NAME, BASE, write)
+PROFILES: Final = FORMAT.profiles

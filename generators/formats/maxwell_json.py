@@ -41,27 +41,17 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, KindRow, Loss, Profile
+from generators.wire_format import Choices, Format, Loss, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
 
 NAME: Final = "maxwell-json"
 RELEASE: Final = "1.45.0"
-OPTIONS: Final = {
-    "position": "output_binlog_position: `position` is the binlog's file and offset.",
-    "primary-keys": "output_primary_keys and output_primary_key_columns: the key's values and its columns.",
-    "xoffset": "output_xoffset: rows of a transaction are numbered, but the last.",
-    "without-commit-info": "output_commit_info=false: neither `xid` nor `commit`.",
-    "without-nulls": "output_nulls=false: a NULL is left out of `data` and `old`.",
-    "null-zerodates": "output_null_zerodates: a zero date is null.",
-    "ids": "output_server_id and output_thread_id.",
-    "ddl": "output_ddl: statements are messages, too.",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class MaxwellProfile(Profile):
-    """A release with its options (OPTIONS), which are facts by their names."""
+    """A release with its options, which are facts by their names."""
 
     nulls: bool = True
     null_zerodates: bool = False
@@ -73,15 +63,11 @@ class MaxwellProfile(Profile):
     ddl: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("xoffset", "without-commit-info"),))
+CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME), (("xoffset", "without-commit-info"),))
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
-PROFILES: Final = (
-    profile(RELEASE),
-    profile(RELEASE, "position", "primary-keys", "xoffset", "ids", "ddl"),
-    profile(RELEASE, "without-nulls", "null-zerodates", "without-commit-info"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def _spell(profile: MaxwellProfile, found: Cell, value: Value) -> Cell:
@@ -242,16 +228,6 @@ def _column(column: Column) -> dict[str, Any]:
 write: Final = writer(_flat)
 
 
-KINDS: Final = (
-    KindRow("type insert", "ROW", "INSERT"),
-    KindRow("type update", "ROW", "UPDATE", "old holds the columns that changed; without old nothing tells what the row was"),
-    KindRow("type delete", "ROW", "DELETE", "the deleted row stands in data"),
-    KindRow("type bootstrap-insert", "ROW", "READ", "INSERT is as good"),
-    KindRow("type bootstrap-start, bootstrap-complete", "CONTROL", note="data is {}: no row"),
-    KindRow("type database-*, table-*", "DDL", note="with output_ddl; ts is in milliseconds"),
-)
-
-
 def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: bootstraps, statements, keys, and values that Maxwell changes."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.integer("int")))
@@ -288,13 +264,9 @@ def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Maxwell JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="`position`, the binlog's file and offset, with output_binlog_position; else none",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

@@ -35,25 +35,17 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
 
 NAME: Final = "ogg-json"
 RELEASE: Final = "19.1"
-OPTIONS: Final = {
-    "primary-keys": "includePrimaryKeys: `primary_keys` are the key's columns.",
-    "tokens": "`tokens` are those of the trail.",
-    "null-images": "The image that an operation has not is null, not left out.",
-    "strings": "treatAllColumnsAsStrings: numbers are texts, too.",
-    "without-before": "The trail has no before images of updates (IGNOREUPDATEBEFORES).",
-    "colons": "A colon stands between date and time, as in the documentation's rows of Oracle.",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class OggProfile(Profile):
-    """A release with its options (OPTIONS), which are facts by their names."""
+    """A release with its options, which are facts by their names."""
 
     primary_keys: bool = False
     tokens: bool = False
@@ -63,16 +55,12 @@ class OggProfile(Profile):
     colons: bool = False
 
 
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME))
 ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Oracle"
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
-PROFILES: Final = (
-    profile(RELEASE),
-    profile(RELEASE, "primary-keys", "tokens", "null-images", "colons"),
-    profile(RELEASE, "strings", "without-before"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
@@ -156,14 +144,6 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
 write: Final = writer(_flat)
 
 
-KINDS: Final = (
-    KindRow("op_type I", "ROW", "INSERT", "before is null or not there"),
-    KindRow("op_type U", "ROW", "UPDATE", "both images; without before images in the trail nothing tells what the row was"),
-    KindRow("op_type D", "ROW", "DELETE", "after is null or not there"),
-    KindRow("op_type T", "ROW", "TRUNCATE", "neither image; DDL is as good"),
-)
-
-
 def scenarios(profile: OggProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: TRUNCATE, keys, and the documentation's table."""
     columns = (ID, Column("a", mysql.text()), Column("n", mysql.decimal(10, 2)))
@@ -180,13 +160,9 @@ _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Oracle GoldenGate JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="`pos`, the trail's number and offset",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

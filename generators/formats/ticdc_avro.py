@@ -58,7 +58,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, every_type
-from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 NAME: Final = "ticdc-avro"
 SPACE: Final = "default"
@@ -70,7 +70,7 @@ _NEW: Final = "new-8.5.7"
 class TicdcAvroProfile(Profile):
     """A TiCDC release and its options as facts about the bytes.
 
-    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are OPTIONS.
+    `new`: the new architecture, whose keys are primary keys and whose BITs have the column's width. The others are options.
     """
 
     deployment: Deployment = Deployment("Asia/Shanghai", schemas="registry")
@@ -85,37 +85,20 @@ class TicdcAvroProfile(Profile):
 RELEASES: Final = {name: TicdcAvroProfile(name, new=name == _NEW) for name in ("v7.1.6", "v8.5.7", _NEW)}
 
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "force-replicate": "force-replicate: tables without a key are written, rows without a key, a DELETE as a record of nothing.",
-    "extension": "enable-tidb-extension: a row tells its operation, commitTs and time. Else an UPDATE is as an INSERT.",
-    "checksum": "integrity-check-level=correctness: three fields of the row's checksum follow.",
-    "decimal-string": "avro-decimal-handling-mode=string: a DECIMAL is its text, not Avro's logical type.",
-    "bigint-string": "avro-bigint-unsigned-handling-mode=string: a BIGINT UNSIGNED is its text, not a long that wraps.",
-}
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
+    meanings(NAME),
     limits=(
         Limit("force-replicate", "is refused with this protocol from v7.3.0 on", ("v7.1.6",)),
         Limit("checksum", "needs extension", needs=("extension",)),
     ),
+    facts={"force-replicate": {"deployment": Deployment("Asia/Kolkata", schemas="registry")}},
 )
 
 
-def profile(release: str, *options: str) -> TicdcAvroProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    made = CHOICES.made(RELEASES, release, *options)
-    return replace(made, deployment=Deployment("Asia/Kolkata", schemas="registry")) if made.force_replicate else made
-
-
-PROFILES: Final = (
-    profile("v8.5.7", "extension"),
-    profile("v7.1.6", "force-replicate"),
-    profile("v8.5.7"),
-    profile("v8.5.7", "extension", "checksum", "decimal-string", "bigint-string"),
-    profile(_NEW, "extension", "bigint-string"),
-)
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 
 
 def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
@@ -297,7 +280,7 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: keys, defaults, declared columns, a table that changes between its rows, what a DELETE leaves."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     yield from key_updates(database)
     yield from ambiguous_hours(profile.deployment.time_zone)
     yield confluent.evolved(profile.source, database)
@@ -371,23 +354,12 @@ def _faults() -> Iterable[Any]:
             yield replace(fault, obligation=UNSPECIFIED) if fault.tag == "empty" else fault
 
 
-KINDS: Final = (
-    KindRow("a value, no `_tidb_op`", "ROW", "INSERT", "without the extension an UPDATE is written alike: UPDATE is as good"),
-    KindRow("`_tidb_op` c", "ROW", "INSERT"),
-    KindRow("`_tidb_op` u", "ROW", "UPDATE", "no before image"),
-    KindRow("value null", "ROW", "DELETE", "the key's columns are all of it"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="TiCDC Avro",
-    source="TiDB, TiCDC Avro Protocol",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`_tidb_commit_ts` as decimal text, with the extension; a DELETE has none",
     scenarios=scenarios,
     container="confluent",
     faults=tuple(_faults()),

@@ -54,7 +54,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, neutral
-from generators.wire_format import Choices, Format, KindRow, Limit, Loss, Profile
+from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, meanings, unasked
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
@@ -86,15 +86,13 @@ RELEASES: Final[Mapping[str, TicdcDebeziumProfile]] = {
     _NEW: TicdcDebeziumProfile(_NEW, statements=True),
     sink.NEWEST: TicdcDebeziumProfile(sink.NEWEST, statements=True),
 }
-OPTIONS: Final[Mapping[str, str]] = {
-    "schemaless": "debezium-disable-schema: key and value are objects of a payload alone.",
-    "without-before": "output-old-value=false: an UPDATE has no member `before`; a DELETE has its row there all the same.",
-    "extension": "enable-tidb-extension: watermark messages, of op `m`.",
-    **sink.TABLES,
-}
 _LATER: Final = (_NEW, sink.NEWEST)
 CHOICES: Final = Choices(
-    NAME, tuple(RELEASES), OPTIONS, (), (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES)
+    NAME,
+    tuple(RELEASES),
+    meanings(NAME),
+    (),
+    (Limit("extension", f"is an option of {', '.join(_LATER)} alone", _LATER), sink.ROUTES),
 )
 
 
@@ -110,13 +108,7 @@ def profile(release: str, *options: str) -> TicdcDebeziumProfile:
     return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
 
 
-PROFILES: Final = (
-    profile(_NEW, "extension"),
-    profile(_OLD),
-    profile("v8.5.7"),
-    profile("v8.5.7", "schemaless", "without-before"),
-    profile(_NEW, "schemaless", "extension"),
-)
+PROFILES: Final = unasked(NAME, profile)
 
 _OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -302,7 +294,7 @@ def _watermark(event: Watermark, profile: TicdcDebeziumProfile, ms: int) -> sink
 
 def scenarios(profile: TicdcDebeziumProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases: statements, watermarks, keys, defaults, virtual columns, two-digit years, zero dates."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     if profile.statements:
         yield from statements(database, profile, _ACTIONS)
     if profile.extension:
@@ -343,24 +335,12 @@ def _wires(profile: TicdcDebeziumProfile) -> Wire:
     return lambda type, value: cell(Column("c", type), value, new=profile.filled, years=profile.years)
 
 
-KINDS: Final = (
-    KindRow("payload.op c", "ROW", "INSERT"),
-    KindRow("payload.op u", "ROW", "UPDATE", "both images whole; no before with output-old-value=false"),
-    KindRow("payload.op d", "ROW", "DELETE", "the row stands in before; no tombstone follows"),
-    KindRow("payload.op m", "WATERMARK", note="new architecture with the extension; Debezium's m is a logical message"),
-    KindRow("payload.ddl, no op", "DDL", note="new architecture"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="TiCDC Debezium JSON",
-    source="TiDB, TiCDC Debezium Protocol",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`source.commit_ts` as decimal text",
     scenarios=scenarios,
     losses=losses,
     cell_faults=lambda profile: cell_faults(_wires(profile), profile.source),

@@ -33,16 +33,7 @@ from generators.families.ticdc_simple.scenarios import scenarios
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.sources import mysql
-from generators.wire_format import Format, KindRow
-
-KINDS: Final = (
-    KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),
-    KindRow("type UPDATE", "ROW", "UPDATE", "after in data, before in old, both complete"),
-    KindRow("type DELETE", "ROW", "DELETE", "the deleted row is in old; there is no data"),
-    KindRow("type WATERMARK", "WATERMARK"),
-    KindRow("type BOOTSTRAP", "BOOTSTRAP", note="commitTs is 0, and so is the position; there is no commit time"),
-    KindRow("type CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER, QUERY", "DDL", note="no type says DDL"),
-)
+from generators.wire_format import Format, about
 
 
 def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Written]:
@@ -205,15 +196,11 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
 __all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
-    name="ticdc-simple-json",
-    title="TiCDC Simple, JSON",
-    source="TiDB, TiCDC Simple Protocol",
+    **about("ticdc-simple-json"),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",
     scenarios=scenarios,
     cell_faults=cell_faults,
     fits={"timestamp/outside": "cell-timestamp-value"},

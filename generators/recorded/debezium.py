@@ -309,17 +309,19 @@ def _spelled(made: Table, shown: str, statement: str) -> Table:
     """A table of MariaDB with its columns' types, defaults and comments as the CREATE TABLE has them, if it was streamed, else as
     SHOW CREATE TABLE has them."""
     types: dict[str, str] = {}
+    counted: dict[str, str] = {}
     literals: dict[str, str] = {}
     comments: dict[str, str] = {}
     for m in _SHOWN.finditer(shown):
         name = m[1].replace("``", "`")
-        types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + " AUTO_INCREMENT" * ("AUTO_INCREMENT" in m[3])
+        counted[name] = " AUTO_INCREMENT" if "AUTO_INCREMENT" in m[3] else ""
+        types[name] = (_WIDTH.sub(r"\1", m[2]) if statement else m[2]) + counted[name]
         comment = _COMMENT.search(m[3])
         comments[name] = comment[1] if comment else ""
     for m in _SPELLED.finditer(statement):
         name = (m[1] or m[2]).replace("``", "`")
         if name in types:
-            types[name] = m[3] + " AUTO_INCREMENT" * types[name].endswith(" AUTO_INCREMENT")
+            types[name] = m[3] + counted[name]
             if given := _DEFAULT.match(statement, m.end()):
                 literals[name] = given[1]
     columns = tuple(

@@ -451,6 +451,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
     }
 
 
+# Texts, bytes and documents that every source has.
 TEXTS: Final[Mapping[str, Value]] = {
     "literal-null": "null",
     "html": "<a&b>",
@@ -481,8 +482,6 @@ DOCUMENTS: Final[Mapping[str, Value]] = {
     "true": Json(True),
     "integer": Json(9007199254740993),
 }
-"""What every source has of them."""
-
 _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
     Logical.FLOAT: {
         "zero": 0.0,
@@ -576,6 +575,12 @@ def declared(type: SourceType) -> str:
             return f"{type.name}({type.fsp})"
         case _:
             return type.name + suffix
+
+
+def key_order(key: str) -> tuple[int, bytes]:
+    """The order in which MySQL's JSON, and PostgreSQL's jsonb, store the keys of an object: by length, then bytes."""
+    encoded = key.encode("utf-8", "surrogatepass")
+    return len(encoded), encoded
 
 
 def quote(name: str) -> str:

@@ -147,7 +147,7 @@ def json_text(type: SourceType, value: Any) -> str:
 def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
     match value:
         case dict():
-            keys = sorted(value, key=lambda key: (len(key.encode()), key.encode())) if binary else list(value)
+            keys = sorted(value, key=mysql.key_order) if binary else list(value)
             members = (f"{jsonlib.dumps(key, ensure_ascii=False)}{colon}" for key in keys)
             items = (_document(value[key], comma, colon, binary=binary) for key in keys)
             return "{" + comma.join(map("".join, zip(members, items, strict=True))) + "}"
@@ -161,7 +161,7 @@ def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
 
 def hstore_text(value: Mapping[str, str | None]) -> str:
     """`"a"=>"1", "b"=>NULL`, keys by length, then bytes."""
-    keys = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+    keys = sorted(value, key=mysql.key_order)
     items = ("NULL" if (item := value[key]) is None else _escaped(item) for key in keys)
     return ", ".join(f"{_escaped(key)}=>{item}" for key, item in zip(keys, items, strict=True))
 

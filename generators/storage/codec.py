@@ -6,9 +6,10 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from generators.families import confluent
@@ -35,6 +36,7 @@ from generators.storage.jsonform import (
     DIGITS,
     INTEGER,
     NAMES,
+    NOTHING,
     TEXT,
     TEXTS,
     VALUE,
@@ -67,12 +69,15 @@ _TYPE: Final = Record(
     },
 )
 dump_type, load_type = _TYPE.dump, _TYPE.load
+_SAME_TYPE: Final = Form(lru_cache(maxsize=1024)(dump_type), load_type)
+"""A type among many of the same, whose form is one object."""
+
 _DEFAULT: Final = Record(Default, {"text": TEXT, "value": VALUE}, needed=("value",))
 _COLUMN: Final = Record(
     Column,
     {
         "name": TEXT,
-        "type": _TYPE,
+        "type": _SAME_TYPE,
         "nullable": BOOLEAN,
         **dict.fromkeys(("declared", "charset", "generated", "comment"), TEXT),
         "default": _DEFAULT,
@@ -142,7 +147,7 @@ _LIMITS: Final = {"partition": (0, (1 << 31) - 1), "timestamp_ms": (-1, ((1 << 6
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
     """Inverse of `dump_message`, under the case id given. Raises Malformed."""
-    loaded = _MESSAGE.load(data, at, case=case)
+    loaded = _MESSAGE.load(data, at, {"case": case})
     for name, (low, high) in _LIMITS.items():
         if not low <= getattr(loaded, name) <= high:
             raise Malformed(path(at, name), f"must be from {low} to {high}")
@@ -153,7 +158,7 @@ _CELL: Final = Record(
     Cell,
     {
         "state": chosen(State),
-        "type": _TYPE,
+        "type": _SAME_TYPE,
         "value": VALUE,
         "text": TEXT,
         "json": BOOLEAN,
@@ -176,39 +181,44 @@ def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
     return _KIND.load(need(members, "kind", at), path(at, "kind")), None if op is None else _OP.load(op, path(at, "op"))
 
 
-def _change(table: Table | None) -> Record[Change]:
-    """The form of a change; with a table, cells of its columns' own types leave their type out."""
-    types = {column.name: column.type for column in table.columns} if table else {}
-    image = by_name(lambda name: Form(partial(_CELL.dump, type=types.get(name)), partial(_CELL.load, type=types.get(name))))
-    return Record(
-        Change,
-        {
-            "row": INTEGER,
-            "kind": _KIND,
-            "op": _OP,
-            **dict.fromkeys(("database", "schema", "table"), TEXT),
-            "keys": TEXTS,
-            "position": TEXT,
-            "commit_time_us": DIGITS,
-            **dict.fromkeys(("before", "after", "full_before", "full_after"), image),
-            "types": by_name(lambda _name: TEXT),
-            **dict.fromkeys(("schema_version", "sql"), TEXT),
-            "key_sets": several(NAMES),
-            "accept": several(Form(_dump_accept, _load_accept)),
-            **dict.fromkeys(("databases", "tables"), TEXTS),
-            "anything": BOOLEAN,
-        },
-    )
+_IMAGES: Final = ("before", "after", "full_before", "full_after")
+_CHANGE: Final = Record(
+    Change,
+    {
+        "row": INTEGER,
+        "kind": _KIND,
+        "op": _OP,
+        **dict.fromkeys(("database", "schema", "table"), TEXT),
+        "keys": TEXTS,
+        "position": TEXT,
+        "commit_time_us": DIGITS,
+        **dict.fromkeys(_IMAGES, by_name(_CELL)),
+        "types": by_name(TEXT),
+        **dict.fromkeys(("schema_version", "sql"), TEXT),
+        "key_sets": several(NAMES),
+        "accept": several(Form(_dump_accept, _load_accept)),
+        **dict.fromkeys(("databases", "tables"), TEXTS),
+        "anything": BOOLEAN,
+    },
+)
+
+
+def _known(table: Table | None) -> Mapping[str, Any]:
+    """What the reader of a table's changes knows: the types of cells."""
+    if table is None:
+        return NOTHING
+    types = {column.name: {"type": column.type} for column in table.columns}
+    return dict.fromkeys(_IMAGES, types)
 
 
 def dump_change(change: Change, table: Table | None = None) -> dict[str, Plain]:
     """An expected change; with a table, cells of its columns' own types leave their type out."""
-    return _change(table).dump(change)
+    return _CHANGE.dump(change, _known(table))
 
 
 def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change:
     """Inverse of `dump_change`, given the same table. Raises Malformed."""
-    return _change(table).load(data, at)
+    return _CHANGE.load(data, at, _known(table))
 
 
 def dump_schemas(schemas: confluent.Schemas) -> Plain:
@@ -237,7 +247,7 @@ _CASE: Final = Record(
         "origin": chosen(Origin),
         **dict.fromkeys(("scenario", "fault"), TEXT),
         "tables": several(_TABLE),
-        "written": several(Record(Written, {"message": Form(dump_message, load_message), "changes": several(_change(None))})),
+        "written": several(Record(Written, {"message": Form(dump_message, load_message), "changes": several(_CHANGE)})),
     },
     needed=("tags",),
     shown=("origin", "scenario", "fault"),

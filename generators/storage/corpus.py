@@ -345,7 +345,7 @@ def _load_files(data: Plain, at: str) -> Mapping[str, str]:
     return _DIGESTS.load(data, at)
 
 
-_DIGESTS: Final = by_name(lambda _name: TEXT)
+_DIGESTS: Final = by_name(TEXT)
 _MANIFEST: Final = Record(
     _Manifest,
     {

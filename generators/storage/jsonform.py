@@ -12,12 +12,12 @@ import datetime as dt
 import json
 import re
 import struct
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass
 from dataclasses import fields as fields_of
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from generators.errors import UsageError
@@ -93,10 +93,10 @@ def mapping(data: Plain, at: str) -> dict[str, Any]:
 
 def fields(data: Plain, at: str, known: Set[str]) -> dict[str, Any]:
     """The object, if it has known fields only. Raises Malformed."""
-    unknown = mapping(data, at).keys() - known
-    if unknown:
+    members = mapping(data, at)
+    if unknown := members.keys() - known:
         raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(known))}")
-    return mapping(data, at)
+    return members
 
 
 def kind_of(data: object) -> str:
@@ -156,7 +156,10 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,6000}")
 
 def _digits(value: int) -> str:
     """An integer's decimal text, also of one with more digits than `str` allows."""
-    return str(Decimal(value))
+    return str(value) if -_LONG < value < _LONG else str(Decimal(value))
+
+
+_LONG: Final = 1 << 10_000
 
 
 def boolean(data: Plain, at: str) -> bool:
@@ -360,10 +363,11 @@ _LOADERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[..., Value]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """How values of a kind are dumped, and loaded from the field of a path."""
+    """How values of a kind are dumped, and loaded from the field of a path; `within`: both take what the reader knows, too."""
 
-    dump: Callable[[T], Plain]
-    load: Callable[[Plain, str], T]
+    dump: Callable[..., Plain]
+    load: Callable[..., T]
+    within: bool = False
 
 
 def _itself(value: T) -> T:
@@ -392,60 +396,76 @@ NAMES: Final[Form[frozenset[str]]] = Form(
 
 def chosen(kind: type[E]) -> Form[E]:
     """A member of an enumeration."""
-    return Form(lambda one: one.value, partial(member, kind))
+    return Form(str, partial(member, kind))
 
 
-def by_name(form: Callable[[str], Form[T]]) -> Form[Mapping[str, T]]:
-    """An object of any names, each with its form."""
+NOTHING: Final[Mapping[str, Any]] = {}
 
-    def dump(items: Mapping[str, T]) -> Plain:
+
+def by_name(form: Form[T] | Record[T]) -> Form[Mapping[str, T]]:
+    """An object of any names; what the reader knows of some of them is handed to their form."""
+
+    def dump(items: Mapping[str, T], known: Mapping[str, Any] = NOTHING) -> Plain:
         for name in items:
-            if not isinstance(dump_text(name), str):
+            if not (name.isascii() or isinstance(dump_text(name), str)):
                 raise UsageError(f"column name {name!r} holds surrogates")
-        return {name: form(name).dump(item) for name, item in items.items()}
+        return {name: form.dump(item, known[name]) if name in known else form.dump(item) for name, item in items.items()}
 
-    def load(data: Plain, at: str) -> Mapping[str, T]:
-        return {name: form(name).load(item, path(at, name)) for name, item in mapping(data, at).items()}
+    def load(data: Plain, at: str, known: Mapping[str, Any] = NOTHING) -> Mapping[str, T]:
+        members = mapping(data, at).items()
+        return {name: form.load(item, path(at, name), *([known[name]] if name in known else ())) for name, item in members}
 
-    return Form(dump, load)
-
-
-@cache
-def _defaults(kind: Any) -> Mapping[str, Any]:
-    return {one.name: one.default for one in fields_of(kind) if one.default is not MISSING}
+    return Form(dump, load, within=True)
 
 
-@dataclass(frozen=True, slots=True)
 class Record(Generic[T]):
     """The form of a dataclass: an object of the fields in `forms`, in that order.
 
     A field must be there that has no default or is `needed`. Others may be missing, and are left out at their default unless they
-    are `shown`. `known` are values that the reader has: such a field may be missing as well.
+    are `shown`. The reader may know some parts, by field, or parts of a part: those may be missing as well.
     """
 
-    kind: Callable[..., T]
-    forms: Mapping[str, Form[Any] | Record[Any]]
-    needed: tuple[str, ...] = ()
-    shown: tuple[str, ...] = ()
+    def __init__(
+        self,
+        kind: Callable[..., T],
+        forms: Mapping[str, Form[Any] | Record[Any]],
+        needed: Sequence[str] = (),
+        shown: Sequence[str] = (),
+    ) -> None:
+        usual = {one.name: one.default for one in fields_of(kind) if one.default is not MISSING}  # type: ignore[arg-type]
+        self._kind, self._forms = kind, forms
+        self._required = {name for name in forms if name in needed or name not in usual}
+        self._nullable = {name for name in forms if usual.get(name, MISSING) is None}
+        self._within = {name for name, form in forms.items() if isinstance(form, Form) and form.within}
+        omitted = {name: (value,) for name, value in usual.items() if name not in (*needed, *shown)}
+        self._steps = [(name, form.dump, omitted.get(name, ())) for name, form in forms.items()]
 
-    def dump(self, value: T, **known: Any) -> dict[str, Plain]:
+    def dump(self, value: T, known: Mapping[str, Any] = NOTHING) -> dict[str, Plain]:
         """The object."""
-        usual = {**_defaults(self.kind), **known}
         plain: dict[str, Plain] = {}
-        for name, form in self.forms.items():
+        for name, dump, omitted in self._steps:
             part = getattr(value, name)
-            if name in self.needed or name in self.shown or part != usual.get(name, MISSING):
-                plain[name] = None if part is None else form.dump(part)
+            # `in` looks whether they are one object first, which most are
+            if part in omitted:
+                continue
+            if part is None:
+                plain[name] = None
+            elif name not in known:
+                plain[name] = dump(part)
+            elif name in self._within:
+                plain[name] = dump(part, known[name])
+            elif part is not known[name] and part != known[name]:
+                plain[name] = dump(part)
         return plain
 
-    def load(self, data: Plain, at: str = "", **known: Any) -> T:
+    def load(self, data: Plain, at: str = "", known: Mapping[str, Any] = NOTHING) -> T:
         """Inverse of `dump`, given the same known values. Raises Malformed."""
-        members, usual = fields(data, at, self.forms.keys()), _defaults(self.kind)
-        found = {name: value for name, value in known.items() if value is not None}
-        for name, form in self.forms.items():
+        members = fields(data, at, self._forms.keys())
+        parts = {name: part for name, part in known.items() if name not in self._within}
+        for name, form in self._forms.items():
             if name in members:
-                part = members[name]
-                found[name] = None if part is None and usual.get(name, MISSING) is None else form.load(part, path(at, name))
-            elif name not in found and (name in self.needed or name not in usual):
+                part, inner = members[name], [known[name]] if name in self._within and name in known else ()
+                parts[name] = None if part is None and name in self._nullable else form.load(part, path(at, name), *inner)
+            elif name not in parts and name in self._required:
                 raise Malformed(path(at, name), "missing")
-        return self.kind(**found)
+        return self._kind(**parts)

@@ -133,7 +133,7 @@ class DdlReader:
             there = before.script.where(before.at)
             raise cursor.script.error(at, f"table {'.'.join(p for p in place if p)} was read at {there}")
         draft = self.drafts[place] = Draft(*place, cursor.script, at)
-        if cursor.next_is("LIKE") or cursor.next_is("( LIKE") or not cursor.next_is("(/PARTITION/OF"):
+        if cursor.next_is("LIKE") or cursor.next_is("( LIKE/SELECT/WITH/TABLE") or not cursor.next_is("(/PARTITION/OF"):
             cursor.until()
             draft.leave_out(cursor, 0, "left out: its columns are another table's or a query's")
         else:

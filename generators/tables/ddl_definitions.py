@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.model import Column, Default, Logical, SourceType
-from generators.tables.ddl_postgresql import ENDS, Types, expression, parameters, typed
+from generators.tables.ddl_postgresql import DEFERRING, ENDS, Types, expression, parameters, typed
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
 from generators.tables.ddl_types import UNDRAWN, Unsupported, mysql_default, mysql_type, postgresql_default
@@ -20,40 +20,45 @@ from generators.tables.schema import ForeignKey
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
 """Character sets that the writers have."""
 
-_SILENT: Final = (
-    *("AUTO_INCREMENT", "VISIBLE", "NULL", "ASCII", "UNICODE"),
-    *("NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "NOT VALID", "NO INHERIT"),
-)
+_SILENT: Final = ("AUTO_INCREMENT", "VISIBLE", "NULL", "ASCII", "UNICODE", *DEFERRING)
 """Attributes of a column that no message shows."""
 
-_SILENT_VALUED: Final = (*("COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE", "COMPRESSION"),)
+_SILENT_VALUED: Final = ("COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE", "COMPRESSION")
 _OPTIONS: Final = re.compile(
     r"ENGINE|TYPE|AUTO_INCREMENT|AVG_ROW_LENGTH|\w*CHECKSUM|\w*COMPRESS(?:ION|ED)|CONNECTION|DELAY_KEY_WRITE|ENCRYPT(?:ION|ED)"
     r"|ENCRYPTION_KEY_ID|INSERT_METHOD|KEY_BLOCK_SIZE|M(?:AX|IN)_ROWS|PACK_KEYS|PAGE_COMPRESSION_LEVEL|ROW_FORMAT|STATS_\w+"
     r"|TABLESPACE|STORAGE|\w*ENGINE_ATTRIBUTE|SECONDARY_ENGINE|AUTOEXTEND_SIZE|TRANSACTIONAL|IETF_QUOTES|SEQUENCE|PASSWORD"
-    r"|SHARD_ROW_ID_BITS|PRE_SPLIT_REGIONS|AUTO_ID_CACHE|AUTO_RANDOM_BASE|AFFINITY|TTL_ENABLE|TTL_JOB_INTERVAL|USING|WITHOUT"
+    r"|SHARD_ROW_ID_BITS|PRE_SPLIT_REGIONS|AUTO_ID_CACHE|AUTO_RANDOM_BASE|AFFINITY|TTL_ENABLE|TTL_JOB_INTERVAL|USING"
 )
 """Options of a table that no message shows."""
 
 _TEXTS: Final = (Logical.TEXT, Logical.ENUM, Logical.SET)
-_CONSTRAINTS: Final = (
-    *("PRIMARY KEY", "UNIQUE", "KEY/INDEX", "FULLTEXT/SPATIAL", "VECTOR KEY/INDEX", "CHECK", "FOREIGN KEY", "CONSTRAINT"),
-)
-_CONSTRAINTS_POSTGRESQL: Final = (
-    *("PRIMARY KEY", "UNIQUE (/NULLS/USING", "CHECK (", "FOREIGN KEY", "EXCLUDE (/USING", "CONSTRAINT", "LIKE"),
-)
+_KEYS: Final = ("PRIMARY KEY", "FOREIGN KEY", "CONSTRAINT")
+_CONSTRAINTS: Final = (*_KEYS, "UNIQUE", "KEY/INDEX", "FULLTEXT/SPATIAL", "VECTOR KEY/INDEX", "CHECK")
+_CONSTRAINTS_POSTGRESQL: Final = (*_KEYS, "UNIQUE (/NULLS/USING", "CHECK (", "EXCLUDE (/USING", "LIKE")
+_QUERIES: Final = ("AS", "SELECT", "IGNORE", "REPLACE", "WITH", "TABLE", "VALUES")
+"""Words that begin the query from which a table is made."""
+
+_OF_KEYS: Final = "INDEX/KEY/CHECK/CONSTRAINT/PRIMARY/FOREIGN/PARTITION"
+"""What MySQL drops beside columns; no column has such a name without quotes."""
+
+_DROPS: Final = ("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP IF EXISTS", "DROP")
 _VERSIONS: Final = "left out: the table is taken without system versions"
 _UNREAD: Final = "left out: not understood"
 _NO_COLUMN: Final = "left out: it changes no column"
 _ALTERATIONS: Final = {
+    "ALTER CHECK/CONSTRAINT": "left out: the check stays as it was defined",
+    **dict.fromkeys(("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN),
+    **dict.fromkeys(("REMOVE TTL", "TTL", "ALTER INDEX/KEY"), _NO_COLUMN),
+    **dict.fromkeys(("AUTO_INCREMENT", "ENABLE KEYS", "DISABLE KEYS", "FORCE"), ""),
+}
+_ALTERATIONS_POSTGRESQL: Final = {
     "REPLICA IDENTITY DEFAULT": "",
     # NOTHING leaves updates and deletes without a before image.
     "REPLICA IDENTITY": "left out: the option image of a writer's profile says what a before image holds",
     "ATTACH PARTITION": "left out: values do not honour the bounds of partitions",
-    **dict.fromkeys(("SET TIFLASH REPLICA", "CACHE", "NOCACHE", "ATTRIBUTES", "PLACEMENT POLICY"), _NO_COLUMN),
-    **dict.fromkeys(("REMOVE TTL", "TTL", "ALTER INDEX"), _NO_COLUMN),
-    **dict.fromkeys(("AUTO_INCREMENT", "OWNER TO", "CLUSTER ON", "SET", "ENABLE", "DISABLE"), ""),
-    **dict.fromkeys(("NO FORCE", "FORCE", "VALIDATE", "RESET"), ""),
+    **dict.fromkeys(("OWNER TO", "CLUSTER ON", "SET (/TABLESPACE/ACCESS/WITHOUT/LOGGED", "RESET", "ENABLE", "DISABLE"), ""),
+    **dict.fromkeys(("NO FORCE", "FORCE", "VALIDATE", "ALTER CONSTRAINT"), ""),
 }
 """Actions of ALTER TABLE that change no column, and what is noted of them; "" of those that no message shows."""
 
@@ -342,14 +347,14 @@ def _options(draft: Draft, cursor: Cursor) -> None:
             cursor.accept("=")
             draft.comment = cursor.take().text
         elif cursor.accept("PARTITION BY"):
-            cursor.until("WITH", "TABLESPACE", "USING")
+            cursor.until("TABLESPACE", "USING", *_QUERIES)
             cursor.note(start, "left out: the table is taken without partitions")
         elif cursor.accept("INHERITS"):
             cursor.parens()
             draft.leave_out(cursor, start, "left out: some of its columns are another table's")
         elif cursor.accept("WITH SYSTEM VERSIONING"):
             cursor.note(start, _VERSIONS)
-        elif cursor.accept("WITH", "ON COMMIT"):
+        elif cursor.accept("WITH (", "WITH OIDS", "WITHOUT OIDS", "ON COMMIT"):
             cursor.until("TABLESPACE", "USING")
         elif cursor.accept("TTL"):
             cursor.until("INTERVAL")
@@ -358,7 +363,7 @@ def _options(draft: Draft, cursor: Cursor) -> None:
         elif cursor.accept("UNION"):
             cursor.accept("=")
             cursor.parens()
-        elif cursor.accept("AS", "SELECT", "IGNORE", "REPLACE") and not default:
+        elif cursor.accept("(", *_QUERIES) and not default:
             cursor.until()
             draft.leave_out(cursor, start, "left out: its columns come from a query")
         else:
@@ -372,6 +377,7 @@ def _options(draft: Draft, cursor: Cursor) -> None:
 
 def altered(draft: Draft, cursor: Cursor, types: Types) -> None:
     """The actions of ALTER TABLE."""
+    alterations = _ALTERATIONS if draft.mysql else _ALTERATIONS_POSTGRESQL
     for action in cursor.items():
         if action.accept("ADD"):
             if not action.accept("COLUMN") and _is_constraint(draft, action):
@@ -380,19 +386,23 @@ def altered(draft: Draft, cursor: Cursor, types: Types) -> None:
                 action.accept("IF NOT EXISTS")
                 for part in list(action.parens().items()) if action.next_is("(") else [action]:
                     column(draft, part, types)
-        elif action.accept("MODIFY COLUMN", "MODIFY"):
+        elif action.accept("MODIFY COLUMN IF EXISTS", "MODIFY COLUMN", "MODIFY IF EXISTS", "MODIFY"):
             _changed(draft, action, types, action.peek().text)
-        elif action.accept("CHANGE COLUMN", "CHANGE"):
+        elif action.accept("CHANGE COLUMN IF EXISTS", "CHANGE COLUMN", "CHANGE IF EXISTS", "CHANGE"):
             _changed(draft, action, types, action.name())
-        elif action.accept("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP") and (known := draft.column_name(action.peek().text)):
+        elif (
+            action.accept(*_DROPS)
+            and not (draft.mysql and action.next_is(_OF_KEYS))
+            and (known := draft.column_name(action.peek().text))
+        ):
             action.take()
             draft.drop(known)
             action.accept("CASCADE", "RESTRICT")
-        elif phrase := action.accept(*_ALTERATIONS):
+        elif phrase := action.accept(*alterations):
             action.until()
-            if _ALTERATIONS[phrase]:
-                action.note(0, _ALTERATIONS[phrase])
-        elif not (action.accept("ALTER COLUMN", "ALTER") and _altered_column(draft, action)):
+            if alterations[phrase]:
+                action.note(0, alterations[phrase])
+        elif not (action.accept("ALTER COLUMN IF EXISTS", "ALTER COLUMN", "ALTER") and _altered_column(draft, action)):
             action.until()
             draft.leave_out(action, 0, _UNREAD)
         _leftover(action)

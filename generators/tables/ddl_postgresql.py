@@ -1,4 +1,5 @@
-"""What PostgreSQL's DDL alone has: enums, domains, types of columns, and CREATE INDEX."""
+"""What PostgreSQL's DDL has of its own (enums, domains, types of columns, CREATE INDEX), and where an expression or a constraint
+ends, in every dialect."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ ENDS: Final = (
 )
 """Words that end a default, and a column type that no writer has."""
 
-_DEFERRING: Final = ("NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "NOT VALID", "NO INHERIT")
+DEFERRING: Final = ("NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "NOT VALID", "NO INHERIT")
+"""What may stand behind a constraint, and no message shows."""
 
 
 @dataclass(slots=True)
@@ -131,7 +133,7 @@ def parameters(cursor: Cursor) -> None:
             cursor.parens()
         elif cursor.accept("USING INDEX TABLESPACE"):
             cursor.take()
-        elif not cursor.accept(*_DEFERRING):
+        elif not cursor.accept(*DEFERRING):
             return
 
 

@@ -68,6 +68,13 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
     assert len({one.database for one in (*every, *fmt.profiles)}) == len({one.name for one in (*every, *fmt.profiles)})
     with pytest.raises(UnknownName, match=f"of {fmt.name}"):
         fmt.profile("none")
+    release, option = next((one.release, one.options[0]) for one in fmt.profiles if one.options)
+    with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
+        fmt.build(release, f"{option}x")
+    assert fmt.choices is not None
+    for twice in ((option, option), *(group for group in fmt.choices.exclusive if len(group) > 1)):
+        with pytest.raises(UsageError):
+            fmt.build(release, *twice)
 
 
 WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import random
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -40,7 +40,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.wire_format import Choices, Loss, Profile
+from generators.wire_format import Loss, Profile
 
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
@@ -74,36 +74,13 @@ class CdlProfile(Profile):
         return self.release != "1.0"
 
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "default-identity": "REPLICA IDENTITY DEFAULT: an UPDATE has no before image, a DELETE the key alone. Else FULL.",
-    "other-package": "The vendor's logical types are of another package; the document blacks the package out.",
-    "opengauss": "The source is openGauss, which DATA_STORE or source.connector names; no document shows how.",
-    "txid-first": "`transaction.properties` has txId before lsn.",
-    "heartbeat-identifier": "Rows have the field HEARTBEAT_IDENTIFIER, which the example lacks.",
+FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "default-identity": {"identity": "default"},
+    "other-package": {"package": "com.example.mrs"},
+    "opengauss": {"store": "opengauss"},
+    "txid-first": {"properties": ("txId", "lsn")},
+    "heartbeat-identifier": {"heartbeat": True},
 }
-"""What each option means, in the order of a profile's name. `txid-first` is for version 1.0, whose table names
-transaction.properties.lsn and whose payload has an array; the last is for version 2.0, whose example lacks the field that
-the table lists."""
-
-
-def choices(base: CdlProfile, fmt: str, *names: str) -> Choices:
-    """The options that both versions have, and those named."""
-    options = {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", "opengauss", *names)}
-    return Choices(fmt, (base.release,), options)
-
-
-def profile(base: CdlProfile, known: Choices, *options: str) -> CdlProfile:
-    """A version with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    chosen = known.checked(base.release, options)
-    return replace(
-        base,
-        properties=("txId", "lsn") if "txid-first" in options else base.properties,
-        options=chosen,
-        store="opengauss" if "opengauss" in options else base.store,
-        identity="default" if "default-identity" in options else base.identity,
-        package="com.example.mrs" if "other-package" in options else base.package,
-        heartbeat=base.heartbeat or "heartbeat-identifier" in options,
-    )
 
 
 _NUMBERS: Final = ("smallint", "integer", "bigint", "real", "double precision", "numeric", "boolean")
@@ -366,8 +343,3 @@ def losses(facts: CdlProfile) -> tuple[Loss, ...]:
 
 def _in_milliseconds(_kind: SourceType, value: Value) -> Value:
     return value // 1000 * 1000 if isinstance(value, int) else value
-
-
-def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, known: Choices) -> tuple[CdlProfile, ...]:
-    """The profiles of a version with each of the option lists."""
-    return tuple(profile(base, known, *options) for options in bases)

@@ -1,4 +1,4 @@
-"""The named cases and the unfit cells of Huawei CDL's two JSON formats."""
+"""The named cases and the unfit cells of Huawei CDL's two JSON formats, and what else their formats are made of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from generators.families.cases import OWN, Cases, deleted, read, updated
-from generators.families.cdl.messages import CdlProfile
+from generators.families.cdl.messages import FACTS, CdlProfile, losses, supports
 from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change, insert, named
+from generators.wire_format import Choices, Format, Writer, about, meanings, unasked
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
@@ -77,3 +79,20 @@ _FAULTS: Final = (
 def cell_faults(profile: CdlProfile) -> tuple[CellFault, ...]:
     """JSON that a column's type cannot hold."""
     return _FAULTS
+
+
+def format_of(name: str, base: CdlProfile, write: Writer[CdlProfile]) -> Format[CdlProfile]:
+    """The format of a message version, of which `base` is the plain profile."""
+    choices = Choices(name, (base.release,), meanings(name), facts=FACTS)
+    build = partial(choices.made, {base.release: base})
+    return Format(
+        **about(name),
+        profiles=unasked(name, build),
+        choices=choices,
+        build=build,
+        write=write,
+        scenarios=scenarios,
+        supports=supports,
+        losses=losses,
+        cell_faults=cell_faults,
+    )

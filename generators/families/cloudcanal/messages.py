@@ -161,10 +161,6 @@ def ddl_topic(topic: str) -> str:
     return f"{topic}_ddl"
 
 
-DDL_TOPIC: Final = "DDL goes to a topic of its own (parameter ddlTopic), here that of the rows with `_ddl` behind it."
-"""What the option `ddl-topic` means."""
-
-
 def partition_of(draft: Draft, partitions: int) -> int:
     """0 for DDL (cloudcanal#ddl-partition) and for what has no table, else `String.hashCode` of `database.table`, so that a table
     keeps its order, which nothing documents."""

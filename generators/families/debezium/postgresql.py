@@ -421,7 +421,7 @@ def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:
             shown = {"x": x, "y": y, "wkb": wkb, "srid": None}
             return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a point is a struct with its WKB")
         case "hstore":
-            stored = sorted(value.value, key=lambda key: (len(key.encode()), key.encode()))
+            stored = sorted(value.value, key=mysql.key_order)
             members = {key: value.value[key] for key in hash_order(stored)}
             if modes.hstore == "map":
                 return Meaning(members, value)

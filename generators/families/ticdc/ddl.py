@@ -102,9 +102,13 @@ class _Statement(Options):
         self.expect("(")
         columns: list[str] = []
         constraints: list[str] = []
-        while not columns + constraints or self.skip(","):
-            constraint = self.constraint()
-            (constraints if constraint else columns).append(constraint or self.column())
+        while True:
+            if constraint := self.constraint():
+                constraints.append(constraint)
+            else:
+                columns.append(self.column())
+            if not self.skip(","):
+                break
         self.expect(")")
         return columns + constraints
 

@@ -42,7 +42,7 @@ def statements(database: str, profile: Profile, actions: Collection[str] = ()) -
 
 def key_updates(database: str) -> Iterator[Scenario]:
     """UPDATEs of keys: of one column, and of rows that take each other's."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     string = mysql.text("varchar", 64)
     number = mysql.integer("int")
     tags = frozenset({"boundary", "key-update"})
@@ -89,12 +89,12 @@ def declared(name: str, database: str, release: str, *tags: str) -> Scenario:
 def minus_zero(database: str) -> Scenario:
     """A document of numbers that JSON writers spell in several ways."""
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
-    return Cases(database, ()).value("json/minus-zero", mysql.json(), Json(document))
+    return Cases(database).value("json/minus-zero", mysql.json(), Json(document))
 
 
 def doubles(database: str) -> Scenario:
     """A document of doubles that Go and MySQL spell otherwise."""
-    return Cases(database, ()).value("json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5]))
+    return Cases(database).value("json/doubles", mysql.json(), Json([1.0, -0.0, 1e15, 1e21, 1e-7, 1e100, 2.5]))
 
 
 def ambiguous_hours(zone: str) -> Iterator[Scenario]:
@@ -109,7 +109,7 @@ def ambiguous_hours(zone: str) -> Iterator[Scenario]:
 
 def reduced(limit: int, database: str) -> Iterator[Scenario]:
     """Rows beyond the limit of a message's bytes, of which the handle key is left."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     size = limit * 3 // 2

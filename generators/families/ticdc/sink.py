@@ -44,11 +44,8 @@ from generators.wire_format import Limit, P, Profile, Writer
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
-REDUCED: Final = {
-    "handle-key-only": "A message above the size limit holds the columns of the handle key alone, and a flag that says so.",
-    "claim-check": "A message above the size limit holds the handle key and the place in storage where the whole one lies.",
-}
-"""What the options mean that take columns out of large messages."""
+REDUCED: Final = ("handle-key-only", "claim-check")
+"""The options that take columns out of large messages."""
 
 
 def reduction(options: Sequence[str]) -> str:
@@ -56,21 +53,13 @@ def reduction(options: Sequence[str]) -> str:
     return next((option for option in options if option in REDUCED), "")
 
 
-COMPRESSION: Final = {
-    "snappy": "Values are compressed with snappy as a whole; the deployment says so.",
-    "lz4": "Values are compressed with lz4 as a whole; the deployment says so.",
-}
-"""The options that compress, and what they mean."""
+COMPRESSION: Final = ("snappy", "lz4")
 
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
-DISPATCHERS: Final = {
-    "index-value": "A row's partition is that of its handle key's values (dispatcher index-value), not of its table.",
-    "ts": "A row's partition is that of its commitTs (dispatcher ts), not of its table.",
-    "columns": "A row's partition is that of the value of its table's last column (dispatcher columns, a rule for each table).",
-}
-"""What the options mean that choose the partitions of rows."""
+DISPATCHERS: Final = ("index-value", "ts", "columns")
+"""The options that choose the partitions of rows."""
 
 
 Sent: TypeAlias = tuple[Any, ...]
@@ -84,7 +73,7 @@ COMPRESSED_LIMIT: Final = 2_000
 def delivered(options: Sequence[str], deployments: Mapping[str, Deployment], limit: int) -> dict[str, Any]:
     """Facts of a profile with these options: its deployment by the compression, what becomes of a message larger than its limit,
     which is `limit` where nothing does, and how partitions are chosen."""
-    compression = next((one for one in ("snappy", "lz4") if one in options), "none")
+    compression = next((one for one in COMPRESSION if one in options), "none")
     reduce = reduction(options)
     if reduce:
         limit = REDUCED_LIMIT if compression == "none" else COMPRESSED_LIMIT
@@ -133,11 +122,6 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
     return found
 
 
-TABLES: Final = {
-    "selected": "column-selectors of every table leave out the columns whose names begin with hidden_ (*, !hidden_*).",
-    "routed": "Tables are routed (target-schema, a rule for each database): they come from another database than messages name.",
-}
-"""The options that leave columns out of rows, and give tables other names than the source's, and what they mean."""
 NEWEST: Final = "new-8.5.7"
 """The release that routes tables, and has TiDB's stored SELECT in the statement of a view."""
 
@@ -210,11 +194,6 @@ def placed_rows(
 
 Moves: TypeAlias = Callable[[Row, Row], bool]
 """Whether TiDB itself deletes a row and inserts it again."""
-
-RAW: Final = {
-    "raw-change": "An UPDATE of a key is split only where TiDB does it, for a clustered key (output-raw-change-event).",
-}
-"""The option that keeps UPDATEs of keys whole, and what it means."""
 
 
 def split_rows(

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, ROUTES, TABLES, delivered
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, ROUTES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +62,12 @@ RELEASES: Final[Mapping[str, SimpleProfile]] = {
 }
 """Each release without options."""
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "tz": "The server was started with another time zone than its host's, and TIMESTAMP objects name it.",
-    "local-zone": "TIMESTAMP objects name the zone `Local`, which is the host's.",
-    "checksum": "Rows carry checksums (integrity-check-level=correctness).",
-    **REDUCED,
-    "auto-bootstrap": "A BOOTSTRAP comes before a table's first row, and again after 120 seconds or 10,000 rows.",
-    "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
-    **COMPRESSION,
-    **DISPATCHERS,
-    **RAW,
-    **TABLES,
-}
-"""What each option means, in the order of a profile's name."""
 
 CHOICES: Final = Choices(
     "ticdc-simple",
     tuple(RELEASES),
-    OPTIONS,
-    (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+    meanings("ticdc-simple-json"),
+    (("tz", "local-zone"), REDUCED, COMPRESSION, DISPATCHERS),
     (
         ROUTES,
         Limit("selected", "leaves out columns that columns takes", without=("columns",)),
@@ -108,12 +95,4 @@ def profile(release: str, *options: str) -> SimpleProfile:
     return replace(made, location=location, bootstrap_to_all="one-partition" not in options, **facts)
 
 
-PROFILES: Final[tuple[SimpleProfile, ...]] = (
-    profile("v8.5.7"),
-    profile("v8.5.7", "tz", "checksum"),
-    profile("v8.5.7", "claim-check", "snappy"),
-    profile("v7.5.7", "auto-bootstrap", "one-partition"),
-    profile("new-8.5.4"),
-    profile("new-8.5.6", "local-zone", "handle-key-only"),
-    profile(NEWEST, "selected", "routed"),
-)
+PROFILES: Final[tuple[SimpleProfile, ...]] = unasked("ticdc-simple-json", profile)

@@ -60,7 +60,7 @@ _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] 
 
 def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     yield from _ddl(profile, database)
     yield named("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
     yield named("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
@@ -135,7 +135,7 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _bootstraps(database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     string, number = mysql.text("varchar", 64), mysql.integer("int")
     for label, columns, key, unique in (
         ("plain", (ID, Column("c", string)), ("id",), ()),
@@ -153,7 +153,7 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
 
 
 def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     yield from shared.key_updates(database)
     yield from shared.selected(database, profile)
     string = mysql.text("varchar", 64)
@@ -165,7 +165,7 @@ def _keys(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
@@ -205,7 +205,7 @@ def _checksums(database: str) -> Iterator[Scenario]:
 
 
 def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)
     row: Row = {"id": 7, "a": None, "big": big}

@@ -51,7 +51,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.wire_format import Format, KindRow, Loss
+from generators.wire_format import Format, Loss, about
 
 BATCH_MS: Final = 100
 BATCH_BYTES: Final = 50 * 1024
@@ -452,17 +452,6 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     return mapped(dict(sorted(fields.items())))
 
 
-KINDS: Final = (
-    KindRow("type INSERT, data an array", "ROW", "INSERT"),
-    KindRow("type UPDATE, data an array", "ROW", "UPDATE", "before is old; old null or of another length: unknown"),
-    KindRow("type DELETE, data an array", "ROW", "DELETE", "the row stands in data"),
-    KindRow("isDdl true", "DDL", note="CREATE, ALTER, ERASE, RENAME, TRUNCATE, CINDEX, DINDEX, and QUERY for databases"),
-    KindRow("type QUERY, isDdl false", "CONTROL or DDL", note="a rows query, or CREATE and DROP DATABASE of 1.1.4"),
-    KindRow("type INSERT, UPDATE or DELETE, data null", "CONTROL or DDL", note="DML logged as a statement; sql holds it"),
-    KindRow("type XACOMMIT or XAROLLBACK", "TRANSACTION or CONTROL"),
-)
-
-
 def supports(type: SourceType) -> bool:
     """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
     return type.source == "mysql"
@@ -482,16 +471,12 @@ def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final = Format(
-    name="alibaba-canal-json",
-    title="Alibaba Canal flat message (JSON)",
-    source="mysql",
+    **about("alibaba-canal-json"),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
     faults=(*FAULTS, NESTED_CELL),
-    position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
     scenarios=scenarios,
     supports=supports,
     unfit=unfit,

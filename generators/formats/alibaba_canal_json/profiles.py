@@ -12,7 +12,7 @@ from typing import Any, Final
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,42 +87,6 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
 }
 """The plain profile of each release (row image FULL, everything to partition 0)."""
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "noblob": "binlog_row_image=NOBLOB: large columns that did not change are not there.",
-    "minimal": "binlog_row_image=MINIMAL: before images hold the key, after images what changed.",
-    "pk-hash": "Rows are spread over partitions by primary key; an event of several rows becomes several messages. "
-    "Up to 1.1.6 an UPDATE with an unchanged row stops the writer (IndexOutOfBounds, the batch rolls back for ever).",
-    "table-hash": "partitionHash names tables without columns: a message goes where the hash of its table's name points.",
-    "column-hash": "partitionHash names the column `id`: rows are spread over partitions by it, whatever the key is.",
-    "columns-hash": "partitionHash names the columns `id^c`.",
-    "no-database-hash": "canal.mq.database.hash=false: the name of the database is not hashed.",
-    "dynamic-topic": "dynamicTopic=.*\\..*: a message of a table goes to the topic `database_table`, in lower case.",
-    "mariadb": "The server is MariaDB: gtid, where the release has it, is empty.",
-    "mysql8": "The server is MySQL 8.0.19 or later: it prints no display widths, and neither does mysqlType.",
-    "gbk": "canal.instance.connectionCharset=GBK: texts are decoded as GBK, whatever the column's character set is.",
-    "tsdb-off": "canal.instance.tsdb.enable=false: Canal asks the server for a table, and knows no statement's spelling.",
-    "old-time": "TIME columns have the storage of servers before 5.6, in which 100 hours are read as 0.",
-    "utc": "Canal's JVM has the time zone UTC.",
-    "shanghai": "Canal's JVM has the time zone Asia/Shanghai.",
-    "new-york": "Canal's JVM has the time zone America/New_York.",
-}
-"""What each option means, in the order of a profile's name."""
-
-CHOICES: Final = Choices(
-    "alibaba-canal-json",
-    tuple(RELEASES),
-    OPTIONS,
-    (
-        ("noblob", "minimal"),
-        ("pk-hash", "table-hash", "column-hash", "columns-hash"),
-        ("mariadb", "mysql8"),
-        ("utc", "shanghai", "new-york"),
-    ),
-    (
-        Limit("no-database-hash", "came with 1.1.5", tuple(RELEASES)[1:]),
-        Limit("no-database-hash", "concerns rules with columns alone", without=("table-hash",)),
-    ),
-)
 
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "noblob": {"image": "noblob"},
@@ -134,6 +98,24 @@ _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "mysql8": {"display_widths": False},
     "gbk": {"connection_charset": "gbk"},
 }
+
+CHOICES: Final = Choices(
+    "alibaba-canal-json",
+    tuple(RELEASES),
+    meanings("alibaba-canal-json"),
+    (
+        ("noblob", "minimal"),
+        ("pk-hash", "table-hash", "column-hash", "columns-hash"),
+        ("mariadb", "mysql8"),
+        ("utc", "shanghai", "new-york"),
+    ),
+    (
+        Limit("no-database-hash", "came with 1.1.5", tuple(RELEASES)[1:]),
+        Limit("no-database-hash", "concerns rules with columns alone", without=("table-hash",)),
+    ),
+    _FACTS,
+)
+
 _ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America/New_York"}
 
 
@@ -143,25 +125,12 @@ def profile(release: str, *options: str) -> CanalProfile:
     if release == "1.1.6" and "minimal" in options:
         made = replace(made, deployment=_KOLKATA)
     for option in options:
-        made = replace(made, **_FACTS.get(option, {}))
         if option in _ZONES:
             made = replace(made, deployment=replace(made.deployment, time_zone=_ZONES[option]))
     return replace(made, gtid="") if "mariadb" in options and made.gtid is not None else made
 
 
-PROFILES: Final = (
-    profile("1.1.4"),
-    profile("1.1.5"),
-    profile("1.1.6"),
-    profile("1.1.6", "minimal"),
-    profile("1.1.7"),
-    profile("1.1.7", "pk-hash"),
-    profile("1.1.8"),
-    profile("1.1.8", "noblob"),
-    profile("1.1.8", "minimal"),
-    profile("1.1.8", "pk-hash"),
-    profile("1.1.8", "mysql8"),
-)
+PROFILES: Final = unasked("alibaba-canal-json", profile)
 
 SILENT_BEFORE_1_1_6: Final = frozenset({"table comment", "table charset"})
 """Table options, which the SQL parser of 1.1.4 and 1.1.5 drops: no message."""

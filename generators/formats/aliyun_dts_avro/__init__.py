@@ -52,7 +52,7 @@ from generators.model import (
     Watermark,
     Written,
 )
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "PROFILES", "AliyunProfile", "profile", "write"]
 
@@ -346,29 +346,12 @@ def physical(parts: Sequence[str]) -> list[str]:
     return [part + suffix for part, suffix in zip(parts, ("_pyii_0005", "_aeje_11"), strict=False)]
 
 
-KINDS: Final = (
-    KindRow("operation INSERT", "ROW", "INSERT", "afterImages alone"),
-    KindRow("operation UPDATE", "ROW", "UPDATE", "both images; EmptyObject NONE is a column that was not captured"),
-    KindRow("operation DELETE", "ROW", "DELETE", "beforeImages alone"),
-    KindRow("operation INIT", "ROW", "READ", "full load: afterImages alone"),
-    KindRow("operation DDL", "DDL", note="the statement is the string branch of afterImages"),
-    KindRow("operation COMMAND", "DDL or CONTROL", note="MongoDB's; readers differ"),
-    KindRow("operation BEGIN, COMMIT, ROLLBACK or ABORT", "TRANSACTION"),
-    KindRow("operation HEARTBEAT", "HEARTBEAT"),
-    KindRow("operation CHECKPOINT or NOOP", "CONTROL or HEARTBEAT", note="fillers that move the offset on"),
-    KindRow("operation FILL, FINISH, CONTROL or RDB", "CONTROL"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="Aliyun DTS Avro",
-    source="mysql, postgresql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",
     scenarios=scenarios,
     supports=supports,
     container="avro",

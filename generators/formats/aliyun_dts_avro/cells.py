@@ -104,7 +104,7 @@ def type_number(type: SourceType) -> int:
     """dataTypeNumber: MySQL's protocol number or PostgreSQL's OID."""
     if type.source == "postgresql":
         return _OIDS.get(type.name, ENUM_OID)
-    return 255 if type.name.startswith("geometry") else TYPE_NUMBERS.get(type.name, 253)
+    return TYPE_NUMBERS.get(type.name.removesuffix("-text"), 253)
 
 
 def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
@@ -116,7 +116,8 @@ def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
     else:
         own = _POSTGRESQL.get(type.name) if type.source == "postgresql" else None
         make = own or _LOGICAL[type.logical]
-    return lambda value: (None, Cell(State.NULL, type)) if value is None else make(type, profile, value)
+    null: Written = None, Cell(State.NULL, type)
+    return lambda value: null if value is None else make(type, profile, value)
 
 
 def _told(type: SourceType, value: Value, datum: Datum) -> Written:

@@ -6,16 +6,15 @@ The vendor names no release: an edition of the schema is one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 NAME: Final = "aliyun-dts-avro"
-RELEASES: Final = ("2019", "2020-06")
 
 ASSUMED: Final = (
     "Avro branch of TEXT, BINARY, VARBINARY and of PostgreSQL's types, type texts of objects, charset of TEXT as BinaryObject, "
@@ -104,37 +103,11 @@ def changed(found: TaskFacts, setting: str) -> TaskFacts:
     return replace(found, **values)
 
 
-_BLOCKS: Final = {"framing": Framing((1, 2), sized=False), "processed": True}
-_SIZED: Final = {"framing": Framing((2,), sized=True), "processed": True}
-
-OPTIONS: Final[Mapping[str, str]] = {
-    "postgresql": "The source is PostgreSQL.",
-    "physical-log": "PostgreSQL's physical log is read: other texts of booleans, nanoseconds, another zone.",
-    "drds": "The source is PolarDB-X (DRDS): a physical object name, the logical one in tags, nanoseconds.",
-    "logical-names": "The source is a MySQL behind PolarDB-X: a physical object name, the logical one in tags.",
-    "text-character": "TEXT is of the branch Character.",
-    "text-object": "TEXT is of the branch TextObject, binaries of BinaryObject.",
-    "legacy-charsets": "CHAR is in latin1, VARCHAR in gbk, TINYTEXT in utf8mb3.",
-    "partial": "Before images have EmptyObject NONE for what was not captured.",
-    "blocks": "Arrays and maps come in several blocks.",
-    "sized-blocks": "Arrays and maps come in blocks that tell their size (negative counts).",
+RELEASES: Final = {
+    "2019": AliyunProfile("2019", assumed=ASSUMED, born=False, meta_version=False, version=170844600),
+    "2020-06": AliyunProfile("2020-06", assumed=ASSUMED),
 }
-"""What each option means, in the order of a profile's name."""
 
-CHOICES: Final = Choices(
-    NAME,
-    RELEASES,
-    OPTIONS,
-    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
-    (
-        Limit("physical-log", "needs postgresql", needs=("postgresql",)),
-        Limit(
-            "postgresql",
-            "has no choice of MySQL's",
-            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
-        ),
-    ),
-)
 
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
@@ -144,34 +117,26 @@ _FACTS: Final[dict[str, dict[str, Any]]] = {
     "text-character": {"text": "character", "null_fraction": True},
     "text-object": {"text": "text-object", "binary": "object"},
     "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
-    "partial": {"partial": True},
-    "blocks": _BLOCKS,
-    "sized-blocks": _SIZED,
+    "blocks": {"framing": Framing((1, 2), sized=False), "processed": True},
+    "sized-blocks": {"framing": Framing((2,), sized=True), "processed": True},
 }
 
-
-def profile(release: str, *options: str) -> AliyunProfile:
-    """The profile of an edition with options, in any order.
-
-    Raises UnknownName, or UsageError for a repeated option and for a pair that no task has.
-    """
-    chosen = CHOICES.checked(release, options)
-    facts: dict[str, Any] = {"born": release != "2019", "meta_version": release != "2019"}
-    facts["version"] = 170844600 if release == "2019" else 0
-    for option in chosen:
-        facts |= _FACTS[option]
-    return AliyunProfile(release, chosen, assumed=ASSUMED, **facts)
-
-
-PROFILES: Final = (
-    profile("2019", "text-character", "sized-blocks"),
-    profile("2020-06", "text-object", "legacy-charsets"),
-    profile("2020-06", "partial", "blocks"),
-    profile("2020-06", "drds"),
-    profile("2020-06", "logical-names"),
-    profile("2020-06", "postgresql"),
-    profile("2020-06", "postgresql", "physical-log"),
-    profile("2019"),
-    profile("2020-06"),
+CHOICES: Final = Choices(
+    NAME,
+    tuple(RELEASES),
+    meanings(NAME),
+    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
+    (
+        Limit("physical-log", "needs postgresql", needs=("postgresql",)),
+        Limit(
+            "postgresql",
+            "has no choice of MySQL's",
+            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
+        ),
+    ),
+    _FACTS,
 )
+
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 """The plain one, which bench and load take, is the last. One deployment: the bytes tell everything."""

@@ -9,13 +9,13 @@ the same stream.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topic, text_faults
-from generators.families.connect import Raw, Schema, envelope, payload_text
+from generators.families.cloudcanal.messages import RELEASE, ddl_topic, text_faults
+from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
 from generators.families.mysql_texts import HEX, TextForms, image, supports
@@ -37,7 +37,7 @@ from generators.model import (
     SchemaChange,
     Written,
 )
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
@@ -53,7 +53,7 @@ ASSUMED: Final = (
 MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
 """Debezium's default options, without the faults of its connectors: the values of the option `typed`."""
 
-_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX)
+_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX, schemas="message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,40 +74,22 @@ class EnvelopeProfile(Profile):
     ddl_topic: bool = False
 
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "sample": "As the vendor's article prints a message: members in alphabetical order, null for an image that is missing.",
-    "typed": "Values are Debezium's (numbers, base64, days), and the schema is Connect's.",
-    "schemaless": "The message is the payload alone, without the schema: the product's default.",
-    "null-images": "The image that an INSERT or DELETE has not is null, not an empty object.",
-    "op-a": "A DDL message has the op `a` of the field table, which the example lacks.",
-    "ddl-topic": DDL_TOPIC,
-}
-"""What each option means, in the order of a profile's name."""
-
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("sample", "typed"),))
-
-
-def profile(*options: str) -> EnvelopeProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one or two that exclude each
-    other."""
-    made = CHOICES.made({RELEASE: EnvelopeProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
-    told = MODES.deployment if made.typed else _TEXTS
-    return replace(
-        made,
-        deployment=replace(told, schemas="none" if "schemaless" in options else "message"),
-        schemas="schemaless" not in options,
-        empty_images=not {"sample", "null-images"} & set(options),
-        ddl_op="op-a" in options,
-    )
-
-
-PROFILES: Final = (
-    profile(),
-    profile("schemaless"),
-    profile("sample"),
-    profile("op-a"),
-    profile("typed", "null-images", "op-a"),
+CHOICES: Final = Choices(
+    NAME,
+    (RELEASE,),
+    meanings(NAME),
+    (("sample", "typed"),),
+    facts={
+        "sample": {"empty_images": False},
+        "typed": {"deployment": replace(MODES.deployment, schemas="message")},
+        "schemaless": {"schemas": False, "deployment": {"schemas": "none"}},
+        "null-images": {"empty_images": False},
+        "op-a": {"ddl_op": True},
+    },
 )
+build: Final = partial(CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)})
+profile: Final = partial(build, RELEASE)
+PROFILES: Final = unasked(NAME, build)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
@@ -163,40 +145,42 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
     """A row in Debezium's values, its columns nullable, since the document does not show otherwise; or in CloudCanal's texts, as
     in the vendor's article (cloudcanal-envelope#values-as-text)."""
-    table = event.table
-    accept: list[tuple[Kind, Op | None]] = [(Kind.ROW, Op.READ)] if event.op is Op.READ else []
-    cells: dict[str, Any]
-    written: Callable[[Mapping[str, Any], EnvelopeProfile], str]
-    missing: Raw | dict[str, str]
-    given = {side: row for side, row in (("after", images.after), ("before", images.before)) if row is not None}
-    if profile.typed:
-        wires = {side: {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns} for side, row in given.items()}
-        sent = {side: {name: one.value for name, one in row.items()} for side, row in wires.items()}
-        cells = {side: {name: one.cell for name, one in row.items()} for side, row in wires.items()}
-        if any(one.corrupt for row in wires.values() for one in row.values()):
-            accept.append((Kind.CORRUPT, None))
-        found = wires["before" if "before" in wires else "after"]
-        schema = shape.row_schema(table, tuple((name, one.schema) for name, one in found.items()))
-        written, missing = partial(_connect, schema), Raw("{}")
-    else:
-        forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
-        cells = {side: image(table, row, forms) or {} for side, row in given.items()}
-        sent = {side: {name: one.text for name, one in row.items()} for side, row in cells.items()}
-        written, missing = partial(_own, shape.own_schema(table)), {}
-    sides = dict.fromkeys(("after", "before"), missing if profile.empty_images else None) | sent
-    payload = {"op": _OPS[event.op], "ts_ms": event.at.ms, **sides, "source": _source(event.at, table.database, table.name)}
-    op = Op.INSERT if event.op is Op.READ else event.op
+    table, typed = event.table, profile.typed
+    sent: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
+    schema: Any = shape.own_schema(table)
+    corrupt = False
+    for side, row in (("after", images.after), ("before", images.before)):
+        if row is None:
+            # an empty struct of Connect's would have all fields of its schema
+            empty: Any = Raw("{}") if typed else {}
+            sent[side] = empty if profile.empty_images else None
+        elif typed:
+            wires = {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
+            sent[side] = {name: one.value for name, one in wires.items()}
+            cells[side] = {name: one.cell for name, one in wires.items()}
+            schema = shape.row_schema(table, tuple((name, one.schema) for name, one in wires.items()))
+            corrupt = corrupt or any(one.corrupt for one in wires.values())
+        else:
+            forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
+            cells[side] = image(table, row, forms) or {}
+            sent[side] = {name: one.text for name, one in cells[side].items()}
+    payload = {"op": _OPS[event.op], "ts_ms": event.at.ms, **sent, "source": _source(event.at, table.database, table.name)}
+    op, accept = event.op, list[tuple[Kind, Op | None]]()
+    if op is Op.READ:
+        op, accept = Op.INSERT, [(Kind.ROW, Op.READ)]
+    if corrupt:
+        accept.append((Kind.CORRUPT, None))
     change = Change(0, Kind.ROW, op, table.database, table=table.name, commit_time_us=event.at.ms * 1000, accept=tuple(accept))
-    return written(payload, profile), replace(change, **cells)
+    return _text(schema, payload, profile), replace(change, **cells)
 
 
-def _connect(schema: Schema, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
-    return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
-
-
-def _own(schema: Mapping[str, Any], payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
-    found = {"schema": schema, "payload": payload} if profile.schemas else payload
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
+def _text(schema: Any, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
+    """A payload as the profile writes it, with its schema or alone."""
+    if profile.typed:
+        return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
+    whole = {"schema": schema, "payload": payload} if profile.schemas else payload
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
 
 
 def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
@@ -210,17 +194,10 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         "source": _source(event.at, event.database, event.table),
         "tableChanges": described,
     }
-    change = Change(
-        0,
-        Kind.DDL,
-        database=event.database,
-        table=event.table,
-        commit_time_us=event.at.ms * 1000,
-        sql=event.sql,
-    )
-    if profile.typed:
-        return _connect(shape.ddl_schema(profile.ddl_op), payload, profile), change
-    return _own(shape.own_ddl_schema(), payload, profile), change
+    time = event.at.ms * 1000
+    change = Change(0, Kind.DDL, database=event.database, table=event.table, commit_time_us=time, sql=event.sql)
+    schema = shape.ddl_schema(profile.ddl_op) if profile.typed else shape.own_ddl_schema()
+    return _text(schema, payload, profile), change
 
 
 def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
@@ -228,23 +205,12 @@ def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
     return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 
-KINDS: Final = (
-    KindRow("op c", "ROW", "INSERT", "snapshot rows too: op r is not listed"),
-    KindRow("op u", "ROW", "UPDATE"),
-    KindRow("op d", "ROW", "DELETE", "the row stands in before"),
-    KindRow("ddl, with op a or without op", "DDL"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="CloudCanal Debezium Envelope",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
-    build=lambda _release, *options: profile(*options),
+    build=build,
     write=write,
-    kinds=KINDS,
-    position="`source.file` and `source.pos`, as `file:pos`",
     scenarios=shape.scenarios,
     supports=supports,
     cell_faults=cell_faults,

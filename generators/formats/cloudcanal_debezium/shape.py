@@ -50,7 +50,8 @@ def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
 @lru_cache(maxsize=2)
 def ddl_schema(with_op: bool) -> Schema:
     """The payload of a DDL message, its members in the order of the document's example."""
-    declared = f"{'op:string ' * with_op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
+    op = "op:string " if with_op else ""
+    declared = f"{op}databaseName:string ddl:string ts_ms:int64 source tableChanges"
     members = fields(declared, source=_SOURCE, tableChanges=_CHANGES)
     return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=members)
 

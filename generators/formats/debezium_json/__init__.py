@@ -54,7 +54,7 @@ from generators.model import (
     Written,
 )
 from generators.sources.boundaries import START
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Format, about
 
 __all__ = ["FORMAT", "PROFILES", "DebeziumProfile", "profile", "write"]
 
@@ -544,32 +544,12 @@ class _Writer:
         self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, headers)
 
 
-KINDS: Final = (
-    KindRow("payload.op c", "ROW", "INSERT"),
-    KindRow("payload.op r", "ROW", "READ"),
-    KindRow("payload.op u", "ROW", "UPDATE", "before is null under REPLICA IDENTITY DEFAULT"),
-    KindRow("payload.op d", "ROW", "DELETE", "after is null; before may hold the key alone, with null or fallbacks beside it"),
-    KindRow("payload.op t", "ROW", "TRUNCATE", "both images are null, and the record key"),
-    KindRow("payload.op m", "CONTROL", note="a logical decoding message of PostgreSQL"),
-    KindRow('value null, or {"schema":null,"payload":null}', "TOMBSTONE", note="the delete before it said what is gone"),
-    KindRow("payload.ddl, no op", "DDL", note="schema-change topic"),
-    KindRow("payload.status, no op", "TRANSACTION", note="BEGIN or END on the transaction topic"),
-    KindRow("payload of ts_ms alone", "HEARTBEAT"),
-    KindRow("__op c, r, u, d among the columns", "ROW", "that operation", "flattened: the new row, of d the old one"),
-    KindRow("the text null", "TOMBSTONE", note="flattened: a delete, which a header tells; DELETE is as good"),
-)
-
-
 FORMAT: Final = Format(
-    name="debezium-json",
-    title="Debezium (Kafka Connect JSON)",
-    source="mysql, postgresql",
+    **about("debezium-json"),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",
     scenarios=scenarios,
     supports=supports,
     cell_faults=cell_faults,

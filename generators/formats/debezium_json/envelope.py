@@ -144,7 +144,8 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     key = Schema("struct", False, f"{common}.MessageKey", number, fields=fields("prefix:string?"))
     content = fields("prefix:string? content", content=binary_schema(profile.modes, True))
     block = Schema("struct", False, f"{common}.Message", number, fields=content)
-    declared = f"op:string ts_ms:int64? source{' transaction' * profile.transaction_first} message"
+    transaction = " transaction" if profile.transaction_first else ""
+    declared = f"op:string ts_ms:int64? source{transaction} message"
     blocks = {"source": source_schema(profile), "transaction": transaction_schema(profile), "message": block}
     return key, Schema("struct", False, f"{common}.MessageValue", number, fields=fields(declared, **blocks))
 
@@ -165,14 +166,14 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 def _change_schema(profile: DebeziumProfile) -> Schema:
     common, number = "io.debezium.connector.schema", _numbered(profile)
     strings = Schema("array", True, items=Schema("string"))
-    commented = profile.version >= (1, 9)
+    comment = " comment:string?" if profile.version >= (1, 9) else ""
+    default = " defaultValueExpression:string? enumValues" if number else ""
     column = (
         "name:string jdbcType:int32 nativeType:int32? typeName:string typeExpression:string? charsetName:string? length:int32? "
-        "scale:int32? position:int32 optional:boolean? autoIncremented:boolean? generated:boolean?"
+        f"scale:int32? position:int32 optional:boolean? autoIncremented:boolean? generated:boolean?{comment}{default}"
     )
-    column += " comment:string?" * commented + (" defaultValueExpression:string? enumValues" if number else "")
     described = Schema("struct", False, f"{common}.Column", number, fields=fields(column, enumValues=strings))
-    declared = f"defaultCharsetName:string? primaryKeyColumnNames columns{' comment:string?' * commented}"
+    declared = f"defaultCharsetName:string? primaryKeyColumnNames columns{comment}"
     members = fields(declared, primaryKeyColumnNames=strings, columns=Schema("array", items=described))
     table = Schema("struct", number is not None, f"{common}.Table", number, fields=members)
     return Schema("struct", False, f"{common}.Change", number, fields=fields("type:string id:string table", table=table))
@@ -372,7 +373,7 @@ def _spelled(type: SourceType) -> str:
     sized = type.name in ("char", "varchar", "binary", "varbinary", "bit") or (type.name, type.length) == ("tinyint", 1)
     first = type.precision or (type.length if sized else type.fsp)
     parameters = f"({first},{type.scale})" if type.scale is not None else f"({first})" if first else ""
-    return f"{type.name}{parameters}{' unsigned' * type.unsigned}{' zerofill' * type.zerofill}"
+    return type.name + parameters + (" unsigned" if type.unsigned else "") + (" zerofill" if type.zerofill else "")
 
 
 def _expression(default: Default | None) -> str | None:

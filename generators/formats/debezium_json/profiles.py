@@ -13,7 +13,7 @@ from generators.errors import UsageError
 from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 
@@ -93,45 +93,6 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Options by what they set, in the order of a profile's name; at most one of each."""
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "postgresql": "The PostgreSQL connector. Else MySQL's.",
-    "mariadb": "The MariaDB connector: MySQL's types under names of its own, no thread, another form of GTIDs.",
-    "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
-    "index": "REPLICA IDENTITY USING INDEX, the first unique key: its columns are all that is known of an old row.",
-    "minimal": "Sessions with binlog_row_image=MINIMAL, and event.processing.failure.handling.mode=warn, which loses their rows.",
-    "schemaless": "schemas.enable=false for key and value: the payload alone.",
-    "plain-key": "schemas.enable=false for the key alone.",
-    "transaction": "provide.transaction.metadata=true: a transaction block, and BEGIN and END messages.",
-    "nulls-kept": "replace.null.with.default=false: a NULL stays null where the column has a default.",
-    "legacy-tombstone": "Kafka Connect before 2.2: a tombstone is an object with null in it, not a null value.",
-    "no-tombstone": "tombstones.on.delete=false: no record follows a delete.",
-    "double": "decimal.handling.mode=double.",
-    "string": "decimal.handling.mode=string.",
-    "numeric": "decimal.format=NUMERIC of the converter: a DECIMAL is a JSON number.",
-    "adaptive_time_microseconds": "time.precision.mode=adaptive_time_microseconds, MySQL's default: TIME is microseconds.",
-    "adaptive": "time.precision.mode=adaptive, PostgreSQL's default: a time of up to three fraction digits is milliseconds.",
-    "connect": "time.precision.mode=connect: milliseconds, finer fractions are lost.",
-    "isostring": "time.precision.mode=isostring: dates and times as ISO 8601 text.",
-    "microseconds": "time.precision.mode=microseconds: microseconds, whatever the precision.",
-    "nanoseconds": "time.precision.mode=nanoseconds: nanoseconds, beyond 2262 an overflow.",
-    "base64": "binary.handling.mode=base64.",
-    "base64-url-safe": "binary.handling.mode=base64-url-safe.",
-    "hex": "binary.handling.mode=hex.",
-    "unsigned-precise": "bigint.unsigned.handling.mode=precise: BIGINT UNSIGNED is a Decimal, not a negative long.",
-    "interval-string": "interval.handling.mode=string: ISO 8601 durations. Else microseconds.",
-    "hstore-map": "hstore.handling.mode=map: an object. Else a text that holds it.",
-    "source-type": "column.propagate.source.type=.*: schemas of columns have the source's type as parameters.",
-    "include-query": "include.query=true, of a server that logs statements beside rows: source.query is the statement.",
-    "include-unknown": "include.unknown.datatypes=true: a column of a type that the connector does not know is bytes. Else it is "
-    "left out.",
-    "money-digits-0": "money.fraction.digits=0: money is rounded to whole units. Else it has two digits.",
-    "money-digits-4": "money.fraction.digits=4: money has two zeros behind its two digits.",
-    "flat": "ExtractNewRecordState, which adds the members op, table, lsn and source.ts_ms and the headers op and db: the row "
-    "alone. A delete is the value null, of its schema if there is one.",
-    "flat-rewrite": "The same with delete.tombstone.handling.mode=rewrite (in 1.9 delete.handling.mode): a delete is the old "
-    "row, with __deleted.",
-}
-"""What each option means, in the order of a profile's name."""
 
 _SINCE_2: Final = ("2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 _SINCE_3_1: Final = ("3.5.0.Final", "3.6.1.Final")
@@ -141,7 +102,7 @@ _FINE: Final = "came with 3.1"
 CHOICES: Final = Choices(
     "debezium-json",
     RELEASES,
-    OPTIONS,
+    meanings("debezium-json"),
     tuple(GROUPS.values()),
     (
         Limit("mariadb", "came with 2.7, and is not known of 3.6", _ONLY_3_5),
@@ -233,19 +194,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     )
 
 
-PROFILES: Final = (
-    profile("3.5.0.Final"),
-    profile("3.5.0.Final", "schemaless"),
-    profile("2.5.4.Final", "plain-key", "transaction", "nulls-kept"),
-    profile("1.9.7.Final", "minimal"),
-    profile("1.4.0.Final", "legacy-tombstone", "string", "connect", "base64"),
-    profile("3.5.0.Final", "double", "isostring", "hex", "unsigned-precise"),
-    profile("3.5.0.Final", "postgresql"),
-    profile("3.5.0.Final", "postgresql", "full", "schemaless", "transaction", "string", "connect", "base64", "interval-string"),
-    profile("1.4.0.Final", "postgresql"),
-    profile("1.9.7.Final", "include-query"),
-    profile("2.5.4.Final", "postgresql", "include-unknown"),
-)
+PROFILES: Final = unasked("debezium-json", profile)
 """Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas. A profile
 whose deployment another has costs no decode call of its own."""
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
 from generators.families.mysql_texts import supports
-from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
+from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, build, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
@@ -39,7 +39,7 @@ from generators.model import (
     Watermark,
     Written,
 )
-from generators.wire_format import Format, KindRow, Loss
+from generators.wire_format import Format, Loss, about
 
 __all__ = ["FORMAT", "PROFILES", "TencentProfile", "profile", "write"]
 
@@ -240,27 +240,13 @@ def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
     )
 
 
-KINDS: Final = (
-    KindRow("messageType INSERT", "ROW", "INSERT", "oldColumns null"),
-    KindRow("messageType UPDATE", "ROW", "UPDATE", "both images, whole"),
-    KindRow("messageType DELETE", "ROW", "DELETE", "newColumns null"),
-    KindRow("messageType DDL", "DDL", note="sql and schemaName; no table"),
-    KindRow("messageType BEGIN or COMMIT", "TRANSACTION", note="also of transactions without rows"),
-    KindRow("messageType HEARTBEAT", "HEARTBEAT"),
-    KindRow("messageType CHECKPOINT", "CONTROL, WATERMARK or HEARTBEAT", note="up to where DTS has read: no more is documented"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="Tencent Cloud DTS JSON (FlatRecord)",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
-    build=lambda _release, *options: profile(*options),
+    build=build,
     write=write,
-    kinds=KINDS,
     faults=(*FAULTS, NESTED_CELL),
-    position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
     scenarios=scenarios,
     supports=supports,
     cell_faults=cell_faults,

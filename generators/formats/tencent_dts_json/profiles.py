@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
-from generators.wire_format import Choices, Profile
+from generators.wire_format import Choices, Profile, meanings, unasked
 
 NAME: Final = "tencent-dts-json"
 RELEASE: Final = "version-1"
@@ -57,42 +57,23 @@ class TencentProfile(Profile):
 
 
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
-_KOLKATA: Final = Deployment(time_zone="Asia/Kolkata")
-_NEW_YORK: Final = Deployment(time_zone="America/New_York")
-
-OPTIONS: Final[Mapping[str, str]] = {
-    "sparse": "Members that do not apply are left out, and value lists end after their last value that is not NULL.",
-    "upper-hex": "Binaries are in upper-case hex digits.",
-    "padded-time": "TIME has six fraction digits, whatever its column declares.",
-    "pk-hash": "Rows are spread over partitions by table and key.",
-    "own-digits": "TIMESTAMP has no more fraction digits than its column declares, and at most three.",
-    "older-edition": "As the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total.",
-}
-"""What each option means, in the order of a profile's name."""
-
-CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
 
 
-def profile(*options: str) -> TencentProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    made = CHOICES.made({RELEASE: TencentProfile(RELEASE, assumed=ASSUMED)}, RELEASE, *options)
-    sparse, older = "sparse" in options, "older-edition" in options
-    return replace(
-        made,
-        deployment=_NEW_YORK if sparse else _KOLKATA if made.own_digits else _SHANGHAI,
-        absent=sparse,
-        short_lists=sparse,
-        epoch_ms=older,
-        index_is_total=older,
-        binlog_codes=not sparse,
-        source_type="TDSQL-C MySQL" if sparse else "MySQL",
-        tags='{"lowerCaseTableNames":"0"}' if older else "null",
-    )
-
-
-PROFILES: Final = (
-    profile(),
-    profile("sparse", "upper-hex", "padded-time", "pk-hash"),
-    profile("own-digits"),
-    profile("older-edition"),
+CHOICES: Final = Choices(
+    NAME,
+    (RELEASE,),
+    meanings(NAME),
+    facts={
+        "own-digits": {"deployment": {"time_zone": "Asia/Kolkata"}},
+        "sparse": {
+            **dict.fromkeys(("absent", "short_lists"), True),
+            "binlog_codes": False,
+            "source_type": "TDSQL-C MySQL",
+            "deployment": {"time_zone": "America/New_York"},
+        },
+        "older-edition": {**dict.fromkeys(("epoch_ms", "index_is_total"), True), "tags": '{"lowerCaseTableNames":"0"}'},
+    },
 )
+build: Final = partial(CHOICES.made, {RELEASE: TencentProfile(RELEASE, deployment=_SHANGHAI, assumed=ASSUMED)})
+profile: Final = partial(build, RELEASE)
+PROFILES: Final = unasked(NAME, build)

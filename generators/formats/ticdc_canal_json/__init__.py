@@ -48,17 +48,9 @@ from generators.model import (
     Watermark,
     Written,
 )
-from generators.wire_format import Format, KindRow, Loss
+from generators.wire_format import Format, Loss, about
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/canal-json"
-
-KINDS: Final = (
-    KindRow("type INSERT, isDdl false", "ROW", "INSERT", "the row is in data; old is null, [null] before v5.4"),
-    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "after in data, before in old, which may be partial or [{}]"),
-    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the deleted row is in data; old is null, the row again before v5.4"),
-    KindRow("type TIDB_WATERMARK, isDdl false", "WATERMARK", note="only with the extension"),
-    KindRow("isDdl true", "DDL", note="type CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER or QUERY"),
-)
 
 
 def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Written]:
@@ -334,16 +326,12 @@ def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final[Format[TicdcProfile]] = Format(
-    name="ticdc-canal-json",
-    title="TiCDC Canal-JSON",
-    source="TiDB, TiCDC Canal-JSON Protocol",
+    **about("ticdc-canal-json"),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
     faults=(*FAULTS, NESTED_CELL),
-    position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
     unfit=unfit,
     losses=losses,

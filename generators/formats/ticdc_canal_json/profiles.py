@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, RAW, REDUCED, TABLES, delivered
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile
+from generators.wire_format import Choices, Limit, Profile, meanings, unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +85,7 @@ _V5_3: Final = replace(
     binary_lossy=True,
     ddl_broadcast=True,
 )
-OPTIONS: Final[Mapping[str, str]] = {
-    "extension": "enable-tidb-extension: a member `_tidb` with the commit timestamp, and watermark messages.",
-    "content-compatible": "Types with their parameters, and in `old` only the columns that changed, as Canal writes them.",
-    "only-updated": "`old` holds only the columns that changed.",
-    **REDUCED,
-    **COMPRESSION,
-    "delete-handle-key": "A DELETE has the columns of the handle key alone (delete-only-output-handle-key-columns).",
-    "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
-    **DISPATCHERS,
-    **RAW,
-    **TABLES,
-}
-"""What each option means, in the order of a profile's name."""
+OPTIONS: Final = meanings("ticdc-canal-json")
 _DISPATCHERS: Final = ("index-value", "ts")
 _OPTIONS_7_1: Final = (
     "extension",
@@ -137,7 +125,7 @@ CHOICES: Final = Choices(
     "ticdc-canal-json",
     tuple(RELEASES),
     OPTIONS,
-    (("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+    (REDUCED, COMPRESSION, DISPATCHERS),
     (
         *map(_since, OPTIONS),
         Limit("selected", "leaves out columns that columns takes", without=("columns",)),
@@ -165,19 +153,4 @@ def profile(release: str, *options: str) -> TicdcProfile:
     return replace(made, params_in_mysql_type=compatible, old_updated_only=updated_only, **facts)
 
 
-PROFILES: Final[tuple[TicdcProfile, ...]] = (
-    *(profile(release) for release in RELEASES if release != NEWEST),
-    *(profile(release, "extension") for release in RELEASES if release not in ("v5.3.4", NEWEST)),
-    profile("v6.5.11", "content-compatible"),
-    profile("v7.1.6", "only-updated"),
-    profile("v7.1.6", "extension", "content-compatible"),
-    profile("v7.1.6", "extension", "handle-key-only"),
-    profile("v8.5.7", "extension", "claim-check"),
-    profile("v8.5.7", "extension", "snappy"),
-    profile("v8.5.7", "extension", "only-updated", "handle-key-only", "lz4"),
-    profile("v8.5.7", "extension", "delete-handle-key"),
-    profile("new-8.5.6", "extension", "row-key"),
-    profile("new-8.5.6", "extension", "handle-key-only"),
-    profile("new-8.5.6", "extension", "content-compatible", "claim-check", "snappy"),
-    profile(NEWEST, "extension", "routed"),
-)
+PROFILES: Final[tuple[TicdcProfile, ...]] = unasked("ticdc-canal-json", profile)

@@ -42,7 +42,7 @@ def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _old(database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     string = mysql.text("varchar", 64)
     columns = (ID, Column("a", string), Column("b", string))
     x: Row = {"id": 1, "a": "x", "b": None}
@@ -67,7 +67,7 @@ def _old(database: str) -> Iterator[Scenario]:
 
 
 def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
     half: dict[str, Value] = {"id": 1, **{n: (type.high or 0) >> 1 for n, type in kinds.items()}}
     over: dict[str, Value] = {"id": 1, **{n: ((type.high or 0) >> 1) + 1 for n, type in kinds.items()}}
@@ -98,7 +98,7 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
 
 
 def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     tags = frozenset({"boundary", "reduced"})
     columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
     big = noise(profile.max_message_bytes * 3 // 2)

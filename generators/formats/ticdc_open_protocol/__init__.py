@@ -22,6 +22,7 @@ import random
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from generators.families.cases import OWN, Cases, inserted
@@ -50,7 +51,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral
-from generators.wire_format import Choices, Format, KindRow, Limit, Profile
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
 
@@ -84,25 +85,18 @@ class OpenProfile(Profile):
     delete_handle_key: bool = False
 
 
+_SHANGHAI: Final = Deployment("Asia/Shanghai")
 RELEASES: Final[Mapping[str, OpenProfile]] = {
-    _OLD: OpenProfile(_OLD, short_escapes=False),
-    "v8.5.7": OpenProfile("v8.5.7"),
-    _NEW: OpenProfile(_NEW, new=True),
-    sink.NEWEST: OpenProfile(sink.NEWEST, new=True),
-}
-OPTIONS: Final[Mapping[str, str]] = {
-    "only-updated": "only-output-updated-columns: `p` holds only the columns that changed.",
-    "without-before": "output-old-value=false: an UPDATE has no `p`, so that it is written as an INSERT is.",
-    "one-row": "max-batch-size=1: a record has one event.",
-    "delete-handle-key": "delete-only-output-handle-key-columns: a DELETE has the columns of the handle key alone.",
-    **sink.REDUCED,
-    **sink.TABLES,
+    _OLD: OpenProfile(_OLD, deployment=_SHANGHAI, short_escapes=False),
+    "v8.5.7": OpenProfile("v8.5.7", deployment=_SHANGHAI),
+    _NEW: OpenProfile(_NEW, deployment=_SHANGHAI, new=True),
+    sink.NEWEST: OpenProfile(sink.NEWEST, deployment=_SHANGHAI, new=True),
 }
 CHOICES: Final = Choices(
     NAME,
     tuple(RELEASES),
-    OPTIONS,
-    (("only-updated", "without-before"), ("handle-key-only", "claim-check")),
+    meanings(NAME),
+    (("only-updated", "without-before"), sink.REDUCED),
     (
         *(
             Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
@@ -110,25 +104,16 @@ CHOICES: Final = Choices(
         ),
         sink.ROUTES,
     ),
+    {
+        "one-row": {"batch": 1},
+        "without-before": {"deployment": Deployment("Asia/Kolkata")},
+        **{option: {"reduce": option, "max_message_bytes": sink.REDUCED_LIMIT} for option in sink.REDUCED},
+    },
 )
 
 
-def profile(release: str, *options: str) -> OpenProfile:
-    """The profile of a release with options. Raises UnknownName, or UsageError for what does not go together."""
-    made, reduce = CHOICES.made(RELEASES, release, *options), sink.reduction(options)
-    zone, batch = "Asia/Shanghai" if made.before else "Asia/Kolkata", 1 if "one-row" in options else BATCH
-    limit = sink.REDUCED_LIMIT if reduce else made.max_message_bytes
-    return replace(made, deployment=Deployment(zone), batch=batch, reduce=reduce, max_message_bytes=limit)
-
-
-PROFILES: Final = (
-    profile("v8.5.7"),
-    profile(_OLD),
-    profile(_NEW),
-    profile("v8.5.7", "only-updated", "one-row"),
-    profile("v8.5.7", "without-before", "claim-check"),
-    profile(_NEW, "only-updated", "delete-handle-key", "handle-key-only"),
-)
+profile: Final = partial(CHOICES.made, RELEASES)
+PROFILES: Final = unasked(NAME, profile)
 
 _CODES: Final[Mapping[str, int]] = {
     "create database": 1,
@@ -323,24 +308,12 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
         yield from shared.reduced_rows(profile.max_message_bytes)
 
 
-KINDS: Final = (
-    KindRow("key t 1, value u", "ROW", "INSERT", "an UPDATE without p is written alike: UPDATE is as good"),
-    KindRow("key t 1, value u and p", "ROW", "UPDATE", "after in u, before in p, which may lack what did not change"),
-    KindRow("key t 1, value d", "ROW", "DELETE"),
-    KindRow("key t 2", "DDL", note="statement in q, TiDB's code of its kind in t"),
-    KindRow("key t 3, a value of no bytes", "WATERMARK", note="a Resolved Event"),
-)
-
 FORMAT: Final = Format(
-    name=NAME,
-    title="TiCDC Open Protocol",
-    source="TiDB, TiCDC Open Protocol",
+    **about(NAME),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="`ts` of the event's key as decimal text",
     scenarios=scenarios,
     container="frames",
     faults=FAULTS,

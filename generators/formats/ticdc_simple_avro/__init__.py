@@ -28,16 +28,7 @@ from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile,
 from generators.formats.ticdc_simple_avro.scenarios import scenarios
 from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
-from generators.wire_format import Format, KindRow
-
-KINDS: Final = (
-    KindRow("type DML, payload type INSERT", "ROW", "INSERT", "the row is in data; old is null"),
-    KindRow("type DML, payload type UPDATE", "ROW", "UPDATE", "after in data, before in old, both complete"),
-    KindRow("type DML, payload type DELETE", "ROW", "DELETE", "the deleted row is in old; data is null"),
-    KindRow("type WATERMARK", "WATERMARK"),
-    KindRow("type BOOTSTRAP", "BOOTSTRAP", note="no commitTs: neither position nor commit time"),
-    KindRow("type DDL", "DDL", note="CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER or QUERY is the payload's type"),
-)
+from generators.wire_format import Format, about
 
 _HALF: Final = 1 << 63
 
@@ -144,15 +135,11 @@ def _fraction(number: str) -> str:
 __all__ = ["FORMAT", "PROFILES", "AvroProfile", "Binary", "profile", "signed", "write"]
 
 FORMAT: Final[Format[AvroProfile]] = Format(
-    name="ticdc-simple-avro",
-    title="TiCDC Simple, Avro",
-    source="TiDB, TiCDC Simple Protocol",
+    **about("ticdc-simple-avro"),
     profiles=PROFILES,
     choices=CHOICES,
     build=profile,
     write=write,
-    kinds=KINDS,
-    position="commitTs as decimal text; a BOOTSTRAP has none",
     scenarios=scenarios,
     container="avro",
     faults=(*AVRO_FAULTS, *FAULTS),

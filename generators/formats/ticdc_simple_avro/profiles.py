@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from generators.families.ticdc_simple import profiles as simple
 from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.wire_format import unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,4 +41,4 @@ def profile(release: str, *options: str) -> AvroProfile:
     return AvroProfile(**told, bits="string" if common.new else "long", timestamp_decimal=common.new)
 
 
-PROFILES: Final[tuple[AvroProfile, ...]] = tuple(profile(one.release, *one.options) for one in simple.PROFILES)
+PROFILES: Final[tuple[AvroProfile, ...]] = unasked("ticdc-simple-avro", profile)

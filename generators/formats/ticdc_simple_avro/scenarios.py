@@ -36,7 +36,7 @@ def _defaults(database: str) -> Iterator[Scenario]:
 
 
 def _rows(database: str) -> Iterator[Scenario]:
-    cases = Cases(database, (ID,))
+    cases = Cases(database)
     columns = (
         ID,
         Column("i", mysql.integer("int")),

@@ -6,8 +6,10 @@ Facts: ticdc#avro-framing, #avro-records, #avro-branches. There is one released 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
+from generators.errors import UnknownName
 from generators.families.avro import Encoder, Schema
 from generators.families.ticdc_simple import records
 
@@ -16,6 +18,9 @@ VERSION: Final = 1
 
 Fields = tuple[Mapping[str, Any], ...]
 
+_KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "TableSchema")
+"""The types that a field's declaration may name."""
+
 
 def _fields(declared: str, **types: Schema) -> Fields:
     """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type with a capital is a record.
@@ -23,6 +28,8 @@ def _fields(declared: str, **types: Schema) -> Fields:
     found = []
     for word in declared.split():
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
+        if kind and kind not in _KINDS:
+            raise UnknownName("type", kind, _KINDS, name)
         type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
         found.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
     return tuple(found)
@@ -153,16 +160,7 @@ def table_schema(found: records.TableSchema, *, timestamp_decimal: bool) -> Mapp
         "tableID": found.table_id,
         "version": found.version,
         "columns": [_column(column, timestamp_decimal) for column in found.columns],
-        "indexes": [
-            {
-                "name": index.name,
-                "unique": index.unique,
-                "primary": index.primary,
-                "nullable": index.nullable,
-                "columns": list(index.columns),
-            }
-            for index in found.indexes
-        ],
+        "indexes": [{**asdict(index), "columns": list(index.columns)} for index in found.indexes],
     }
 
 

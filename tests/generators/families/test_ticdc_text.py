@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from text_tables import rows
 
 from generators.errors import Refused
 from generators.families.ticdc import ddl, text
@@ -73,35 +74,7 @@ def test_sql_type_tables_of_document_000_and_of_v5_3(name, codes):
     assert (text.sql_type(kind, value), text.sql_type(kind, value, legacy=True)) == codes
 
 
-DDL = {
-    "create database": ("QUERY", "CREATE DATABASE `d`"),
-    "drop database": ("QUERY", "DROP DATABASE `d`"),
-    "alter database": ("QUERY", "ALTER DATABASE `d` CHARACTER SET = utf8mb4"),
-    "create table": ("CREATE", "CREATE TABLE `t` (`id` BIGINT NOT NULL,`c` INT,PRIMARY KEY(`id`))"),
-    "drop table": ("ERASE", "DROP TABLE `d`.`t`"),
-    "truncate table": ("TRUNCATE", "TRUNCATE TABLE `t`"),
-    "rename table": ("RENAME", "RENAME TABLE `d`.`o` TO `d`.`t`"),
-    "add column": ("ALTER", "ALTER TABLE `t` ADD COLUMN `added` INT DEFAULT 1"),
-    "drop column": ("ALTER", "ALTER TABLE `t` DROP COLUMN `c`"),
-    "modify column": ("ALTER", "ALTER TABLE `t` MODIFY COLUMN `c` BIGINT"),
-    "set default": ("ALTER", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5"),
-    "rename index": ("ALTER", "ALTER TABLE `t` RENAME INDEX `i` TO `j`"),
-    "table comment": ("ALTER", "ALTER TABLE `t` COMMENT = 'it''s \"new\"'"),
-    "add partition": ("ALTER", "ALTER TABLE `t` ADD PARTITION (PARTITION `p2` VALUES LESS THAN (20))"),
-    "table charset": ("ALTER", "ALTER TABLE `t` DEFAULT CHARACTER SET = UTF8MB4"),
-    "create index": ("CINDEX", "CREATE INDEX `i` ON `t` (`c`)"),
-    "drop index": ("DINDEX", "DROP INDEX `i` ON `t`"),
-    "add primary key": ("CINDEX", "ALTER TABLE `t` ADD PRIMARY KEY(`id`)"),
-    "drop primary key": ("DINDEX", "ALTER TABLE `t` DROP PRIMARY KEY"),
-    "add foreign key": ("CINDEX", "ALTER TABLE `t` ADD CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES `o`(`id`)"),
-    "create view": (
-        "QUERY",
-        "CREATE ALGORITHM = UNDEFINED DEFINER = CURRENT_USER SQL SECURITY DEFINER VIEW `t` AS SELECT 1 AS `a`",
-    ),
-    "drop view": ("QUERY", "DROP VIEW `d`.`t`"),
-    "create sequence": ("QUERY", "CREATE SEQUENCE `t`"),
-    "exchange partition": ("QUERY", "ALTER TABLE `d`.`t` EXCHANGE PARTITION `p0` WITH TABLE `d`.`o`"),
-}
+DDL = {action: (kind, sql) for action, kind, sql in rows(__file__, "ticdc_actions.txt")}
 
 
 def test_every_ddl_action_is_pinned():

@@ -253,9 +253,7 @@ def test_ddl(release: str) -> None:
     p = PLAIN[release]
     for action, expected in DDL:
         wired, found = one(p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old"))
-        assert (wired["type"], wired["isDdl"], wired["database"], wired["table"], wired["sql"]) == (
-            *(expected, True, "d", "new", "SOME sql"),
-        )
+        assert [wired[name] for name in ("type", "isDdl", "database", "table", "sql")] == [expected, True, "d", "new", "SOME sql"]
         assert {wired[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {None}
         (change,) = found.changes
         assert (change.kind, change.op, change.sql, change.accept, change.keys) == (Kind.DDL, None, "SOME sql", (), None)

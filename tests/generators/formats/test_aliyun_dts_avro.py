@@ -465,6 +465,8 @@ def test_type_numbers() -> None:
         ]
     )
     assert {name: numbers[name] for name in expected} == expected
+    spatial = [*map(mysql.spatial, mysql.SPATIAL), wire_type("geometry-text", Logical.TEXT)]
+    assert {type_number(kind) for kind in spatial} == {255}
     oids = {name: type_number(postgresql.TYPES[name]) for name in ("boolean", "jsonb", "timestamptz-0", "numeric", "text")}
     assert oids == {"boolean": 16, "jsonb": 3802, "timestamptz-0": 1184, "numeric": 1700, "text": 25}
 

@@ -14,7 +14,7 @@ from text_tables import rows
 
 from conformance.selftest.lies.lie import lies
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.errors import UnknownName, UsageError
+from generators.errors import UsageError
 from generators.garbage.faults import applicable
 from generators.model import Kind, Origin, State
 from generators.sources import boundaries
@@ -179,23 +179,6 @@ def test_profiles_share_few_deployments(name: str) -> None:
     assert len({profile.deployment for profile in get(name).profiles}) <= {"debezium-json": 7, "alibaba-canal-json": 4}.get(
         name, 3
     )
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_profile_that_cannot_be_is_refused(name: str) -> None:
-    fmt = get(name)
-    assert fmt.choices is not None and fmt.build is not None
-    release, option = next((profile.release, profile.options[0]) for profile in fmt.profiles if profile.options)
-    with pytest.raises(UsageError, match="once"):
-        fmt.build(release, option, option)
-    with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
-        fmt.build(release, f"{option}x")
-    with pytest.raises(UnknownName, match="unknown profile"):
-        fmt.profile(f"{release}x")
-    for group in fmt.choices.exclusive:
-        if len(group) > 1:
-            with pytest.raises(UsageError):
-                fmt.build(release, *group)
 
 
 @pytest.mark.parametrize(("wrong", "why"), rows(__file__, "refused.txt"))

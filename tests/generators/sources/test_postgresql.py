@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from text_tables import rows
 
 from generators.model import Json, Logical, SourceType
 from generators.sources import mysql, postgresql, postgresql_text, postgresql_values
@@ -157,24 +158,7 @@ def test_value_class(type: SourceType, value: Any, cls: str) -> None:
     assert postgresql.value_class(type, value) == cls
 
 
-@pytest.mark.parametrize(
-    ("slug", "spark", "declared", "catalog"),
-    [
-        *(("smallint", "smallint", "smallint", "int2"), ("bigint", "bigint", "bigint", "int8")),
-        ("numeric-20-0", "decimal(20,0)", "numeric(20,0)", "numeric"),
-        *(("numeric-65-30", "string", "numeric(65,30)", "numeric"), ("numeric", "string", "numeric", "numeric")),
-        *(("money", "decimal(19,2)", "money", "money"), ("real", "float", "real", "float4")),
-        *(("double-precision", "double", "double precision", "float8"), ("boolean", "boolean", "boolean", "bool")),
-        *(("bit-1", "boolean", "bit(1)", "bit"), ("bit-64", "decimal(20,0)", "bit(64)", "bit")),
-        *(("varbit-63", "bigint", "bit varying(63)", "varbit"), ("char", "string", "character(16)", "bpchar")),
-        *(("varchar", "string", "character varying(255)", "varchar"), ("bytea", "binary", "bytea", "bytea")),
-        *(("time-3", "string", "time(3) without time zone", "time"), ("timetz", "string", "time with time zone", "timetz")),
-        ("timestamp-6", "timestamp_ntz", "timestamp without time zone", "timestamp"),
-        ("timestamptz-0", "timestamp", "timestamp(0) with time zone", "timestamptz"),
-        *(("interval", "string", "interval", "interval"), ("jsonb", "string", "jsonb", "jsonb")),
-        *(("integer-array", "string", "integer[]", "_int4"), ("text-array", "string", "text[]", "_text")),
-    ],
-)
+@pytest.mark.parametrize(("slug", "spark", "declared", "catalog"), rows(__file__, "postgresql_names.txt"))
 def test_names_of_types(slug: str, spark: str, declared: str, catalog: str) -> None:
     kind = postgresql.TYPES[slug]
     assert (kind.spark, postgresql.declared(kind), postgresql.catalog_name(kind)) == (spark, declared, catalog)

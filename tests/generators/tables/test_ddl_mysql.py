@@ -270,19 +270,61 @@ def test_what_is_not_understood_is_noted(reads, told):
     ]
 
 
-def test_clauses_of_tidb_that_change_no_column_are_left_out(reads, told):
+@pytest.mark.parametrize(
+    ("dialect", "clause", "note"),
+    [
+        *(("tidb", clause, "it changes no column") for clause in ("SET TIFLASH REPLICA 2", "CACHE", "NOCACHE", "REMOVE TTL")),
+        *(("tidb", clause, "it changes no column") for clause in ("ATTRIBUTES='merge_option=deny'", "ALTER INDEX k INVISIBLE")),
+        ("mariadb", "ALTER KEY k IGNORED", "it changes no column"),
+        *(("mysql", f"ALTER {kind} c NOT ENFORCED", "the check stays as it was defined") for kind in ("CHECK", "CONSTRAINT")),
+        *(("mysql", clause, None) for clause in ("DISABLE KEYS", "FORCE", "AUTO_INCREMENT = 5")),
+    ],
+)
+def test_clauses_that_change_no_column(reads, told, dialect, clause, note):
+    schema = reads(f"CREATE TABLE t (a int, KEY k (a), CHECK (a > 0));\nALTER TABLE t {clause};", dialect=dialect, database="d")
+    assert [(c.column, c.low) for c in schema.tables[0].checks] == [("a", 1)]
+    assert told(schema) == ([f"a.sql:2:15: {clause}: left out: {note}"] if note else [])
+
+
+@pytest.mark.parametrize("clause", ["SET foo", "ENABLE TRIGGER x", "OWNER TO me", "DROP INDEX k", "DROP KEY k"])
+def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, told, clause):
+    given = f"CREATE TABLE t (a int, `index` int, `key` int, KEY k (a));\nALTER TABLE t {clause};\nCREATE TABLE u (a int);"
+    schema = reads(given, dialect="mysql", database="d")
+    assert [user.table.name for user in schema.tables] == ["u"]
+    assert told(schema) == [f"a.sql:2:15: {clause}: table t left out: not understood"]
+
+
+@pytest.mark.parametrize(
+    ("query", "told_as"),
+    [
+        *((query, query) for query in ("WITH c AS (SELECT 1) SELECT * FROM c", "AS SELECT 1", "(SELECT 1)", "TABLE x")),
+        *(("VALUES ROW(1)", "VALUES ROW(1)"), ("PARTITION BY HASH (a) PARTITIONS 2 SELECT 1", "SELECT 1")),
+    ],
+)
+def test_a_table_of_a_query_beside_its_columns_is_left_out(reads, told, query, told_as):
+    schema = reads(f"CREATE TABLE t (a int) {query};\nCREATE TABLE u (a int);", dialect="mysql", database="d")
+    assert [user.table.name for user in schema.tables] == ["u"]
+    assert told(schema)[-1].endswith(f": {told_as}: table t left out: its columns come from a query")
+
+
+def test_a_table_of_nothing_but_a_query_is_left_out(reads, told):
+    schema = reads("CREATE TABLE t (SELECT 1 AS a);\nCREATE TABLE u (a int);", dialect="mysql", database="d")
+    assert [user.table.name for user in schema.tables] == ["u"]
+    assert told(schema) == [
+        "a.sql:1:1: CREATE TABLE t (SELECT 1 AS a): table t left out: its columns are another table's or a query's"
+    ]
+
+
+def test_columns_are_changed_if_they_exist(reads, told):
     clauses = (
-        "SET TIFLASH REPLICA 2",
-        "CACHE",
-        "NOCACHE",
-        "REMOVE TTL",
-        "ATTRIBUTES='merge_option=deny'",
-        "ALTER INDEX k INVISIBLE",
+        "MODIFY COLUMN IF EXISTS a bigint, CHANGE IF EXISTS b c int, ALTER COLUMN IF EXISTS c SET DEFAULT 4, DROP IF EXISTS d"
     )
-    altered = "\n".join(f"ALTER TABLE t {clause};" for clause in clauses)
-    schema = reads(f"CREATE TABLE t (id bigint PRIMARY KEY, KEY k (id));\n{altered}", dialect="tidb", database="app")
-    assert [user.table.name for user in schema.tables] == ["t"]
-    assert [note.partition(": left out: ")[2] for note in told(schema)] == ["it changes no column"] * len(clauses)
+    schema = reads(f"CREATE TABLE t (a int, b int, d int);\nALTER TABLE t {clauses};", dialect="mariadb", database="d")
+    assert schema.tables[0].table.columns == (
+        Column("a", mysql.integer("bigint")),
+        Column("c", mysql.integer("int"), default=Default("4", 4)),
+    )
+    assert told(schema) == []
 
 
 def test_a_line_of_dashes_swallows_no_statement(reads):

@@ -158,6 +158,20 @@ def test_no_table_that_can_be_taken_is_a_mistake(reads, tmp_path):
     )
 
 
+def test_clauses_that_no_message_shows(reads, told):
+    schema = reads(
+        """CREATE TABLE t (id int, index int) WITH (fillfactor = 70) TABLESPACE x;
+CREATE TABLE u (id int) WITHOUT OIDS;
+ALTER TABLE t ALTER index SET NOT NULL, ALTER CONSTRAINT c DEFERRABLE, SET (fillfactor = 60), SET TABLESPACE y, RESET (a);
+ALTER TABLE u SET SCHEMA s;""",
+        dialect="postgresql",
+        database="d",
+    )
+    (user,) = schema.tables
+    assert user.table.columns == (Column("id", postgresql.integer()), Column("index", postgresql.integer(), False))
+    assert told(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
+
+
 def test_what_is_not_understood_is_noted(reads, told):
     schema = reads(
         """CREATE TABLE t (a int FOO NOT NULL, EXCLUDE USING gist (a WITH =)) FOO;
