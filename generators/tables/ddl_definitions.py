@@ -393,7 +393,7 @@ def altered(draft: Draft, cursor: Cursor, types: Types) -> None:
         elif (
             action.accept(*_DROPS)
             and not (draft.mysql and action.next_is(_OF_KEYS))
-            and (known := draft.column_name(action.peek().text))
+            and (known := draft.column_name(action.next_name))
         ):
             action.take()
             draft.drop(known)

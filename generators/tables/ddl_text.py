@@ -280,7 +280,13 @@ class Cursor:
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
             raise self.wrong("a name")
-        self.at += 1
+        found, self.at = self.next_name, self.at + 1
+        return found
+
+    @property
+    def next_name(self) -> str:
+        """The next word as the name that it may be."""
+        word = self.peek()
         folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
         return word.text.lower() if folded else word.text
 

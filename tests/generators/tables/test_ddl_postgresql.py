@@ -172,6 +172,16 @@ ALTER TABLE u SET SCHEMA s;""",
     assert told(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
 
 
+def test_a_name_without_quotes_is_one_in_lower_case(reads):
+    read = reads(
+        """CREATE TABLE t (id integer PRIMARY KEY, Gone text, kept text, "Kept" text);
+ALTER TABLE T DROP COLUMN GONE, DROP "Kept", ALTER Kept SET NOT NULL;""",
+        dialect="postgresql",
+        database="d",
+    )
+    assert [(column.name, column.nullable) for column in read.tables[0].table.columns] == [("id", False), ("kept", False)]
+
+
 def test_what_is_not_understood_is_noted(reads, told):
     schema = reads(
         """CREATE TABLE t (a int FOO NOT NULL, EXCLUDE USING gist (a WITH =)) FOO;
