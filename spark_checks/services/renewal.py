@@ -60,6 +60,8 @@ def renew(spark: SparkSession, request: int) -> None:
         _JVM: f"{gateway.proc.pid} {stdin}",
         **dict(zip(_GATEWAY, (str(parameters.port), parameters.auth_token), strict=True)),
     }
+    sys.stdout.flush()
+    sys.stderr.flush()
     os.chdir(_DIRECTORY)
     os.execve(sys.executable, sys.orig_argv, {**_ENVIRONMENT, **told})  # noqa: S606 - this process, anew
 
