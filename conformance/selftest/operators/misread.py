@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -72,10 +73,13 @@ def _escaped_label(type: SourceType, held: Any) -> Any:
 
 
 def _widened(text: str) -> str:
+    """The digits of the double that a number of 32 bits is; a number that is its own double, or beyond them, keeps its text."""
     try:
-        return repr(single(float(text)))
+        number = float(text)
     except ValueError:
         return text
+    wide = single(number)
+    return text if wide == number or math.isnan(wide) else repr(wide)
 
 
 def _mantissa(_kind: SourceType, number: Any) -> Any:

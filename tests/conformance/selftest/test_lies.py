@@ -11,7 +11,7 @@ import pytest
 from conformance.rules.rules import rules
 from conformance.rules.tables import called
 from conformance.selftest.lies import lie as table
-from conformance.selftest.lies.altering import ALTERS, EDITS, Alter, Edit, in_avro, in_json, respelled
+from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, Edit, in_avro, in_json, respelled
 from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
 from generators.families.avro import Encoder
@@ -57,7 +57,7 @@ def message(value: bytes | None) -> Message:
 
 
 def edit(*words: Any) -> Edit:
-    return called(words, "edit", EDITS)
+    return called([*words], "edit", EDITS, ARGUMENTS)
 
 
 def altered(alter: Alter, value: bytes) -> bytes | None:
@@ -121,7 +121,7 @@ def test_spellings_are_replaced_whole() -> None:
 
 def test_changes_of_the_record() -> None:
     honest = message(b"value")
-    told = {name: called([name, *words], "change", ALTERS)(honest) for name, *words in CHANGES}
+    told = {name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest) for name, *words in CHANGES}
     assert told == {
         "partition": Message("t", 0, b"k", b"value", honest.headers),
         "headers-lost": Message("t", 1, b"k", b"value", (("b", b"2"),)),
@@ -149,10 +149,20 @@ CHANGES = (["partition", 0], ["headers-lost", "a", "c"], ["key-lost"], ["value-l
         ('{ unset = "gtids" }', "unknown fact 'gtids'. Did you mean 'gtid'?"),
         ('{ edits = [["shif", 1, "es"]] }', "unknown edit 'shif'. Did you mean 'shift'?"),
         ('{ edits = [["shift", 1]] }', "edit 'shift': missing a required argument: 'path'."),
-        ('{ alters = ["respelled", "fastjson 2"] }', "unknown spelling 'fastjson 2'. Did you mean 'fastjson2'?"),
+        (
+            '{ alters = ["respelled", "fastjson 2"] }',
+            "change of a message 'respelled': unknown spelling 'fastjson 2'. Did you mean 'fastjson2'?",
+        ),
         ('{ sets.gtid = "x" }', "unknown field 'sets'. Did you mean 'set'?"),
         ("{ by = 1 }", "by is 1, not of type str."),
         ('{ by = "value/time" }', "a lie says one of set, unset, edits, alters."),
+        ("5", "5 is no table of profile, by, scenario, unset, set, edits, alters."),
+        ("{ edits = [] }", "edits is empty."),
+        ("{ edits = [5] }", "5 is no list of edit and what it is given. Known: put, null,"),
+        ('{ edits = [["put", 1, 2]] }', "edit 'put': path is 2, not of type str."),
+        ('{ edits = [["shift", "1", "es"]] }', "edit 'shift': by is '1', not of type int."),
+        ('{ alters = ["headers-lost", 5] }', "change of a message 'headers-lost': names is 5, not of type str."),
+        ('{ profile = "1.1.4", unset = "gtid" }', "gtid: the honest profile has no other value."),
     ],
 )
 def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, told: str) -> None:
