@@ -182,8 +182,8 @@ def _orders() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def laws() -> Mapping[str, Given]:
-    """What no selector owns, for every format, by its name: the laws of decoding (law/*), those of kept tables (stream/*), and what
-    mutated messages are owed (garbage/*), which are no laws of a format's rules."""
+    """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of kept tables (stream/*), and what
+    mutated messages are owed (garbage/*)."""
     file = TableFile(*ours(__package__, "laws"), {"rules": dict})
     return {name: given for _, name, given in _entries(file, "rules")}
 

@@ -50,6 +50,8 @@ IN_SPARK: Final[Mapping[str, tuple[Keeping, ...]]] = {
 }
 """Formats whose streams are kept in Spark, too, and the mistakes that are tried there: wrong in what is kept over a crash, and in
 how changes are merged."""
+ALSO: Final = "; also broken: "
+"""Stands before the other rules that a lie of a writer breaks."""
 STREAM_NEMESES: Final = (
     "none",
     "duplicate",
@@ -354,12 +356,15 @@ def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
     engine.release(placed.handle)
     for lie, some, changed in lied:
         broken = Counter(f.rule for case in some for f in results[case.id].findings)
+        others = ", ".join(rule for rule in broken if rule != lie.convicts)
         if lie.convicts is None:
             ok = changed > 0 and not broken
-            detail = f"{len(some)} cases with other bytes; findings: {', '.join(broken) or 'none'}"
+            detail = f"{len(some)} cases with other bytes; findings: {others or 'none'}"
         else:
             ok = broken[lie.convicts] > 0
-            detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(some)} cases"
+            detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(some)} cases" + (
+                f"{ALSO}{others}" if others else ""
+            )
         yield Check("writer", fmt.name, f"{lie.name} ({lie.profile})", ok, detail)
 
 

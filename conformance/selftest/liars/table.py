@@ -66,12 +66,9 @@ def _names(fmt: str) -> dict[str, tuple[str, str]]:
     return {rule.id: (rule.id, rule.id.replace(fmt, like, 1)) for rule in rules(fmt)}
 
 
-def _check_rules(globs: str) -> None:
-    """Raises UnknownName for a glob of no rule."""
-    known = {name for fmt in FORMATS for names in _names(fmt).values() for name in names}
-    for glob in globs.split():
-        if not matching(known, glob.removeprefix("!")):
-            raise UnknownName("rule", glob, known)
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(name for fmt in FORMATS for names in _names(fmt).values() for name in names)
 
 
 @cache
@@ -86,7 +83,9 @@ def lines() -> tuple[tuple[str, Liar], ...]:
                 line = {**of_file, **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys())))}
                 if ("does" in line) == ("breaks" in line):
                     raise UsageError("a liar says either what it does or which law it breaks.")
-                _check_rules(line["by"])
+                for glob in line["by"].split():
+                    if not matching(_known(), glob.removeprefix("!")):
+                        raise UnknownName("rule", glob, _known())
                 operator = _operator(name, line["does"], line.get("when", {})) if "does" in line else None
             told = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
             found.append((line["by"], Liar(name, "", line["level"], "", *told)))

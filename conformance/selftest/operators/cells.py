@@ -11,6 +11,7 @@ import struct
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
@@ -61,15 +62,16 @@ _HOUR: Final = 3_600 * _SECOND
 _DAY: Final = 24 * _HOUR
 
 
-def _change_of(kind: type) -> Callable[[Callable[[Any], Any]], CellChange]:
-    return lambda change: lambda _type, held: change(held) if type(held) is kind else held
+def _of_kind(kind: type, change: Callable[[Any], Any]) -> CellChange:
+    """A change of what is of this very type; nothing else is changed."""
+    return lambda _type, held: change(held) if type(held) is kind else held
 
 
-text_change: Final = _change_of(str)
+text_change: Final = partial(_of_kind, str)
 """A change of texts, which level two has for the types that Spark keeps as strings."""
-micros_change: Final = _change_of(int)
+micros_change: Final = partial(_of_kind, int)
 """A change of a typed time, in microseconds."""
-bytes_change: Final = _change_of(bytes)
+bytes_change: Final = partial(_of_kind, bytes)
 """A change of a typed binary."""
 
 
