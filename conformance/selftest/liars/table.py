@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
-from conformance.rules.tables import Legal, TableFile, called, checked, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
 from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.general import ARGUMENTS, CONDITIONS, WORDS, when
+from conformance.selftest.operators.general import CONDITIONS, told_of, when
 from conformance.selftest.operators.operator import Operator
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS
@@ -50,13 +50,11 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line: `does` is a name of the catalogue, or a general operator with arguments; `when` restricts it."""
-    checked(conditions, CONDITIONS, what="condition")
-    if isinstance(does, str):
-        known = OPERATORS[one_of(does, "operator", OPERATORS)]
-    else:
-        known = Operator("", (), called(does, "operator", WORDS, ARGUMENTS))
-    return Operator(name, known.apt, when(known.alter, conditions), known.logicals)
+    """The operator of a line: `does` is a name of the catalogue, or what general operators do; `when` restricts it."""
+    if not isinstance(does, str):
+        return Operator(name, (), told_of(does, conditions))
+    known = OPERATORS[one_of(does, "operator", OPERATORS)]
+    return replace(known, name=name, alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")), levels=(1, 2))
 
 
 @cache

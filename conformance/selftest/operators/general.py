@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import ENVELOPE, OutputRow
-from conformance.rules.tables import Legal, pattern
-from conformance.selftest.operators.operator import Alter, Rows, Seen, on_images
+from conformance.rules.tables import Legal, called, checked, pattern
+from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images
 from generators.model import Cell, Kind, Logical
 from generators.sources.registry import SOURCES
 
@@ -117,10 +118,6 @@ def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
     return ".".join(_held(row, part) or "" for part in parts) if row.fields else _held(row, name)
 
 
-def _moved(held: Any, by: int) -> Any:
-    return held if held is None else held + by
-
-
 def _replacing(text: str, other: str, flags: int = 0) -> Callable[[str], str]:
     found = pattern(text, other, flags)
     return lambda held: found.sub(other, held)
@@ -146,6 +143,10 @@ def _within(held: Any, change: Callable[[str], str]) -> Any:
 
 def _in_field(name: str, change: Callable[[str], str]) -> Alter:
     return _set(name, lambda row: _within(_held(row, name), change))
+
+
+def _in_number(name: str, change: Callable[[int], int]) -> Alter:
+    return _set(name, lambda row: None if (held := _held(row, name)) is None else change(held))
 
 
 def _double(held: Any) -> Any:
@@ -184,7 +185,32 @@ def _columns_lost(text: str) -> Alter:
 
 
 def _renamed(change: Callable[[str], str]) -> Alter:
-    return on_images(lambda image, *_: {change(name): held for name, held in image.items()})
+    """Other column names in the images of level one; at level two a lost column is NULL."""
+
+    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
+        if seen.case.level == 1:
+            return {change(name): value for name, value in held.items()}
+        return {name: value if change(name) == name else None for name, value in held.items()}
+
+    return on_images(image)
+
+
+def _nulls_as(text: str) -> Alter:
+    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
+        other = text if seen.case.level == 1 else Typed("string", text)
+        return {name: other if value is None else value for name, value in held.items()}
+
+    return on_images(image)
+
+
+SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "trimmed": str.strip,
+    "ascii": lambda text: text.encode("ascii", "replace").decode(),
+    "url-decoded": unquote,
+}
+"""Other spellings of a text."""
 
 
 WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
@@ -197,23 +223,27 @@ WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
     "fill": lambda name, source: _set(name, lambda row: _held(row, name) or _held(row, source)),
     "copy": lambda name, source: _set(name, lambda row: _held(row, source)),
     "join": lambda name, *parts: _set(name, lambda row: _join(row, name, parts)),
-    "shift": lambda name, by: _set(name, lambda row: _moved(_held(row, name), by)),
+    "shift": lambda name, by: _in_number(name, lambda held: held + by),
+    "times": lambda name, by: _in_number(name, lambda held: held * by),
+    "over": lambda name, by: _in_number(name, lambda held: held // by),
     "sub": lambda name, text, other: _in_field(name, _replacing(text, other)),
+    "spelt": lambda name, spelling: _in_field(name, SPELLINGS[spelling]),
     "through-a-double": lambda name: _set(name, lambda row: _double(_held(row, name))),
     "texts": lambda text, other: _spelt(_replacing(text, other)),
     "texts-null": lambda text: _spelt(_matching(text, lambda _held: None)),
     "cells": lambda of, text, other: _spelt(_replacing(text, other, re.DOTALL), of),
     "cells-null": lambda of: _cellwise(lambda name, held, cells: None if _of_type(cells, name, of) else held),
     "cells-as-text": lambda of: _cellwise(lambda name, held, cells: _as_text(held) if _of_type(cells, name, of) else held),
-    "nulls-as": lambda text: _cellwise(lambda _name, held, _cells: text if held is None else held),
+    "nulls-as": _nulls_as,
     "all-null": lambda: _cellwise(lambda *_: None),
     "columns": lambda text, other: _renamed(_replacing(text, other)),
+    "columns-spelt": lambda spelling: _renamed(SPELLINGS[spelling]),
     "columns-lost": _columns_lost,
 }
 """The operators with arguments, by name: `fill` gives a field that is NULL or empty another's value, `join` the fields' values
 with dots between; `sub` replaces what matches in a field, `texts` in an image, `cells` in cells of a logical type or of a type's
-name, `columns` in names at level one."""
-_PARTS: Final = ("kind", "op", "error", *_IMAGES, *ENVELOPE)
+name, `columns` in names."""
+_PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
 _TYPES: Final = {type.name for one in SOURCES.values() for type in (*one.types.values(), *chain.from_iterable(one.families))}
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
@@ -221,6 +251,21 @@ ARGUMENTS: Final[Mapping[str, Legal]] = {
     "value": object,
     "by": int,
     "kind": tuple(Kind),
+    "spelling": tuple(SPELLINGS),
     "of": (*Logical, *sorted(_TYPES)),
 }
 """What the operators may be given."""
+
+
+def told_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
+    """What a table tells: a word with what it is given, or several of these, one after the other, for the rows that fulfil the
+    conditions. Raises UsageError."""
+    checked(conditions, CONDITIONS, what="condition")
+    steps = [called(step, "operator", WORDS, ARGUMENTS) for step in (does if isinstance(does[0], list) else [does])]
+
+    def alter(rows: Rows, seen: Seen) -> Rows:
+        for step in steps:
+            rows = step(rows, seen)
+        return rows
+
+    return when(alter if len(steps) > 1 else steps[0], conditions)

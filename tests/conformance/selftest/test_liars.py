@@ -72,7 +72,8 @@ def test_every_line_names_rules_of_formats() -> None:
         ),
         ('does = "keys-twice", when = {lacks = "befor"}', "unknown lacks 'befor'. Did you mean 'before'?"),
         ("does = []", "does is empty."),
-        ('does = [["texts"]]', """unknown operator "['texts']". Did you mean 'texts'?"""),
+        ('does = [["texts"]]', "operator 'texts': missing a required argument: 'text'."),
+        ('does = [["lost"], 5]', "5 is no list of operator and what it is given. Known: lost, refused,"),
         ('does = ["as", "ROWW"]', "operator 'as': unknown kind 'ROWW'. Did you mean 'ROW'?"),
         ('does = ["texts", "(", "x"]', "operator 'texts': '(' with 'x' for its matches is no pattern: missing )"),
         (
