@@ -9,51 +9,20 @@ import json
 import re
 import struct
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
-from conformance.selftest.operators.operator import CellChange, Operator, on_cells
+from conformance.rules.tables import pattern
+from conformance.selftest.operators.general import SPELLINGS
+from conformance.selftest.operators.operator import CellChange
 from generators.model import Logical, SourceType
 
 _INT, _DECIMAL, _FLOAT, _DOUBLE, _BIT = Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT
 _TEXT, _BINARY, _JSON, _ENUM, _SET = Logical.TEXT, Logical.BINARY, Logical.JSON, Logical.ENUM, Logical.SET
 _DATE, _DATETIME, _TIMESTAMP, _TIME, _YEAR = Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME, Logical.YEAR
-_ANYTHING: Final = (
-    *("value/wire", "value/other", "cell/value", "cell/presence", "value/iso", "value/connect", "value/null*", "fault/cell-text"),
-)
-"""Rules on any value: they name a fault in a value, not its type."""
-_NUMBER: Final = ("value/integer*", "value/unsigned*", "value/decimal*", "value/boolean*", "value/money", "value/bit*")
-_REAL: Final = ("value/float*", "value/double*", "value/special-numeric", "value/not-finite")
-_MOMENTS: Final = ("value/date*", "value/time*", "value/zero-*", "value/microseconds", "value/fraction*", "value/ambiguous-hour")
-_LABEL: Final = ("value/enum*", "value/set*", "value/label*", "value/bit*")
-_TEXTUAL: Final = (
-    *("value/text*", "value/escapes", "value/unicode", "value/empty", "value/literal-null", "value/html-*", "charset/*"),
-    *("value/uuid", "value/array", "value/unknown-type", "value/hstore"),
-)
-VALUES: Final[Mapping[Logical, tuple[str, ...]]] = {
-    logical: (*globs, *_ANYTHING)
-    for logical, globs in {
-        Logical.INT: _NUMBER,
-        Logical.DECIMAL: (*_NUMBER, "value/not-finite", "value/special-numeric"),
-        Logical.FLOAT: _REAL,
-        Logical.DOUBLE: _REAL,
-        Logical.BIT: ("value/bit*", "value/boolean*"),
-        Logical.TEXT: _TEXTUAL,
-        Logical.BINARY: ("value/binary*", "value/empty", "value/base64*", "value/bytes", "value/spatial", "value/geometry"),
-        Logical.JSON: ("value/json*", "value/hstore"),
-        Logical.ENUM: _LABEL,
-        Logical.SET: _LABEL,
-        Logical.DATE: (*_MOMENTS, "value/two-digit-year"),
-        Logical.DATETIME: (*_MOMENTS, "value/two-digit-year"),
-        Logical.TIMESTAMP: (*_MOMENTS, "value/two-digit-year"),
-        Logical.TIME: ("value/time*", "value/date-and-time", "value/microseconds", "value/interval"),
-        Logical.YEAR: ("value/year*", "value/integer*", "value/two-digit-year", "value/date-and-time"),
-    }.items()
-}
-"""The rules that name a fault in a value, by its type."""
 
 _LONGEST: Final = 4_000
 """Digits of a number: Python refuses to convert many more."""
@@ -75,9 +44,10 @@ bytes_change: Final = partial(_of_kind, bytes)
 """A change of a typed binary."""
 
 
-def _if(pattern: str, change: Callable[[str], str | None]) -> CellChange:
+def _if(whole: str, change: Callable[[str], str | None]) -> CellChange:
     """A change of the texts that match a pattern as a whole."""
-    return text_change(lambda text: change(text) if re.fullmatch(pattern, text, re.DOTALL) else text)
+    found = pattern(whole, flags=re.DOTALL)
+    return text_change(lambda text: change(text) if found.fullmatch(text) else text)
 
 
 def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
@@ -279,48 +249,14 @@ def _mojibake(text: str) -> str:
     return text.encode("utf-8", "replace").decode("latin-1")
 
 
-def _cut(size: int) -> Callable[[str], str]:
-    return lambda text: text[:size]
-
-
 _ON_TEXT: Final[Mapping[str, CellChange]] = {
-    "trimmed-left": text_change(lambda t: t.lstrip(" ")),
-    "trimmed-right": text_change(lambda t: t.rstrip(" ")),
-    "stripped-of-white-space": text_change(str.strip),
-    "upper-case": text_change(str.upper),
-    "lower-case": text_change(str.lower),
     "unescaped-twice": text_change(_unescaped),
-    "newlines-as-escapes": text_change(lambda t: t.replace("\n", "\\n")),
-    "tabs-as-blanks": text_change(lambda t: t.replace("\t", " ")),
-    "crlf-as-newline": text_change(lambda t: t.replace("\r\n", "\n")),
     "composed": text_change(lambda t: unicodedata.normalize("NFC", t)),
     "compatible": text_change(lambda t: unicodedata.normalize("NFKC", t)),
     "mojibake": text_change(_mojibake),
-    "latin-only": text_change(lambda t: t.encode("latin-1", "replace").decode("latin-1")),
-    "ascii-only": text_change(lambda t: t.encode("ascii", "replace").decode()),
-    "three-byte-only": text_change(lambda t: re.sub("[\U00010000-\U0010ffff]", "?", t)),
-    "controls-dropped": text_change(lambda t: re.sub("[\x00-\x1f]", "", t)),
-    "c1-controls-dropped": text_change(lambda t: re.sub("[\x7f-\x9f]", "", t)),
-    "mark-dropped": text_change(lambda t: t.replace("\ufeff", "")),
-    "replacements-dropped": text_change(lambda t: t.replace("\ufffd", "")),
-    "separators-as-newlines": text_change(lambda t: re.sub("[\u2028\u2029]", "\n", t)),
-    "blanks-collapsed": text_change(lambda t: re.sub("  +", " ", t)),
-    "backslashes-dropped": text_change(lambda t: t.replace("\\", "")),
-    "backslashes-doubled": text_change(lambda t: t.replace("\\", "\\\\")),
-    "quotes-doubled": text_change(lambda t: t.replace("'", "''")),
-    "double-quotes-dropped": text_change(lambda t: t.replace('"', "")),
-    "quoted": text_change(lambda t: f'"{t}"'),
     "html-escaped": text_change(lambda t: html.escape(t, quote=False)),
     "html-as-escapes": text_change(lambda t: t.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")),
-    "cut-at-255": text_change(_cut(255)),
-    "cut-at-32k": text_change(_cut(32_767)),
-    "cut-at-64k": text_change(_cut(65_535)),
-    "cut-at-a-million": text_change(_cut(1_000_000)),
-    "empty-as-null": _if("", lambda _t: None),
-    "word-null-as-null": _if("(?i)null", lambda _t: None),
-    "digits-as-a-number": _if(r"0+\d+", lambda t: t.lstrip("0") or "0"),
     "boolean-words-as-digits": _if("true|false", lambda t: str(int(t == "true"))),
-    "first-line-only": text_change(lambda t: t.partition("\n")[0]),
 }
 
 _ON_INT: Final[Mapping[str, CellChange]] = {
@@ -387,10 +323,6 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
     "last-year-as-null": date_change(lambda d: None if d.year == 9999 else d),
     "leap-day-as-march": date_change(lambda d: dt.date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d),
     "month-and-day-swapped": date_change(lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d),
-    "compact": _if(r"\d{4}-\d\d-\d\d", lambda t: t.replace("-", "")),
-    "with-midnight": _if(r"\d{4}-\d\d-\d\d", lambda t: f"{t} 00:00:00"),
-    "zero-as-1970": _if(r"0000-00-00.*", lambda _t: "1970-01-01"),
-    "zero-as-null": _if(r"0000-00-00.*", lambda _t: None),
     "zero-parts-as-one": _if(r"(?!0000)\d{4}-(00-\d\d|\d\d-00)", lambda t: t.replace("-00", "-01")),
 }
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
@@ -405,15 +337,8 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "milliseconds-rounded": _wall(lambda m: m.replace(microsecond=0) + dt.timedelta(milliseconds=round(m.microsecond / 1000))),
     "fraction-as-an-integer": _wall(lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))),
     "time-of-day-lost": _wall(lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)),
-    "midnight-as-null": lambda k, held: None if isinstance(held, str) and "00:00:00" in held else held,
     "before-1970-as-1970": _wall(lambda m: max(m, dt.datetime(1970, 1, 1))),
-    "last-year-as-null": lambda k, held: None if isinstance(held, str) and held.startswith("9999") else held,
-    "with-a-t": _if(_MOMENT, lambda t: t.replace(" ", "T")),
-    "with-a-z": _if(_MOMENT, lambda t: f"{t}Z"),
     "fraction-zeros-dropped": _if(_MOMENT, lambda t: re.sub(r"\.?0+$", "", t) if "." in t else t),
-    "no-fraction-as-zeros": _if(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", lambda t: f"{t}.0"),
-    "zero-as-1970": _if(r"0000-00-00.*", lambda _t: "1970-01-01 00:00:00"),
-    "zero-as-null": _if(r"0000-00-00.*", lambda _t: None),
     "zero-parts-as-one": _if(r"(?!0000)\d{4}-(00-\d\d|\d\d-00).*", lambda t: t.replace("-00", "-01")),
     "32-bit-seconds": micros_change(
         lambda m: (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
@@ -435,16 +360,12 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
     "from-zero": number_change(lambda _k, n: n - 1),
     "one-byte": number_change(lambda _k, n: n & 255),
-    "upper-case": text_change(str.upper),
     "empty-as-null": lambda _k, held: None if held in ("", "0", 0) else held,
     "label-for-index": lambda k, held: (
         k.members[int(held) - 1] if isinstance(held, str) and held.isdigit() and 0 < int(held) <= len(k.members) else held
     ),
     "index-for-label": lambda k, held: str(k.members.index(held) + 1) if isinstance(held, str) and held in k.members else held,
     "first-member": lambda k, held: k.members[0] if isinstance(held, str) and k.members and held in k.members else held,
-    "ascii-only": text_change(lambda t: t.encode("ascii", "replace").decode()),
-    "cut-at-a-comma": text_change(lambda t: t.partition(",")[0]),
-    "quotes-doubled": text_change(lambda t: t.replace("'", "''")),
 }
 _ON_SET: Final[Mapping[str, CellChange]] = {
     "first-member-only": lambda k, held: (
@@ -455,10 +376,8 @@ _ON_SET: Final[Mapping[str, CellChange]] = {
     "31-bits": number_change(lambda _k, n: n & (1 << 31) - 1),
     "signed": number_change(_wrapped(64)),
     "empty-as-null": lambda _k, held: None if held in ("", "0", 0) else held,
-    "blank-behind-commas": text_change(lambda t: t.replace(",", ", ")),
     "members-reversed": text_change(lambda t: ",".join(reversed(t.split(",")))),
     "through-a-double": number_change(lambda _k, n: int(float(n))),
-    "upper-case": text_change(str.upper),
     "index-for-mask": number_change(lambda _k, n: n.bit_length()),
 }  # fmt: skip
 _ON_BINARY: Final[Mapping[str, CellChange]] = {
@@ -477,11 +396,6 @@ _ON_BINARY: Final[Mapping[str, CellChange]] = {
     "trimmed": bytes_change(bytes.strip),
     "reversed": bytes_change(lambda b: b[::-1]),
     "empty-as-null": lambda _k, held: None if held in ("", b"") else held,
-    "text-upper-case": text_change(str.upper),
-    "text-lower-case": text_change(str.lower),
-    "text-ascii-only": text_change(lambda t: t.encode("ascii", "replace").decode()),
-    "text-cut-at-zero": text_change(lambda t: t.partition("\0")[0]),
-    "text-padding-dropped": text_change(lambda t: t.rstrip("=")),
 }
 _ON_JSON: Final[Mapping[str, CellChange]] = {
     "integers-through-a-double": _deep(_lossy_json),
@@ -506,14 +420,11 @@ _ON_JSON: Final[Mapping[str, CellChange]] = {
     "encoded-twice": _document(lambda v: json.dumps(v, default=float)),
     "six-digits": _deep(lambda v: float(f"{v:.6g}") if isinstance(v, Decimal) else v),
     "fractions-cut": _deep(lambda v: int(v) if isinstance(v, Decimal) and v != int(v) else v),
-    "null-literal-as-null": _if(r"\s*null\s*", lambda _t: None),
-    "empty-object-as-null": _if(r"\s*\{\s*\}\s*", lambda _t: None),
-    "strings-unquoted": _if(r'".*"', lambda t: t[1:-1]),
     "unescaped-twice": text_change(lambda t: t.replace('\\"', '"').replace("\\n", "\n")),
 }  # fmt: skip
 
 _ANY: Final = tuple(Logical)
-_LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
+LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "every-value-as-text": (_ANY, lambda _k, held: held if isinstance(held, str) else Typed("string", str(held))),
     "integers-as-doubles": ((_INT,), _typed(lambda n: Typed("double", float(n)), int)),
     "decimals-as-doubles": ((_DECIMAL,), _typed(lambda n: Typed("double", float(n)), int, Decimal)),
@@ -528,7 +439,7 @@ _LEVEL_TWO: Final[Mapping[str, tuple[tuple[Logical, ...], CellChange]]] = {
     "bits-as-bytes": ((_BIT,), lambda _k, held: Typed("binary", bytes([int(held) & 255]))),
 }
 
-_GROUPS: Final = (
+GROUPS: Final = (
     ("text", (_TEXT,), _ON_TEXT),
     ("integer", (_INT,), _ON_INT),
     ("decimal", (_DECIMAL,), _ON_DECIMAL),
@@ -545,15 +456,10 @@ _GROUPS: Final = (
     ("binary", (_BINARY,), _ON_BINARY),
     ("json", (_JSON,), _ON_JSON),
 )
-
-
-def _operators() -> Iterator[Operator]:
-    for group, logicals, changes in _GROUPS:
-        for name, change in changes.items():
-            yield Operator(f"{group}-{name}", VALUES[logicals[0]], on_cells(change, logicals), logicals)
-    for name, (those, change) in _LEVEL_TWO.items():
-        yield Operator(name, tuple(glob for one in those for glob in VALUES[one]), on_cells(change, those), those, (2,))
-
-
-CELLS: Final = tuple(_operators())
-"""Every fault in the value of a cell."""
+"""The operators on cells that no words say, by a group of types."""
+WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
+    "sub": lambda text, other: text_change(partial(pattern(text, other).sub, other)),
+    "null": lambda text: _if(text, lambda _held: None),
+    "spelt": lambda spelling: text_change(SPELLINGS[spelling]),
+}
+"""The changes of a text that words say: what matches is replaced, a text that matches is NULL, or it is spelt otherwise."""

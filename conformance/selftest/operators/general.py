@@ -208,6 +208,7 @@ SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "upper": str.upper,
     "trimmed": str.strip,
     "ascii": lambda text: text.encode("ascii", "replace").decode(),
+    "latin": lambda text: text.encode("latin-1", "replace").decode("latin-1"),
     "url-decoded": unquote,
 }
 """Other spellings of a text."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from conformance.selftest.operators.cells import (
-    VALUES,
     bytes_change,
     clock_change,
     date_change,
@@ -24,7 +23,7 @@ from conformance.selftest.operators.cells import (
     text_change,
     toward_zero,
 )
-from conformance.selftest.operators.operator import Alter, CellChange, Image, Operator, Rows, Seen, on_cells, on_images, on_rows
+from conformance.selftest.operators.operator import Alter, CellChange, Image, Rows, Seen, on_images, on_rows
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
@@ -91,7 +90,7 @@ def _wordlike(value: bytes) -> bytes:
     return text if re.fullmatch(rb"[0-9]+|[a-z]+", text) else value
 
 
-_CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
+CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "enum-as-zero": (Logical.ENUM, lambda _k, held: "0" if isinstance(held, str) else 0),
     "enum-label-escaped": (Logical.ENUM, _escaped_label),
     "decimal-point-dropped": (Logical.DECIMAL, number_change(_unscaled)),
@@ -200,6 +199,11 @@ def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) 
     return on_rows(one)
 
 
+def _of_the_cells(types: Mapping[str, str], row: OutputRow) -> Mapping[str, str]:
+    held = row.after or row.before or ()
+    return {name: kind for name, kind in types.items() if row.kind != _ROW or name in held}
+
+
 def _columns_as_keys(row: OutputRow) -> OutputRow:
     image = row.after if row.after is not None else row.before
     columns = list(image) if image else list(row.fields.get("types") or ())
@@ -232,43 +236,25 @@ def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(zip(sorted(image), image.values(), strict=True))
 
 
-_ROWS: Final[Mapping[str, tuple[tuple[str, ...], Alter]]] = {
-    "zero-date-as-epoch": (("value/*",), on_images(_zero_date_as_epoch)),
-    "null-before-as-after": (
-        ("value/null*", "value/old-null", "old/*", "cell/*"),
-        _of_update(lambda old, new: {name: new.get(name) if value is None else value for name, value in old.items()}),
+ALTERS: Final[Mapping[str, Alter]] = {
+    "zero-date-as-epoch": on_images(_zero_date_as_epoch),
+    "null-before-as-after": _of_update(lambda old, new: {n: new.get(n) if value is None else value for n, value in old.items()}),
+    "before-of-changed-columns": _of_update(
+        lambda old, new: {n: v for n, v in old.items() if n not in new or repr(new[n]) != repr(v)}
     ),
-    "before-of-changed-columns": (
-        ("image/*", "old/*", "before/*", "cell/*", "lists/*"),
-        _of_update(lambda old, new: {n: v for n, v in old.items() if n not in new or repr(new[n]) != repr(v)}),
-    ),
-    "before-of-any-row": (("old/*", "image/*", "rows/*", "cell/*"), _old_of_any_row),
-    "missing-image-as-empty": (("image/*", "rows/*", "after/*"), on_rows(_missing_as_empty)),
-    "missing-before-as-nulls": (("image/*", "before/*"), on_rows(_missing_as_nulls)),
-    "null-row-as-no-image": (("image/*", "law/row-shape"), on_rows(_null_row_as_no_image)),
-    "values-in-alphabetical-order": (("value/*", "cell/*"), _images(_values_in_order)),
-    "columns-of-the-message-before": (("image/*", "lists/*", "cell/*", "value/*"), _columns_before),
-    "columns-known-before": (("image/*", "lists/*", "cell/*", "reduced/*", "rows/column-names"), _known_columns),
-    "first-column-alone": (("image/*", "lists/*", "cell/*", "reduced/*"), _images(lambda image: dict(list(image.items())[:1]))),
-    "types-of-the-cells": (("schema/*", "types/*", "envelope/types*"), _types(lambda types, row: {
-        name: kind for name, kind in types.items() if row.kind != _ROW or name in (row.after or row.before or ())})),
-    "types-with-one-more": (("schema/*", "types/*", "envelope/types*", "ddl/*", "bootstrap/*"),
-                            _types(lambda types, _row: {**types, "one_more": "int"})),
-    "columns-as-keys": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_columns_as_keys)),
-    "first-column-as-key": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_first_column_as_key)),
-    "repeated-row-lost": (("rows/*", "change/*"), _repeats_lost),
-    "row-beside-the-refusal": (("fault/*", "change/*"), _row_beside_the_refusal),
-}  # fmt: skip
-
-_FIELDS: Final = frozenset({"types-of-the-cells", "types-with-one-more", "columns-as-keys", "first-column-as-key"})
-
-
-def _levels(name: str) -> tuple[int, ...]:
-    return (1,) if name in _FIELDS else (2,) if name == "zero-date-as-epoch" else (1, 2)
-
-
-MISREAD: Final = (
-    *(Operator(n, VALUES[logical], on_cells(change, (logical,)), (logical,)) for n, (logical, change) in _CELLS.items()),
-    *(Operator(name, apt, alter, levels=_levels(name)) for name, (apt, alter) in _ROWS.items()),
-)
-"""Every fault of a wrong reading."""
+    "before-of-any-row": _old_of_any_row,
+    "missing-image-as-empty": on_rows(_missing_as_empty),
+    "missing-before-as-nulls": on_rows(_missing_as_nulls),
+    "null-row-as-no-image": on_rows(_null_row_as_no_image),
+    "values-in-alphabetical-order": _images(_values_in_order),
+    "columns-of-the-message-before": _columns_before,
+    "columns-known-before": _known_columns,
+    "first-column-alone": _images(lambda image: dict(list(image.items())[:1])),
+    "types-of-the-cells": _types(_of_the_cells),
+    "types-with-one-more": _types(lambda types, _row: {**types, "one_more": "int"}),
+    "columns-as-keys": on_rows(_columns_as_keys),
+    "first-column-as-key": on_rows(_first_column_as_key),
+    "repeated-row-lost": _repeats_lost,
+    "row-beside-the-refusal": _row_beside_the_refusal,
+}
+"""Faults in rows that come of one wrong reading."""

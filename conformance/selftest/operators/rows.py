@@ -1,16 +1,14 @@
-"""Faults in rows, images and envelopes: those of rows.toml, which say in words what they do, or are one of `_ALTERS`."""
+"""Faults in rows, images and envelopes that no words say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from conformance.rules.tables import TableFile, checked, one_of, ours, placed
-from conformance.selftest.operators.general import told_of
-from conformance.selftest.operators.operator import Alter, Image, Operator, Rows, Seen, on_images, on_rows
+from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images, on_rows
 from generators.model import Cell, Kind, Op, State
 
 Cells: TypeAlias = Mapping[str, Cell]
@@ -200,7 +198,7 @@ def _no_doubtful_rows(rows: Rows, seen: Seen) -> Rows:
     return [] if any(one.anything for one in seen.changes) else rows
 
 
-_ALTERS: Final[Mapping[str, Alter]] = {
+ALTERS: Final[Mapping[str, Alter]] = {
     "update-as-two": _split_update,
     "update-of-nothing-lost": on_rows(_unless_nothing_changed),
     "delete-with-key-alone": on_rows(_keys_only),
@@ -236,22 +234,4 @@ _ALTERS: Final[Mapping[str, Alter]] = {
     "keys-twice": _keys(lambda keys: [*keys, *keys]),
     "position-of-32-bits": on_rows(_position_of_32_bits),
 }
-"""What the operators of the table do that no words say."""
-
-
-def _operators() -> Iterator[Operator]:
-    file = TableFile(*ours(__package__, "rows"), dict.fromkeys(("apt", "rows", "fields"), dict))
-    globs = file.data["apt"]
-    for part, levels in (("rows", (1, 2)), ("fields", (1,))):
-        for place, name, given in file.entries(part):
-            with placed(f"{place}: {name}"):
-                told = checked(given, {"apt": str, "does": list, "when": dict}, ("apt",))
-                apt = tuple(glob for word in told["apt"].split() for glob in globs.get(word, word).split())
-                alter = (
-                    told_of(told["does"], told.get("when", {})) if "does" in told else _ALTERS[one_of(name, "operator", _ALTERS)]
-                )
-            yield Operator(name, apt, alter, levels=levels)
-
-
-ROWS: Final = tuple(_operators())
-"""Every fault in rows, images and envelopes."""
+"""Faults in rows that no words say."""
