@@ -256,13 +256,13 @@ class Judge:
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
 
-        At level two `table` names the requested table; changes of other tables require no row.
+        At level two `table` names the requested table, the case's unless told; changes of other tables require no row.
         """
-        reader = _Reader(self, case)
+        reader, asked = _Reader(self, case), table or next((one.name for one in case.tables), None)
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
-                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
+                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(asked))
                 if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
                     rows = ()
             reader.message(number, changes, rows)

@@ -431,8 +431,7 @@ def _judge_cases(
 ) -> list[CaseResult]:
     """The results of cases of a call, and of those of its foreign messages that fail: one of another table, which requires no
     row, or one that comes again. The decoder may refuse it where it may refuse the row of its own table, judged there."""
-    table = call.table.name if call.table else None
-    results = [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases]
+    results = [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written]) for case in cases]
     for message in call.foreign:
         case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
         owner = prepared.owners[id(message)]

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from text_tables import rows
 
 from conformance.rules.rules import Obligation, Provenance, rules
 from conformance.rules.tables import TableFile
@@ -23,7 +24,6 @@ COMMON = {
     *("unknown-type-as-insert", "cell-outside-domain-as-null", "rows-before-the-error", "rows-before-the-bad-cell"),
 }
 """Liars that know nothing of a format: they show less than one that misreads it."""
-HOW = 'where = "true"'
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -51,40 +51,7 @@ def test_every_line_names_rules_of_formats() -> None:
     assert [liar.name for _, liar in lines() if (liar.name, liar.why) not in mine] == []
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ('does = "keys-twic"', "unknown operator 'keys-twic'. Did you mean 'keys-twice'?"),
-        ('does = ["textz", "a", "b"]', "unknown operator 'textz'. Did you mean 'texts'?"),
-        ('does = ["texts", "a"]', "operator 'texts': missing a required argument: 'other'."),
-        ("does = 1", "does is 1, not of type str | list."),
-        ('does = "keys-twice", when = {opp = "READ"}', "unknown condition 'opp'. Did you mean 'op'?"),
-        ('does = "keys-twice", scenari = "x"', "unknown field 'scenari'. Did you mean 'scenario'?"),
-        ('breaks = "raise"', "unknown breaks 'raise'. Did you mean 'raises'?"),
-        ('breaks = ""', "unknown breaks ''. Known: offsets-of-32-bits,"),
-        ('breaks = "raises", does = "keys-twice"', "a liar says either what it does or which law it breaks."),
-        ('does = "keys-twice", level = 3', "unknown level '3'. Known: 1, 2."),
-        ('does = "keys-twice", level = true', "unknown level 'True'. Known: 1, 2."),
-        ('does = "keys-twice", when = {op = 1}', "op is 1, not of type str."),
-        (
-            'does = "keys-twice", when = {op = "("}',
-            "'(' with '' for its matches is no pattern: missing ), unterminated subpattern",
-        ),
-        ('does = "keys-twice", when = {lacks = "befor"}', "unknown lacks 'befor'. Did you mean 'before'?"),
-        ("does = []", "does is empty."),
-        ('does = [["texts"]]', "operator 'texts': missing a required argument: 'text'."),
-        ('does = [["lost"], 5]', "5 is no list of operator and what it is given. Known: lost, refused,"),
-        ('does = ["as", "ROWW"]', "operator 'as': unknown kind 'ROWW'. Did you mean 'ROW'?"),
-        ('does = ["texts", "(", "x"]', "operator 'texts': '(' with 'x' for its matches is no pattern: missing )"),
-        (
-            "does = ['texts', 'x', '\\1']",
-            "operator 'texts': 'x' with '\\\\1' for its matches is no pattern: invalid group reference 1",
-        ),
-        ('does = ["shift", "commit_time", "1"]', "operator 'shift': by is '1', not of type int."),
-        ('does = ["null", "key"]', "operator 'null': unknown names 'key'. Did you mean 'keys'?"),
-        ('does = ["cells-null", "integers"]', "operator 'cells-null': unknown of 'integers'. Did you mean 'integer'?"),
-    ],
-)
+@pytest.mark.parametrize(("line", "told"), rows(__file__, "wrong_liars.txt"))
 def test_a_mistyped_line_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch, line: str, told: str) -> None:
     assert wrong(monkeypatch, f'level = 1\nliars = [\n  {{name = "x", by = "*", why = "w", {line}}},\n]\n').startswith(
         f"3: x: {told}"
@@ -132,38 +99,7 @@ def test_each_format_has_a_liar_in_spark_and_names_rules_that_are_there(name: st
     assert found and {liar.convicts for liar in found} <= {rule.id for rule in rules(name)}
 
 
-@pytest.mark.parametrize(
-    ("own", "told"),
-    [
-        ('shared = "nowher"', "1: unknown shared liar 'nowher'. Did you mean 'nowhere'?"),
-        ('[[liars]]\nname = "x"\nwhy = "w"', "2: x: it does not say convicts."),
-        *(
-            (f'[[liars]]\nname = "x"\nwhy = "w"\n{line}', f"2: x: {told}")
-            for line, told in (
-                (f'convicts = "rows/opp"\n{HOW}', "unknown rule 'ogg-json/rows/opp'. Did you mean 'ogg-json/rows/op'?"),
-                (f'convicts = "rows/op"\nlevel = 3\n{HOW}', "unknown level '3'. Known: 1, 2."),
-                ('convicts = "rows/op"\ntexts = "t"', "unknown field 'texts'. Did you mean 'text'?"),
-                ('convicts = "rows/op"\nrows = "need"', "unknown rows 'need'. Did you mean 'needed'?"),
-                ('convicts = "rows/op"\ndecoder = "ogg"', "unknown decoder 'ogg'. Did you mean 'ogg-json'?"),
-                (
-                    'convicts = "rows/op"',
-                    "a liar says one of text, bytes, columns, cells, deployment, where, rows, decoder, not none.",
-                ),
-                (
-                    f'convicts = "rows/op"\ntext = "t"\n{HOW}',
-                    "a liar says one of text, bytes, columns, cells, deployment, where, rows, ",
-                ),
-                ('convicts = "rows/op"\ncolumns = { kinds = "1" }', "columns: unknown field 'kinds'. Did you mean 'kind'?"),
-                ('convicts = "rows/op"\ncolumns = { kind = 1 }', "columns: kind is 1, not of type str."),
-                ('convicts = "rows/op"\ncells = { types = "int" }', "cells: it does not say sql."),
-                (
-                    'convicts = "rows/op"\ndeployment = { zone = "UTC" }',
-                    "deployment: unknown field 'zone'. Did you mean 'time_zone'?",
-                ),
-            )
-        ),
-    ],
-)
+@pytest.mark.parametrize(("own", "told"), rows(__file__, "wrong_liars_in_spark.txt"))
 def test_a_mistyped_line_of_a_liar_in_spark_is_told(monkeypatch: pytest.MonkeyPatch, own: str, told: str) -> None:
     shared = liar._file("shared")
     mine = TableFile("ogg-json.toml", own, liar.PARTS)

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from text_tables import rows
 
 from conformance.rules.rules import rules
 from conformance.rules.tables import called
@@ -134,37 +135,7 @@ def test_changes_of_the_record() -> None:
 CHANGES = (["partition", 0], ["headers-lost", "a", "c"], ["key-lost"], ["value-lost"], ["headed", "\0\xff"])
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ('{ profile = "1.1.9", set.gtid = "x" }', "unknown profile '1.1.9' of alibaba-canal-json. Did you mean '1.1.8'?"),
-        (
-            '{ by = "value/tims", set.gtid = "x" }',
-            "unknown rule 'alibaba-canal-json/value/tims'. Did you mean 'alibaba-canal-json/value/time",
-        ),
-        ('{ set.gtidd = "x" }', "unknown fact 'gtidd'. Did you mean 'gtid'?"),
-        ('{ set.escapes = "fastjson" }', "unknown escapes 'fastjson'. Did you mean 'fastjson2 2.0.4'?"),
-        ("{ set.pk_hash = 1 }", "pk_hash is 1, not of type bool."),
-        ("{ set.pk_hash = false }", "pk_hash: the honest profile has no other value."),
-        ('{ unset = "gtids" }', "unknown fact 'gtids'. Did you mean 'gtid'?"),
-        ('{ edits = [["shif", 1, "es"]] }', "unknown edit 'shif'. Did you mean 'shift'?"),
-        ('{ edits = [["shift", 1]] }', "edit 'shift': missing a required argument: 'path'."),
-        (
-            '{ alters = ["respelled", "fastjson 2"] }',
-            "change of a message 'respelled': unknown spelling 'fastjson 2'. Did you mean 'fastjson2'?",
-        ),
-        ('{ sets.gtid = "x" }', "unknown field 'sets'. Did you mean 'set'?"),
-        ("{ by = 1 }", "by is 1, not of type str."),
-        ('{ by = "value/time" }', "a lie says one of set, unset, edits, alters."),
-        ("5", "5 is no table of profile, by, scenario, unset, set, edits, alters."),
-        ("{ edits = [] }", "edits is empty."),
-        ("{ edits = [5] }", "5 is no list of edit and what it is given. Known: put, null,"),
-        ('{ edits = [["put", 1, 2]] }', "edit 'put': path is 2, not of type str."),
-        ('{ edits = [["shift", "1", "es"]] }', "edit 'shift': by is '1', not of type int."),
-        ('{ alters = ["headers-lost", 5] }', "change of a message 'headers-lost': names is 5, not of type str."),
-        ('{ profile = "1.1.4", unset = "gtid" }', "gtid: the honest profile has no other value."),
-    ],
-)
+@pytest.mark.parametrize(("line", "told"), rows(__file__, "wrong_lies.txt"))
 def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, told: str) -> None:
     text = f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
     monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
