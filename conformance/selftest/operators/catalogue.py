@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
 from conformance.selftest.operators import cells, misread, rows
-from conformance.selftest.operators.general import ARGUMENTS, told_of
+from conformance.selftest.operators.general import told_of
 from conformance.selftest.operators.operator import Operator, on_cells
 from generators.model import Logical
 
@@ -40,7 +40,7 @@ def _operators() -> Iterator[Operator]:
     for group, logicals, changes in cells.GROUPS:
         for place, name, words_ in _FILE.entries(f"cells.{group}"):
             with placed(f"{place}: {group}-{name}"):
-                changes = {**changes, name: called(words_, "change", cells.WORDS, ARGUMENTS)}
+                changes = {**changes, name: called(words_, "change", cells.WORDS, cells.ARGUMENTS)}
         for name, change in changes.items():
             apt = _apt(logicals[:1])
             yield Operator(f"{group}-{name}", apt, on_cells(change, logicals), logicals)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance.judging.compare import Typed
 from conformance.rules.tables import pattern
-from conformance.selftest.operators.general import SPELLINGS
+from conformance.selftest.operators import general
 from conformance.selftest.operators.operator import CellChange
 from generators.model import Logical, SourceType
 
@@ -146,10 +146,6 @@ def _wall(change: Callable[[dt.datetime], dt.datetime]) -> CellChange:
     return apply
 
 
-def _shifted(**by: int) -> CellChange:
-    return _wall(lambda moment: moment + dt.timedelta(**by))
-
-
 def _spring(moment: dt.datetime) -> dt.datetime:
     return moment + dt.timedelta(hours=1) if (moment.month, moment.day, moment.hour) == (3, 10, 2) else moment
 
@@ -260,57 +256,34 @@ _ON_TEXT: Final[Mapping[str, CellChange]] = {
 }
 
 _ON_INT: Final[Mapping[str, CellChange]] = {
-    "wrapped-to-32-bits": number_change(_wrapped(32)),
-    "wrapped-to-16-bits": number_change(_wrapped(16)),
-    "wrapped-to-64-bits": number_change(_wrapped(64)),
     "unsigned-as-signed": number_change(_as_signed),
     "signed-as-unsigned": number_change(_as_unsigned),
-    "through-a-double": number_change(lambda _k, n: int(float(n))),
     "through-a-float": number_change(lambda _k, n: int(single(float(n)))),
-    "sign-lost": number_change(lambda _k, n: abs(n)),
-    "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
-    "negative-as-null": number_change(lambda _k, n: None if n < 0 else n),
-    "one-as-true": lambda kind, held: ("true" if held == "1" else held) if isinstance(held, str) else held,
 }
 _ON_DECIMAL: Final[Mapping[str, CellChange]] = {
     "through-a-double": number_change(lambda _k, n: n if isinstance(n, int) else Decimal(repr(float(n))).quantize(n)
                                 if len(n.as_tuple().digits) < 28 else Decimal(repr(float(n)))),
-    "cut-to-two-places": number_change(_scaled(2)),
-    "cut-to-no-places": number_change(_scaled(0)),
-    "cut-to-18-digits": number_change(_digits(18)),
-    "cut-to-38-digits": number_change(_digits(38)),
-    "sign-lost": number_change(lambda _k, n: n.copy_abs() if isinstance(n, Decimal) else abs(n)),
-    "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
     "below-one-as-zero": number_change(lambda _k, n: n * 0 if abs(n) < 1 else n),
 }  # fmt: skip
 _ON_REAL: Final[Mapping[str, CellChange]] = {
-    "six-digits": number_change(_digits(6)),
-    "fifteen-digits": number_change(_digits(15)),
     "negative-zero-as-zero": lambda _k, held: (
         held.removeprefix("-") if isinstance(held, str) and re.fullmatch(r"-0(\.0*)?", held)
         else 0.0 if isinstance(held, float) and held == 0 else held
     ),
     "subnormals-as-zero": number_change(lambda _k, n: n * 0 if 0 < abs(n) < 1e-37 else n),
-    "sign-lost": number_change(lambda _k, n: abs(n)),
     "large-as-null": number_change(lambda _k, n: None if abs(n) > 1e38 else n),
     "integral-part": number_change(lambda _k, n: type(n)(int(n)) if abs(n) < 1e15 else n),
     "infinite-as-null": lambda _k, held: None if str(held).strip("-") in ("inf", "Infinity") else held,
     "not-a-number-as-null": lambda _k, held: None if str(held) in ("nan", "NaN") else held,
-    "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
 }  # fmt: skip
 _ON_DOUBLE: Final[Mapping[str, CellChange]] = {"through-a-float": number_change(lambda _k, n: type(n)(single(float(n))))}
 _ON_BIT: Final[Mapping[str, CellChange]] = {
-    "63-bits": number_change(lambda _k, n: n & (1 << 63) - 1),
-    "31-bits": number_change(lambda _k, n: n & (1 << 31) - 1),
     "as-a-truth": number_change(lambda _k, n: int(bool(n))),
-    "signed": number_change(_wrapped(64)),
-    "one-byte": number_change(lambda _k, n: n & 255),
     "bits-reversed": number_change(lambda k, n: int(f"{abs(n):0{k.length or 1}b}"[::-1], 2)),
     "one-as-true": lambda _k, held: {"1": "true", "0": "false"}.get(held, held) if isinstance(held, str) else held,
 }
 _ON_YEAR: Final[Mapping[str, CellChange]] = {
     "two-digits": number_change(lambda _k, n: n % 100),
-    "zero-as-null": number_change(lambda _k, n: None if n == 0 else n),
     "zero-as-2000": number_change(lambda _k, n: n or 2000),
     "as-a-date": lambda _k, held: f"{held}-01-01" if isinstance(held, str) else Typed("date", dt.date(max(int(held), 1), 1, 1)),
     "offset-from-1900": number_change(lambda _k, n: n - 1900 if n else n),
@@ -323,12 +296,8 @@ _ON_DATE: Final[Mapping[str, CellChange]] = {
     "last-year-as-null": date_change(lambda d: None if d.year == 9999 else d),
     "leap-day-as-march": date_change(lambda d: dt.date(d.year, 3, 1) if (d.month, d.day) == (2, 29) else d),
     "month-and-day-swapped": date_change(lambda d: d.replace(month=d.day, day=d.month) if d.day <= 12 else d),
-    "zero-parts-as-one": _if(r"(?!0000)\d{4}-(00-\d\d|\d\d-00)", lambda t: t.replace("-00", "-01")),
 }
 _ON_MOMENT: Final[Mapping[str, CellChange]] = {
-    "eight-hours-late": _shifted(hours=8),
-    "eight-hours-early": _shifted(hours=-8),
-    "half-an-hour-late": _shifted(minutes=30),
     "an-hour-late-in-summer": _wall(_summer),
     "an-hour-late-in-the-spring-gap": _wall(_spring),
     "an-hour-late-on-the-autumn-day": _wall(_autumn),
@@ -338,8 +307,6 @@ _ON_MOMENT: Final[Mapping[str, CellChange]] = {
     "fraction-as-an-integer": _wall(lambda m: m.replace(microsecond=int(str(m.microsecond).rstrip("0") or "0"))),
     "time-of-day-lost": _wall(lambda m: m.replace(hour=0, minute=0, second=0, microsecond=0)),
     "before-1970-as-1970": _wall(lambda m: max(m, dt.datetime(1970, 1, 1))),
-    "fraction-zeros-dropped": _if(_MOMENT, lambda t: re.sub(r"\.?0+$", "", t) if "." in t else t),
-    "zero-parts-as-one": _if(r"(?!0000)\d{4}-(00-\d\d|\d\d-00).*", lambda t: t.replace("-00", "-01")),
     "32-bit-seconds": micros_change(
         lambda m: (m // _SECOND + (1 << 31)) % (1 << 32) * _SECOND - (1 << 31) * _SECOND + m % _SECOND
     ),
@@ -351,7 +318,7 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
     "over-a-day-as-null": clock_change(lambda m: None if abs(m) >= _DAY else m),
     "negative-as-null": clock_change(lambda m: None if m < 0 else m),
     "at-most-a-day": clock_change(lambda m: max(-_DAY + _SECOND, min(m, _DAY - _SECOND))),
-    "two-digit-hours": clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) % (100 * _HOUR))),
+    "two-digit-hours": clock_change(lambda m: m - toward_zero(m, 100 * _HOUR)),
     "fraction-cut": clock_change(lambda m: toward_zero(m, _SECOND)),
     "milliseconds": clock_change(lambda m: toward_zero(m, 1000)),
     "eight-hours-late": clock_change(lambda m: m + 8 * _HOUR),
@@ -359,8 +326,6 @@ _ON_TIME: Final[Mapping[str, CellChange]] = {
 }
 _ON_ENUM: Final[Mapping[str, CellChange]] = {
     "from-zero": number_change(lambda _k, n: n - 1),
-    "one-byte": number_change(lambda _k, n: n & 255),
-    "empty-as-null": lambda _k, held: None if held in ("", "0", 0) else held,
     "label-for-index": lambda k, held: (
         k.members[int(held) - 1] if isinstance(held, str) and held.isdigit() and 0 < int(held) <= len(k.members) else held
     ),
@@ -372,12 +337,7 @@ _ON_SET: Final[Mapping[str, CellChange]] = {
         held.partition(",")[0] if isinstance(held, str) and not held.isdigit()
         else str(int(held) & -int(held)) if isinstance(held, str) else held & -held if type(held) is int else held
     ),
-    "63-bits": number_change(lambda _k, n: n & (1 << 63) - 1),
-    "31-bits": number_change(lambda _k, n: n & (1 << 31) - 1),
-    "signed": number_change(_wrapped(64)),
-    "empty-as-null": lambda _k, held: None if held in ("", "0", 0) else held,
     "members-reversed": text_change(lambda t: ",".join(reversed(t.split(",")))),
-    "through-a-double": number_change(lambda _k, n: int(float(n))),
     "index-for-mask": number_change(lambda _k, n: n.bit_length()),
 }  # fmt: skip
 _ON_BINARY: Final[Mapping[str, CellChange]] = {
@@ -457,9 +417,25 @@ GROUPS: Final = (
     ("json", (_JSON,), _ON_JSON),
 )
 """The operators on cells that no words say, by a group of types."""
+NUMBERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "absolute": lambda n: n.copy_abs() if isinstance(n, Decimal) else abs(n),
+    "null-for-zero": lambda n: None if n == 0 else n,
+    "null-for-negative": lambda n: None if n < 0 else n,
+    "through-a-double": lambda n: int(float(n)),
+}
 WORDS: Final[Mapping[str, Callable[..., CellChange]]] = {
     "sub": lambda text, other: text_change(partial(pattern(text, other).sub, other)),
     "null": lambda text: _if(text, lambda _held: None),
-    "spelt": lambda spelling: text_change(SPELLINGS[spelling]),
+    "null-for": lambda *values: lambda _kind, held: None if held in values else held,
+    "spelt": lambda spelling: text_change(general.SPELLINGS[spelling]),
+    "number": lambda number: number_change(lambda _kind, held: NUMBERS[number](held)),
+    "wrap": lambda bits: number_change(_wrapped(bits)),
+    "mask": lambda bits: number_change(lambda _kind, number: number & (1 << bits) - 1),
+    "digits": lambda count: number_change(_digits(count)),
+    "places": lambda count: number_change(_scaled(count)),
+    "minutes": lambda count: _wall(lambda moment: moment + dt.timedelta(minutes=count)),
 }
-"""The changes of a text that words say: what matches is replaced, a text that matches is NULL, or it is spelt otherwise."""
+"""The changes that words say: of what matches in a text, of a whole text or value to NULL, of a text's spelling, of a number, of
+a date with its time."""
+ARGUMENTS: Final = {**general.ARGUMENTS, "bits": int, "count": int, "values": object, "number": tuple(NUMBERS)}
+"""What the words may be given."""

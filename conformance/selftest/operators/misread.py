@@ -23,7 +23,18 @@ from conformance.selftest.operators.cells import (
     text_change,
     toward_zero,
 )
-from conformance.selftest.operators.operator import Alter, CellChange, Image, Rows, Seen, on_images, on_rows
+from conformance.selftest.operators.operator import (
+    Alter,
+    CellChange,
+    Image,
+    Rows,
+    Seen,
+    changed,
+    of_field,
+    of_update,
+    on_images,
+    on_rows,
+)
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
@@ -104,10 +115,7 @@ CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "timestamp-fraction-a-thousandfold": (Logical.TIMESTAMP, micros_change(lambda m: m + m % _SECOND * 999)),
     "time-to-the-minute": (Logical.TIME, clock_change(lambda m: toward_zero(m, 60 * _SECOND))),
     "time-a-thousandth": (Logical.TIME, clock_change(lambda m: m // 1000)),
-    "time-hours-of-a-day": (
-        Logical.TIME,
-        clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) % (86_400 * _SECOND))),
-    ),
+    "time-hours-of-a-day": (Logical.TIME, clock_change(lambda m: m - toward_zero(m, 86_400 * _SECOND))),
     "bit-as-false": (Logical.BIT, lambda _k, held: False if isinstance(held, bool) else held),
     "bit-bytes-reversed": (Logical.BIT, number_change(_other_end)),
     "bit-digits-as-bits": (Logical.BIT, number_change(_digits_as_bits)),
@@ -129,17 +137,6 @@ def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _seen: Seen) ->
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0) for name, kind in zeros.items()
     }
     return {**image, **first} if first else image
-
-
-def _of_update(change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> Alter:
-    """Another before image of an UPDATE, of both its images."""
-
-    def one(row: OutputRow) -> OutputRow:
-        if row.op != _UPDATE or row.before is None or row.after is None:
-            return row
-        return replace(row, before=change(row.before, row.after))
-
-    return on_rows(one)
 
 
 def _old_of_any_row(rows: Rows, _seen: Seen) -> Rows:
@@ -191,14 +188,6 @@ def _known_columns(rows: Rows, seen: Seen) -> Rows:
     return [replace(row, after={c: held for c, held in row.after.items() if c in known}) if row.after else row for row in rows]
 
 
-def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Alter:
-    def one(row: OutputRow) -> OutputRow:
-        types = row.fields.get("types")
-        return replace(row, fields={**row.fields, "types": change(types, row)}) if types else row
-
-    return on_rows(one)
-
-
 def _of_the_cells(types: Mapping[str, str], row: OutputRow) -> Mapping[str, str]:
     held = row.after or row.before or ()
     return {name: kind for name, kind in types.items() if row.kind != _ROW or name in held}
@@ -238,10 +227,10 @@ def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
 
 ALTERS: Final[Mapping[str, Alter]] = {
     "zero-date-as-epoch": on_images(_zero_date_as_epoch),
-    "null-before-as-after": _of_update(lambda old, new: {n: new.get(n) if value is None else value for n, value in old.items()}),
-    "before-of-changed-columns": _of_update(
-        lambda old, new: {n: v for n, v in old.items() if n not in new or repr(new[n]) != repr(v)}
+    "null-before-as-after": on_rows(
+        of_update("before", lambda old, new, _: {n: new.get(n) if v is None else v for n, v in old.items()})
     ),
+    "before-of-changed-columns": on_rows(of_update("before", lambda old, new, _row: changed(old, new))),
     "before-of-any-row": _old_of_any_row,
     "missing-image-as-empty": on_rows(_missing_as_empty),
     "missing-before-as-nulls": on_rows(_missing_as_nulls),
@@ -250,8 +239,8 @@ ALTERS: Final[Mapping[str, Alter]] = {
     "columns-of-the-message-before": _columns_before,
     "columns-known-before": _known_columns,
     "first-column-alone": _images(lambda image: dict(list(image.items())[:1])),
-    "types-of-the-cells": _types(_of_the_cells),
-    "types-with-one-more": _types(lambda types, _row: {**types, "one_more": "int"}),
+    "types-of-the-cells": on_rows(of_field("types", _of_the_cells)),
+    "types-with-one-more": on_rows(of_field("types", lambda types, _row: {**types, "one_more": "int"})),
     "columns-as-keys": on_rows(_columns_as_keys),
     "first-column-as-key": on_rows(_first_column_as_key),
     "repeated-row-lost": _repeats_lost,

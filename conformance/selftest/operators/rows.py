@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images, on_rows
+from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, changed, of_field, of_update, on_images, on_rows
 from generators.model import Cell, Kind, Op, State
 
 Cells: TypeAlias = Mapping[str, Cell]
 
 _ROW, _DDL = Kind.ROW.value, Kind.DDL.value
 _INSERT, _UPDATE, _DELETE = (op.value for op in (Op.INSERT, Op.UPDATE, Op.DELETE))
-
-
-def _same(left: Any, right: Any) -> bool:
-    return repr(left) == repr(right)
-
-
-def _only_changed(row: OutputRow) -> OutputRow:
-    if row.op != _UPDATE or row.before is None or row.after is None:
-        return row
-    old = row.before
-    return replace(row, after={c: v for c, v in row.after.items() if c not in old or not _same(old[c], v)})
 
 
 def _split_update(rows: Rows, _seen: Seen) -> Rows:
@@ -36,23 +25,19 @@ def _split_update(rows: Rows, _seen: Seen) -> Rows:
             out += [replace(row, op=_DELETE, after=None), replace(row, op=_INSERT, before=None)]
         else:
             out.append(row)
-    return out if len(out) == len(rows) else [replace(row, row=i) for i, row in enumerate(out)]
+    return out if len(out) == len(rows) else _renumbered(out)
 
 
 def _key_of(row: OutputRow) -> tuple[str, ...]:
     return tuple(row.fields.get("keys") or ()) or tuple(name for name in ("id", "ID") if name in (row.after or {}))
 
 
-def _new_key_in_before(row: OutputRow) -> OutputRow:
-    if row.op != _UPDATE or not row.before or not row.after:
-        return row
-    return replace(row, before={c: row.after.get(c, v) if c in _key_of(row) else v for c, v in row.before.items()})
+def _with_key(held: Image, other: Image, row: OutputRow) -> Image:
+    return {name: other.get(name, value) if name in _key_of(row) else value for name, value in held.items()}
 
 
-def _old_key_in_after(row: OutputRow) -> OutputRow:
-    if row.op != _UPDATE or not row.before or not row.after:
-        return row
-    return replace(row, after={c: row.before.get(c, v) if c in _key_of(row) else v for c, v in row.after.items()})
+_only_changed: Final = of_update("after", lambda old, new, _row: changed(new, old))
+_whole_before: Final = on_rows(of_update("before", lambda old, new, _row: {**new, **old}))
 
 
 def _keys_only(row: OutputRow) -> OutputRow:
@@ -118,12 +103,7 @@ def _absent_as_null(held: Image, cells: Cells, seen: Seen) -> Image:
 
 def _absent_from_other(rows: Rows, seen: Seen) -> Rows:
     """Columns that an UPDATE's before image has not, from its after image."""
-    return [
-        replace(row, before={**row.after, **row.before})
-        if seen.case.level == 1 and row.op == _UPDATE and row.before is not None and row.after is not None
-        else row
-        for row in rows
-    ]
+    return _whole_before(rows, seen) if seen.case.level == 1 else rows
 
 
 def _shifted_columns(held: Image, _cells: Cells, _seen: Seen) -> Image:
@@ -165,17 +145,11 @@ def _unless_nothing_changed(row: OutputRow) -> OutputRow | None:
 
 def _keys(change: Callable[[list[str]], list[str]]) -> Alter:
     """Another list of a key's columns."""
-
-    def alter(row: OutputRow) -> OutputRow:
-        keys = row.fields.get("keys")
-        return replace(row, fields={**row.fields, "keys": change(keys)}) if keys else row
-
-    return on_rows(alter)
+    return on_rows(of_field("keys", lambda keys, _row: change(keys)))
 
 
-def _position_of_32_bits(row: OutputRow) -> OutputRow:
-    held = row.fields.get("position") or ""
-    return replace(row, fields={**row.fields, "position": str(int(held) & 0xFFFFFFFF)}) if held.isdigit() else row
+def _of_32_bits(position: str, _row: OutputRow) -> str:
+    return str(int(position) & 0xFFFFFFFF) if position.isdigit() else position
 
 
 def _every_column_a_key(row: OutputRow) -> OutputRow:
@@ -204,8 +178,8 @@ ALTERS: Final[Mapping[str, Alter]] = {
     "delete-with-key-alone": on_rows(_keys_only),
     "images-swapped": on_rows(_swapped),
     "changed-columns-alone": on_rows(_only_changed),
-    "new-key-in-before": on_rows(_new_key_in_before),
-    "old-key-in-after": on_rows(_old_key_in_after),
+    "new-key-in-before": on_rows(of_update("before", _with_key)),
+    "old-key-in-after": on_rows(of_update("after", lambda old, new, row: _with_key(new, old, row))),
     "rows-reversed": _reversed_images,
     "first-row-alone": lambda rows, _: rows[:1],
     "first-hundred-rows": lambda rows, _: rows[:100],
@@ -232,6 +206,6 @@ ALTERS: Final[Mapping[str, Alter]] = {
     "keys-split-at-commas": _keys(lambda keys: ",".join(keys).split(",")),
     "keys-of-every-column": on_rows(_every_column_a_key),
     "keys-twice": _keys(lambda keys: [*keys, *keys]),
-    "position-of-32-bits": on_rows(_position_of_32_bits),
+    "position-of-32-bits": on_rows(of_field("position", _of_32_bits)),
 }
 """Faults in rows that no words say."""
