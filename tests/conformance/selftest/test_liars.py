@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from text_tables import rows
+from text_tables import of_lines, rows
 
 from conformance.rules.rules import Obligation, Provenance, rules
 from conformance.rules.tables import TableFile
@@ -60,20 +60,7 @@ def test_a_mistyped_line_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [
-        ('liars = [\n  {name = "x", by = "*", why = "w", breaks = "raises"},\n]', "2: x: it does not say level."),
-        ("level = 3", "1: unknown level '3'. Known: 1, 2."),
-        ("level = 1\nliars = 5", "2: liars is 5, not of type list."),
-        ("level = 1\nliars = [5]", "1: : 5 is no table of name, by, why"),
-        (
-            'level = 1\nliars = [{name = "x", by = "ogg-json/rows/opp", why = "w", breaks = "raises"}]',
-            "1: x: unknown rule 'ogg-json/rows/opp'. Did you mean 'ogg-json/rows/op'?",
-        ),
-        (
-            'level = 1\nliars = [{name = "x", by = "* !ogg-json/rows/opp", why = "w", breaks = "raises"}]',
-            "1: x: unknown rule '!ogg-json/rows/opp'. Did you mean ",
-        ),
-    ],
+    of_lines(__file__, "wrong_files.txt"),
 )
 def test_a_wrong_file_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
     assert wrong(monkeypatch, text).startswith(told)

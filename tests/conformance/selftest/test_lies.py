@@ -1,5 +1,6 @@
 """The tables of lies name what exists and change bytes, and every alteration does what it says and no more."""
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
@@ -67,21 +68,10 @@ def altered(alter: Alter, value: bytes) -> bytes | None:
 
 @pytest.mark.parametrize(
     ("words", "before", "after"),
-    [
-        (["put", "y", "a.0"], '{"a":["x","z"]}', '{"a":["y","z"]}'),
-        (["null", "a.*.b"], '{"a":[{"b":1},{"b":2,"c":3}]}', '{"a":[{"b":null},{"b":null,"c":3}]}'),
-        (["fill", [], "a"], '{"a":null,"b":null}', '{"a":[],"b":null}'),
-        (["fill", [], "a"], '{"a":1}', '{"a":1}'),
-        *((["shift", -3, "a"], '{"a":1,"b":1}', '{"a":-2,"b":1}'), (["shift", 1, "*"], '{"a":1,"b":2}', '{"a":2,"b":3}')),
-        (["drop", "b", "a"], '{"a":{"b":1,"c":2},"b":3}', '{"a":{"c":2},"b":3}'),
-        (["swap", "a", "b"], '{"a":1,"b":2,"c":3}', '{"a":2,"b":1,"c":3}'),
-        (["backwards"], '{"a":1,"b":[1,2]}', '{"b":[1,2],"a":1}'),
-        (["backwards", "b"], '{"a":1,"b":[1,2]}', '{"a":1,"b":[2,1]}'),
-        *((["times", 1000, "a"], '{"a":2}', '{"a":2000}'), (["over", 1000, "a"], '{"a":2999}', '{"a":2}')),
-    ],
+    rows(__file__, "edits.txt"),
 )
-def test_edits_change_what_they_name(words: list[Any], before: str, after: str) -> None:
-    assert altered(in_json(edit(*words)), before.encode()) == after.encode()
+def test_edits_change_what_they_name(words: str, before: str, after: str) -> None:
+    assert altered(in_json(edit(*json.loads(words))), before.encode()) == after.encode()
 
 
 @pytest.mark.parametrize(
