@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import cycle
+from functools import cache, partial
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -119,24 +119,28 @@ def _announced(scenario: Scenario) -> Scenario:
     return replace(scenario, history=replace(scenario.history, events=(*told, *events)))
 
 
-def _told(fmt: Format[Any], found: Iterable[Scenario]) -> list[Scenario]:
+def _told(fmt: Format[Any], found: Iterable[Scenario]) -> Iterator[Scenario]:
     """The scenarios as the format tells them."""
     announces = _sends(fmt, Kind.BOOTSTRAP)
-    return [_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found]
+    return (_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found)
 
 
-def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> list[Scenario]:
+def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
     return _told(fmt, scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)))
 
 
-def _drawn(fmt: Format[Any], values: Values, users: Sequence[UserTable], count: int, seed: int) -> list[Scenario]:
-    return _told(fmt, scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))) if users and count else []
+@cache
+def _drawn(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[Scenario, ...]:
+    """The drawn scenarios, once: each failure is looked up among them."""
+    users = usable(fmt, values.schema).users
+    drawn = scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL)) if users and count else ()
+    return tuple(_told(fmt, drawn))
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
     """Every boundary, operation, statement and fault case of the tables, as each profile writes them."""
     users = usable(fmt, values.schema).users
-    named = _named(fmt, values, users)
+    named = [*_named(fmt, values, users)]
     for profile in reading(fmt, selected, values.schema):
         for scenario in named:
             case = as_case(fmt, profile, scenario)
@@ -165,8 +169,8 @@ def _faults(fmt: Format[Any], profile: Profile, values: Values, users: Sequence[
 
 def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int) -> Iterator[Case]:
     """Up to `count` drawn cases, which the profiles write in turn: a third at level two, the others histories of all tables."""
-    profiles, users = cycle(reading(fmt, selected, values.schema)), usable(fmt, values.schema).users
-    for scenario, profile in zip(_drawn(fmt, values, users, count, seed), profiles, strict=False):
+    profiles = cycle(reading(fmt, selected, values.schema))
+    for scenario, profile in zip(_drawn(fmt, values, count, seed), profiles, strict=False):
         case = as_case(fmt, profile, scenario)
         if case.written:
             yield perhaps_spoiled(fmt, profile, case)
@@ -174,13 +178,12 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
 
 def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
     """The histories of level one: the named ones, and `count` drawn ones."""
-    users = usable(fmt, values.schema).users
-    scenarios = [*_named(fmt, values, users), *_drawn(fmt, values, users, count, seed)]
-    return tuple(scenario.history for scenario in scenarios if scenario.level == 1)
+    found = chain(_named(fmt, values, usable(fmt, values.schema).users), _drawn(fmt, values, count, seed))
+    return tuple(scenario.history for scenario in found if scenario.level == 1)
 
 
 def find_scenario(fmt: Format[Any], values: Values, case: Case, count: int, seed: int) -> Scenario | None:
     """The scenario of a case; None for faults."""
-    users = usable(fmt, values.schema).users
-    found = _drawn(fmt, values, users, count, seed) if "drawn" in case.tags else _named(fmt, values, users)
+    of_tables = usable(fmt, values.schema).users
+    found = _drawn(fmt, values, count, seed) if "drawn" in case.tags else _named(fmt, values, of_tables)
     return next((scenario for scenario in found if scenario.name == case.scenario), None)

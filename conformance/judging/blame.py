@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import log2
 from typing import Final, TypeAlias
 
@@ -97,25 +98,32 @@ def _rows(case: Case) -> Iterator[tuple[int, Change]]:
                 yield number, change
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Held:
-    """A row: its message, what it holds, its exact values, and what right cells of it show, by side and whether they are NULL."""
+    """A row of a message of a case, and what is in it, once it is asked for."""
 
+    case: Case
     number: int
     change: Change
-    tokens: set[str]
-    exact: set[tuple[str, str]]
-    right: Mapping[tuple[str, bool], set[str]]
+
+    @cached_property
+    def tokens(self) -> set[str]:
+        """What it holds."""
+        return causes.tokens(self.case, self.case.written[self.number].changes, self.change)
+
+    @cached_property
+    def exact(self) -> set[tuple[str, str]]:
+        """Its exact values."""
+        return {_exact(cell) for _, _, cell in causes.cells(self.change, self.case.level)}
+
+    @cached_property
+    def right(self) -> Mapping[tuple[str, bool], set[str]]:
+        """What its cells show if all are right, by side and whether they are NULL."""
+        return _right(self.case, self.change)
 
 
 Known: TypeAlias = dict[int, tuple[_Held, ...]]
 """The rows of cases, by the identity of the case."""
-
-
-def _held(case: Case) -> Iterator[_Held]:
-    for number, change in _rows(case):
-        exact = {_exact(cell) for _, _, cell in causes.cells(change, case.level)}
-        yield _Held(number, change, causes.tokens(case, case.written[number].changes, change), exact, _right(case, change))
 
 
 def _right(case: Case, change: Change, wrong: Collection[tuple[str, str | None]] = ()) -> Mapping[tuple[str, bool], set[str]]:
@@ -155,7 +163,9 @@ class _Seen:
             for number, written in enumerate(result.case.written):
                 right = {f"kind {c.kind}" for c in written.changes if c.kind is not Kind.ROW and (number, c.row) not in touched}
                 seen.right[level, "", False] |= right
-            rows = _held(case) if known is None else known.get(id(case)) or known.setdefault(id(case), tuple(_held(case)))
+            rows: Iterable[_Held] = (known or {}).get(id(case)) or (_Held(case, *row) for row in _rows(case))
+            if known is not None:
+                rows = known.setdefault(id(case), tuple(rows))
             for held in rows:
                 place = held.number, held.change.row
                 if place in lost:

@@ -17,7 +17,7 @@ from typing import Final
 
 from conformance.judging.hints import hint
 from conformance.judging.judge import CELL, NO_OUTPUT, Finding
-from conformance.judging.wording import of_type
+from conformance.judging.wording import of_type, said
 from conformance.rules.rules import Aspect
 from conformance.text import printable
 from generators.model import UNPAIRED, Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
@@ -44,18 +44,7 @@ DECODING: Final = "decoding"
 """The path of a finding of the law that decoding ends."""
 CIRCUMSTANCE: Final = "message"
 """The path of a finding of the other laws."""
-_VERBS: Final = {
-    Symptom.RAISED: "raises, or does not end, on",
-    Symptom.REFUSED: "refuses",
-    Symptom.LOST: "gives nothing for",
-    Symptom.EXTRA: "gives more rows than it owes for",
-    Symptom.ACCEPTED: "accepts",
-    Symptom.NULL: "gives NULL where a value is owed for",
-    Symptom.VALUE: "gives a value where NULL is owed for",
-    Symptom.ABSENT: "leaves out",
-    Symptom.PRESENT: "gives a column that the message does not hold in",
-    Symptom.WRONG: "gives another value for",
-}
+_VERBS: Final = said("verbs")
 _LONG: Final = 65_536
 _WIDE: Final = 100
 _SHOWN: Final = 60
@@ -126,24 +115,7 @@ class Cause:
         return each.format(self.type or rest[0]) + (f", here {self.value}" if self.value and rest[-1] != "null" else "")
 
 
-_WITH: Final = {
-    "option": "under the option {}",
-    "release": "of release {}",
-    "trait": "with the trait {}",
-    "shape": "with {}",
-    "row": "of {}",
-}
-_ALONE: Final = {
-    "cells": "every cell of {}",
-    "image": "the image {}",
-    "member": "the member {}",
-    "fault": "the fault {}",
-    "statement": "the statement {}",
-    "kind": "every {} message",
-    "row": "a row of {}",
-    "foreign": "a message of another table",
-    "circumstance": "the circumstance: {}",
-}
+_WITH, _ALONE = said("with"), said("alone")
 
 
 def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:

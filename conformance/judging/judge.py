@@ -256,13 +256,13 @@ class Judge:
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
 
-        At level two `table` names the requested table; changes of other tables require no row.
+        At level two `table` names the requested table, the case's unless told; changes of other tables require no row.
         """
-        reader = _Reader(self, case)
+        reader, asked = _Reader(self, case), table or next((one.name for one in case.tables), None)
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
-                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(table))
+                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or c.is_row_of(asked))
                 if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
                     rows = ()
             reader.message(number, changes, rows)
@@ -387,14 +387,13 @@ class _Reader:
         for row in rows:
             by_row.setdefault(row.row, []).append(row)
         rejected = _refused(rows)
-        for self.change in changes:
-            self.at, path = (number, self.change.row), f"row {self.change.row}"
-            got = by_row.pop(self.change.row, [])
-            if rejected:
-                got = list(rows)
+        for change in changes:
+            self.at, self.change, path = (number, change.row), change, f"row {change.row}"
+            of_row = by_row.pop(change.row, [])
+            got = rows if rejected else of_row
             if self.check(bool(got), "change", Aspect.MISSING, path, self._what(), NO_OUTPUT):
                 self._compare(got[0])
-                told = f"{len(got)} output rows with row={self.change.row}"
+                told = f"{len(got)} output rows with row={change.row}"
                 self.check(len(got) == 1, "change", Aspect.EXTRA, path, "one output row", told)
             else:
                 self._missed()
@@ -573,11 +572,11 @@ class _Reader:
         owners = self._plans.get(key)
         if owners is None:
             told = {"type": type.key, "logical": type.logical.value, "cls": cell.cls, "state": cell.state.value}
-            four = [self.subject("cell", aspect, side=side, **told) for aspect in (*CELL, Aspect.DIGITS)]
-            three = map(self.judge.own, four[:3])
-            typed_moment = self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP)
-            digits = self.judge.find(four[3]) if typed_moment else None
-            owners = self._plans[key] = (*three, *filter(None, [digits]))
+            owners = tuple(self.judge.own(self.subject("cell", aspect, side=side, **told)) for aspect in CELL)
+            if self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP):
+                digits = self.judge.find(self.subject("cell", Aspect.DIGITS, side=side, **told))
+                owners += () if digits is None else (digits,)
+            self._plans[key] = owners
         return owners
 
 

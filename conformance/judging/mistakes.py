@@ -20,6 +20,7 @@ from conformance.judging.judge import CELL, CaseResult, Finding
 from conformance.judging.results import FormatResult
 from conformance.judging.symptoms import BySymptom
 from conformance.judging.traits import NEARLY, SORTS, Failing, Population, Trait, Traits, Unit
+from conformance.judging.wording import said
 from conformance.rules.rules import Aspect, Obligation, Rule
 from generators.model import Case, Kind, Logical
 
@@ -134,20 +135,7 @@ _ROW: Final[Trait] = ("row",)
 _SHORT: Final = frozenset({"op", "kind"})
 """Sorts of traits whose noun goes on without `and`."""
 _UNITS: Final = dict.fromkeys(symptoms.OF_FAULTS, "message") | dict.fromkeys(symptoms.OF_CELLS, "value") | {"presence": "column"}
-_SAID: Final[Mapping[str, str]] = {
-    "missing": "{0} is lost",
-    "corrupt": "{0} is refused",
-    "extra": "{0} comes out more than once, or from nothing",
-    "op": "{0} comes out as {1}",
-    "field": "the column {1} is wrong for {0}{2}",
-    "image": "{0} comes out {2} {1}",
-    "presence": "{0} {1}",
-    "value": "{0} {1}",
-    "shuffled": "the rows of a message have each other's values",
-    "swapped": "the columns of a row have each other's values",
-    "vanishes": "{0}, which cannot be read, vanishes without a CORRUPT row",
-    "accepted": "{0}, which cannot be read, is accepted",
-}
+_SAID: Final = said("said")
 """What is said of units with a symptom, by its sort."""
 
 

@@ -21,6 +21,7 @@ from conformance.judging.causes import cell_of, cells, change_of, declared
 from conformance.judging.counted import Counted, counted
 from conformance.judging.hints import CHARACTERS
 from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.wording import said
 from conformance.rules.rules import Aspect
 from generators.model import Case, Cell, Change, Json, Kind, Logical, Op, State, Value
 
@@ -38,48 +39,7 @@ _MOST: Final = 3
 """Traits that are tried together, where fewer do not tell failing from passing."""
 _TRIED: Final = 12
 """The commonest traits, of which some together are tried."""
-SORTS: Final = {
-    "any": "{unit}",
-    "row": "{unit} of any op",
-    "later": "{unit} after the first row of its message",
-    "equal": "{unit} that equals an earlier row of its message",
-    "same": "{unit} of an UPDATE that changes nothing",
-    "rekeyed": "{unit} of an UPDATE that changes the key",
-    "bare": "{unit} with nothing but NULLs in the {0} image",
-    "op": "{unit} of {0}",
-    "kind": "{0} message",
-    "keys": "{unit} of a table {0}",
-    "null": "{unit} of a document whose `{0}` is null",
-    "empty": "{unit} of a document whose `{0}` is empty",
-    "several": "{unit} of a message with several rows",
-    "image": "{unit} in the {0} image of {1}",
-    "side": "{unit} in the {0} image",
-    "key": "{unit} of the key",
-    "unchanged": "{unit} that the UPDATE does not change",
-    "changed": "{unit} that the UPDATE changes",
-    "unsigned": "{unit} of an unsigned type",
-    "negative": "negative {unit} of the {0} types",
-    "family": "{unit} of the {0} types",
-    "kin": "{unit} of the {0} types in the class {1}",
-    "like": "{unit} of any type with a date, in the class {0}",
-    "type": "{unit} of {0}",
-    "void": "{unit} that is NULL",
-    "nothing": "NULL of {0}",
-    "capital": "{unit} whose name has capital letters",
-    "small": "{unit} whose name has small letters",
-    "sign": "{unit} with {0} in its name",
-    "long": "{unit} whose name has over {0} characters",
-    "quoted": "{unit} whose name needs quotes",
-    "class": "{unit} of {0} in the class {1}",
-    "held": "{unit} of the {0} types {1}",
-    "fault": "message with the fault {0}",
-    "packed": "{unit} of a message compressed with {0}",
-    "option": "{unit} under the option {0}",
-    "options": "{unit} under the options {0}, which no profile has apart",
-    "trait": "{unit} with the trait {0}",
-    "release": "{unit} of release {0}",
-    "plain": "{unit} that is not of the key",
-}
+SORTS: Final = said("sorts")
 """How a trait is said, by its sort; of traits that explain as much, the first sort here is taken."""
 _RANK: Final = {sort: number for number, sort in enumerate(SORTS)}
 _OF_PLACES: Final = frozenset({"image", "side", "void", "small", "key", "plain", "unchanged", "changed"})

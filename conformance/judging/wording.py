@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.judging.compare import Typed
+from conformance.rules.tables import TableFile, ours
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -25,6 +26,14 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)
 _WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
 """Words that stand for no text."""
 _UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
+
+
+_SENTENCES: Final = TableFile(*ours(__package__, "wording"), dict.fromkeys(("sorts", "said", "verbs", "with", "alone"), dict))
+
+
+def said(part: str) -> Mapping[str, str]:
+    """Sentences of wording.toml."""
+    return {name: str(text) for name, text in _SENTENCES.data[part].items()}
 
 
 def clip(text: str, limit: int = LIMIT) -> str:

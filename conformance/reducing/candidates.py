@@ -40,6 +40,7 @@ from generators.model import (
 from generators.sources import registry as sources
 from generators.sources.boundaries import of_three
 from generators.tables.scenarios import TAG as TABLES
+from generators.tables.schema import place
 from generators.wire_format import Format, Profile
 
 Measure = tuple[int, int, int, int, int]
@@ -217,11 +218,7 @@ def _parts(smaller: Scenario, scenario: Scenario) -> bool:
     held = all(
         (name, repr(value)) in cells for event in _changes(smaller) for row in _images(event) for name, value in row.items()
     )
-    return held and {_placed(table) for table in tables(smaller)} <= {_placed(table) for table in tables(scenario)}
-
-
-def _placed(table: Table) -> tuple[str, str | None, str]:
-    return table.database, table.schema, table.name
+    return held and set(map(place, tables(smaller))) <= set(map(place, tables(scenario)))
 
 
 def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
@@ -462,15 +459,15 @@ def _plainest(cell: _Place) -> list[Value]:
 
 
 def _set(scenario: Scenario, cells: Iterable[tuple[_Place, Value]]) -> Scenario:
-    for place, value in cells:
-        event = scenario.history.events[place.event]
+    for cell, value in cells:
+        event = scenario.history.events[cell.event]
         assert isinstance(event, RowChange)
-        images = event.rows[place.row]
-        image: Row | None = getattr(images, place.side)
+        images = event.rows[cell.row]
+        image: Row | None = getattr(images, cell.side)
         assert image is not None
-        changed = replace(images, **{place.side: {**image, place.column.name: value}})
-        rows = (*event.rows[: place.row], changed, *event.rows[place.row + 1 :])
-        scenario = _put(scenario, place.event, replace(event, rows=rows))
+        changed = replace(images, **{cell.side: {**image, cell.column.name: value}})
+        rows = (*event.rows[: cell.row], changed, *event.rows[cell.row + 1 :])
+        scenario = _put(scenario, cell.event, replace(event, rows=rows))
     return scenario
 
 

@@ -380,12 +380,11 @@ class Decoding:
             raise OutOfTime(f"{self.limits.seconds:g} s are over") from error
 
     def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
-        name = batch.table.name if batch.table else None
         for candidate in batch.candidates:
             rows = [outputs.get(self.places[id(w.message)], ()) for w in candidate.case.written]
             # A comparison without an owner is a fault of the rules; the known failure must survive it.
             with contextlib.suppress(HarnessFault):
-                yield candidate, self.judge.judge(candidate.case, rows, name)
+                yield candidate, self.judge.judge(candidate.case, rows)
 
 
 def _halves(batch: Batch) -> list[Batch]:

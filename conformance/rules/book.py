@@ -40,7 +40,7 @@ from typing import Any, Final, TypeAlias
 
 from conformance.rules.rule import FIELDS, Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
 from conformance.rules.sources import fact
-from conformance.rules.tables import TableFile, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, fit, one_of, ours, placed
 from generators.errors import UnknownName, UsageError
 from generators.model import Kind, Logical, Op, State
 from generators.wire_format import FORMATS
@@ -77,6 +77,13 @@ NEEDED: Final = {"says": "statement", "effect": "effect", "cites": "citations", 
 """What a rule or its kind must say, with the field of Rule."""
 OTHERS: Final = ("grade", "law", "needs")
 """What they may say, too; `law` and `needs` are for laws.toml, and a law owns nothing."""
+FIELD: Final[Mapping[str, Legal]] = dict.fromkeys((*NEEDED, *OTHERS), str)
+PARTS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("page", "family", "like", "without"), str),
+    "provenance": tuple(Provenance),
+    **dict.fromkeys(("order", "rules"), dict),
+}
+"""What a file of rules says."""
 NEEDS: Final = ("order", "schema", "watermarks", "compacted")
 
 
@@ -119,11 +126,10 @@ def book(fmt: str) -> Book:
 
 def read(fmt: str, where: str, text: str) -> Book:
     """The book of a format from its TOML text; `where` is the file, for errors. Raises UsageError."""
-    file = TableFile(where, text, ("page", "family", "like", "without", "provenance", "order", "rules"))
+    file = TableFile(where, text, PARTS)
     with placed(file.place("family")):
         known = kinds(file.data.get("family", ""))
-    with placed(file.place("provenance")):
-        provenance = Provenance(one_of(file.data.get("provenance", Provenance.ASSUMED), "provenance", Provenance))
+    provenance = Provenance(file.data.get("provenance", Provenance.ASSUMED))
     with placed(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
     found = []
@@ -165,7 +171,7 @@ def _catalogue() -> tuple[Mapping[str, Given], Mapping[str, Mapping[str, Given]]
 
 @cache
 def _kinds_file() -> TableFile:
-    return TableFile(*ours(__package__, "kinds"), ("kinds", "family", "order"))
+    return TableFile(*ours(__package__, "kinds"), dict.fromkeys(("kinds", "family", "order"), dict))
 
 
 def _orders() -> Mapping[str, Mapping[str, Any]]:
@@ -176,12 +182,14 @@ def _orders() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def laws() -> Mapping[str, Given]:
-    """What no selector owns, for every format: the laws of decoding and those of kept tables, by their name."""
-    return {name: given for _, name, given in _entries(TableFile(*ours(__package__, "laws"), ("rules",)), "rules")}
+    """What no selector owns, for every format, by its name: the laws of decoding (law/*) and of kept tables (stream/*), and what
+    mutated messages are owed (garbage/*)."""
+    file = TableFile(*ours(__package__, "laws"), {"rules": dict})
+    return {name: given for _, name, given in _entries(file, "rules")}
 
 
 def law(fmt: str, name: str) -> Rule:
-    """A law as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
+    """An entry of `laws` as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
     told = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **laws()[name]}
     told.pop("needs", "")
     return Rule(id=f"{fmt}/{name}", **told)
@@ -192,6 +200,8 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
     places: dict[str, str] = {}
     for place, key, value in file.entries(table):
         fields = {"cites": value} if isinstance(value, str) else value
+        with placed(f"{place}: {key}"):
+            fit("an entry", fields, dict)
         if isinstance(cites := fields.get("cites"), str):
             fields = {**fields, "cites": re.sub(r"(?<!\S)#", f"{file.data.get('page', Path(file.where).stem)}#", cites)}
         for name in key.split():
@@ -205,9 +215,7 @@ def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
 
 def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """What a field of an entry says of a Rule."""
-    one_of(name, "field", (*NEEDED, *OTHERS))
-    if not isinstance(value, str):
-        raise UsageError(f"{name} is a text, not {value!r}.")
+    fit(name, value, FIELD[one_of(name, "field", FIELD)])
     text = " ".join(value.split())
     match name:
         case "grade":

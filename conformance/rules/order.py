@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from conformance.rules.book import book, citations
 from conformance.rules.rule import Citation, Provenance
-from conformance.rules.tables import one_of
+from conformance.rules.tables import Legal, checked, one_of
 from generators.errors import UsageError
 
 POSITIONS: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
@@ -63,7 +63,17 @@ class Order:
         }[need]
 
 
-_PLAIN: Final = ("deletes_first", "arrival", "keys", "watermarks", "compacted", "stamps_in_order", "tried")
+_PLAIN: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("deletes_first", "arrival", "watermarks", "compacted", "stamps_in_order"), bool),
+    "keys": KEYS,
+    "tried": str,
+}
+_FIELDS: Final[Mapping[str, Legal]] = {
+    **_PLAIN,
+    **dict.fromkeys(("positions", "placeholders"), list),
+    "provenance": tuple(Provenance),
+    "cites": str,
+}
 
 
 @cache
@@ -78,14 +88,11 @@ def order_of(fmt: str) -> Order:
 
 def read(data: Mapping[str, Any]) -> Order:
     """An order from the table of a file of rules. Raises UsageError."""
-    for name in data:
-        one_of(name, "field", [*(field.name for field in fields(Order) if field.name != "citations"), "cites"])
-    one_of(data.get("keys", "change"), "keys", KEYS)
-    provenance = Provenance(one_of(data["provenance"], "provenance", Provenance))
+    checked(data, _FIELDS)
     return Order(
         tuple(POSITIONS[one_of(name, "position", POSITIONS)] for name in data.get("positions", ())),
         citations(data.get("cites", "")),
-        provenance,
+        Provenance(data["provenance"]),
         placeholders=tuple(data.get("placeholders", ())),
         **{name: data[name] for name in _PLAIN if name in data},
     )

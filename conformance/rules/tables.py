@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
-from inspect import signature
+from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from generators.errors import UnknownName, UsageError
 
 T = TypeVar("T")
+Legal: TypeAlias = type | UnionType | tuple[Any, ...]
+"""What a value may be: of a type, or one of these."""
 
 
 class TableFile:
-    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for a part that is not legal."""
+    """A TOML file, whose errors say where they are. Raises UsageError for what is no TOML, and for a part that is not legal, or
+    is another than it may be."""
 
-    def __init__(self, where: str, text: str, parts: Iterable[str]) -> None:
+    def __init__(self, where: str, text: str, parts: Mapping[str, Legal]) -> None:
         self.where, self.lines = where, text.splitlines()
         try:
             self.data: Mapping[str, Any] = tomllib.loads(text)
@@ -27,9 +30,11 @@ class TableFile:
             at = re.search(r"at line (\d+)", str(error))
             problem = str(error).replace("Cannot overwrite a value", "a duplicate")
             raise UsageError(f"{where}:{at[1] if at else len(self.lines)}: {problem}.") from None
-        for part in self.data:
-            with placed(self.place(part)):
-                one_of(part, "part", parts)
+        for part, value in self.data.items():
+            try:
+                fit(part, value, parts[one_of(part, "part", parts)])
+            except UsageError as error:
+                raise UsageError(f"{self.place(part)}: {error}") from None
 
     def place(self, part: str) -> str:
         """Where a part of the file is; its first line for a part that it does not have."""
@@ -43,7 +48,8 @@ class TableFile:
             found = found.get(part, {})
         array = isinstance(found, list)
         number = self._line(rf"\[+{re.escape(table)}\]", 0)
-        for name, given in [(str(each.get("name", "")), each) for each in found] if array else found.items():
+        names = (str(each.get("name", "")) if isinstance(each, dict) else "" for each in found)
+        for name, given in zip(names, found, strict=True) if array else found.items():
             number = self._line((r"\W*name = ." if array else r"[\"']?") + re.escape(name), number)
             yield f"{self.where}:{max(number, 1)}", name, given
 
@@ -69,28 +75,58 @@ def placed(place: str) -> Iterator[None]:
 
 def one_of(value: str, what: str, legal: Iterable[str]) -> str:
     """The value. Raises UnknownName for one that is not legal."""
-    if value not in (known := tuple(map(str, legal))):
+    known = legal if isinstance(legal, Mapping) else tuple(map(str, legal))
+    if value not in known:
         raise UnknownName(what, value, filter(None, known))
     return value
 
 
-def checked(given: Mapping[str, Any], fields: Mapping[str, type | UnionType], needed: Iterable[str] = ()) -> Mapping[str, Any]:
-    """What an entry says. Raises UsageError for a field that is unknown, of another type or not there."""
+def fit(name: str, value: Any, legal: Legal) -> None:
+    """Raises UsageError for a value that is none of the legal ones, or not of the type."""
+    if isinstance(legal, tuple):
+        if isinstance(value, bool) or value not in legal:
+            raise UnknownName(name, str(value), map(str, legal))
+    elif not isinstance(value, legal) or (legal is int and isinstance(value, bool)):
+        raise UsageError(f"{name} is {value!r}, not of type {getattr(legal, '__name__', legal)}.")
+
+
+def checked(given: Any, fields: Mapping[str, Legal], needed: Iterable[str] = (), what: str = "field") -> Mapping[str, Any]:
+    """What an entry says. Raises UsageError for a field that is unknown, empty, another than it may be, or not there."""
+    if not isinstance(given, dict):
+        raise UsageError(f"{given!r} is no table of {', '.join(fields)}.")
     for name, value in given.items():
-        wanted = fields[one_of(name, "field", fields)]
-        if not isinstance(value, wanted):
-            raise UsageError(f"{name} is {value!r}, not of type {getattr(wanted, '__name__', wanted)}.")
+        fit(name, value, fields[one_of(name, what, fields)])
+        if value in ("", [], {}):
+            raise UsageError(f"{name} is empty.")
     if lacking := [name for name in needed if name not in given]:
         raise UsageError(f"it does not say {', '.join(lacking)}.")
     return given
 
 
-def called(words: Sequence[Any], what: str, legal: Mapping[str, Callable[..., T]]) -> T:
-    """What the first word makes of the others. Raises UsageError for an unknown one, and for too few or too many others."""
-    first, *others = words or ("",)
+def called(words: Any, what: str, legal: Mapping[str, Callable[..., T]], arguments: Mapping[str, Legal]) -> T:
+    """What the first word makes of the others; `arguments` are what they may be, by the names of parameters. Raises UsageError
+    for an unknown word, and for others that are too few, too many, or another than they may be."""
+    if not isinstance(words, list) or not words:
+        raise UsageError(f"{words!r} is no list of {what} and what it is given. Known: {', '.join(legal)}.")
+    first, *others = words
     make = legal[one_of(str(first), what, legal)]
+    parameters = signature(make).parameters
     try:
-        signature(make).bind(*others)
+        bound = signature(make).bind(*others).arguments
     except TypeError as error:
         raise UsageError(f"{what} {first!r}: {error}.") from None
-    return make(*others)
+    with placed(f"{what} {first!r}"):
+        for name, value in bound.items():
+            for each in value if parameters[name].kind is Parameter.VAR_POSITIONAL else (value,):
+                fit(name, each, arguments[name])
+        return make(*others)
+
+
+def pattern(text: str, other: str = "", flags: int = 0) -> re.Pattern[str]:
+    """The regular expression, whose matches `other` may replace. Raises UsageError for texts that are none."""
+    try:
+        found = re.compile(text, flags)
+        found.sub(other, "")
+    except (re.error, IndexError) as error:
+        raise UsageError(f"{text!r} with {other!r} for its matches is no pattern: {error}.") from None
+    return found

@@ -71,8 +71,7 @@ class Alone:
         DecodeTimeout, ChildDied and HarnessError."""
         try:
             outputs = read(self.future.result(), self.case.level)
-            table = self.request.table.name if self.request.table else None
-            found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places], table).findings)
+            found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings)
             if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
                 found.append(stray)
             if rule.law in ("batch", "environment") and not self.beside:

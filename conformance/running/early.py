@@ -73,10 +73,10 @@ class Early:
             return True
         finally:
             self.engine.release(one.handle)
-        judge, table = Judge(one.rules, one.loaded.capabilities), call.table.name if call.table else None
+        judge = Judge(one.rules, one.loaded.capabilities)
         found: dict[str, tuple[Finding, CaseResult]] = {}
         for case in call.cases:
-            result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table)
+            result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written])
             for finding in result.findings:
                 found.setdefault(finding.rule, (finding, result))
         self.findings = tuple(found.values())

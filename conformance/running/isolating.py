@@ -92,9 +92,7 @@ def _withdrawn(prepared: Prepared) -> list[int]:
     return [number for number, future in enumerate(prepared.futures) if number not in prepared.mixed and future.cancel()]
 
 
-def isolate(
-    engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
-) -> tuple[dict[Place, list[OutputRow]], list[Blamed]]:
+def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None) -> tuple[Outputs, list[Blamed]]:
     """Splits a call that failed with `first` until the failing cases stand alone; returns the output of the others, too."""
     outputs: dict[Place, list[OutputRow]] = {}
     blamed: list[Blamed] = []
@@ -124,8 +122,10 @@ def isolate(
             search.cold = False
         except RecordsRaised as error:
             search.cold = False
-            errors = {c.id: error.errors[p] for c in some for w in c.written if (p := prepared.place(w.message)) in error.errors}
-            blamed += [Blamed(case, Verdict.ERRORED, errors[case.id]) for case in some if case.id in errors]
+            for case in some:
+                whys = [error.errors.get(prepared.place(written.message)) for written in case.written]
+                if told := [why for why in whys if why is not None]:
+                    blamed.append(Blamed(case, Verdict.ERRORED, told[-1]))
             outputs |= read(error.table, call.level)
         except (DecodeRaised, Lost) as error:
             first = error if isinstance(error, Lost) else first

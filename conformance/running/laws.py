@@ -71,9 +71,9 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
             plain = replace(request(one, call, ()), ranges=to_ranges(owners), tables=tables)
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
-    def attempt(one: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any) -> None:
-        future = engine.decode(replace(one.plain, ranges=to_ranges(part), **changed))
-        one.trials.append(Trial(laws, text, tuple(part), (future,)))
+    def attempt(tried: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any) -> None:
+        future = engine.decode(replace(tried.plain, ranges=to_ranges(part), **changed))
+        tried.trials.append(Trial(laws, text, tuple(part), (future,)))
 
     # Calls under equal settings can run together, so those of both levels are adjacent.
     for text, conf in engine.environments.items():
@@ -83,9 +83,9 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
     for each in sample(seed, "law/alone", samples, 1) if one.settings.budget.covering else samples:
         attempt(each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2)
         attempt(each, ("batch",), EMPTY, ())
-    for each, future in zip(samples, (judged[each.call] for each in samples), strict=True):
-        trials = [one for trial in each.trials for one in trial.futures]
-        future.add_done_callback(partial(_withdraw, trials, _FAILURES))
+    for each in samples:
+        trials = list(pending([each]))
+        judged[each.call].add_done_callback(partial(_withdraw, trials, _FAILURES))
         _ended_by_one(trials)
     return samples
 
@@ -100,7 +100,9 @@ def _corrupt(case: Case, number: int) -> bool:
     return {change.kind for change in case.written[number].changes} == {Kind.CORRUPT}
 
 
-def _withdraw(others: Sequence[Future[Any]], failures: Any, future: Future[Any]) -> None:
+def _withdraw(
+    others: Sequence[Future[Any]], failures: type[Exception] | tuple[type[Exception], ...], future: Future[Any]
+) -> None:
     """Cancels the calls that have not begun if the future failed: the same message would make them fail, too."""
     if not future.cancelled() and isinstance(future.exception(), failures):
         for other in others:

@@ -20,13 +20,11 @@ import pyarrow as pa
 from conformance.cases.catalogue import Call
 from conformance.engines.engine import DecodeRaised, Lost
 from conformance.judging.judge import Verdict
-from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.output import Outputs, read
 from generators.errors import HarnessError
 
 ACQUITTING: Final = frozenset({Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATIONAL})
 """Verdicts of a mixed call that need no call alone."""
-
-Outputs = dict[Place, list[OutputRow]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def observe(
     right = _right(reference, theirs)
     call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
     note("the decoder")
-    evidence: dict[str, dict[Place, list[OutputRow]]] = {}
+    evidence: dict[str, Outputs] = {}
     one.futures.append(engine.decode(request(one, call, call.cases)))
     one.laws = laws.submit(engine, one)
     result = finish(engine, one, listen, evidence)

@@ -15,10 +15,10 @@ from conformance.engines.engine import Loaded, Request, tables_of, to_ranges
 from conformance.judging.clusters import SHOWN
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Expectations
-from conformance.judging.output import Place
+from conformance.judging.output import Outputs, Place
 from conformance.judging.selection import Selection
 from conformance.rules.rules import Rule, rules
-from conformance.running.mixing import Mixed, Outputs
+from conformance.running.mixing import Mixed
 from generators.model import Case, Message
 from generators.publishing.cluster import Target
 from generators.wire_format import Format, get

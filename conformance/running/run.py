@@ -23,7 +23,7 @@ from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, raised_alike, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import EntryTracker
-from conformance.judging.output import Place, read
+from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, circumstances
 from conformance.judging.selection import check_claims, claimed
 from conformance.judging.wording import error
@@ -32,7 +32,7 @@ from conformance.rules.rules import Aspect, Rule, rules
 from conformance.running import alone, early, events, laws
 from conformance.running.events import Listener, ignore, working
 from conformance.running.isolating import EveryCall, foreign_case, isolate, strays, verdict_of
-from conformance.running.mixing import ACQUITTING, Mixed, Outputs, groups, together
+from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
@@ -53,9 +53,16 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
     settings.selection.check(settings.formats)
-    named = settings.decoder or "reference"
-    header = Header(settings.seed, settings.budget.name, named, settings.broker, settings.topic, circumstances(java_words()))
-    header = replace(header, arguments=settings.arguments, tables=_own_tables(settings))
+    header = Header(
+        settings.seed,
+        settings.budget.name,
+        settings.decoder or "reference",
+        settings.broker,
+        settings.topic,
+        circumstances(java_words()),
+        settings.arguments,
+        _own_tables(settings),
+    )
     listen(events.Started(header, settings.formats, settings.strict))
     # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
     # the format with the fewest cases comes first.
@@ -424,8 +431,7 @@ def _judge_cases(
 ) -> list[CaseResult]:
     """The results of cases of a call, and of those of its foreign messages that fail: one of another table, which requires no
     row, or one that comes again. The decoder may refuse it where it may refuse the row of its own table, judged there."""
-    table = call.table.name if call.table else None
-    results = [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases]
+    results = [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written]) for case in cases]
     for message in call.foreign:
         case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
         owner = prepared.owners[id(message)]

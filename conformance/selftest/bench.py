@@ -105,7 +105,7 @@ class Bench:
 
 def judged(judge: Judge, case: Case, rows: Iterable[Rows]) -> CaseResult:
     """The verdict of a case whose messages have these rows."""
-    return judge.judge(case, list(rows), case.tables[0].name if case.level == 2 else None)
+    return judge.judge(case, list(rows))
 
 
 def bench(fmt: Format[Any], seed: int) -> Bench:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from conformance.rules.order import Order, order_of
+from conformance.rules.tables import TableFile, checked, ours, placed
 from conformance.selftest.perfect import row
 from conformance.streams.kept import Kept
-from conformance.streams.told import RESTART, Group, Told
+from conformance.streams.told import Group, Told
 from generators.drawing.streams import START_MS
 from generators.garbage.nemesis import STAGES, is_removed
 from generators.model import Change, Kind, Op, SchemaChange, Written
@@ -41,50 +42,33 @@ class Keeping:
         return (self.convicts, self.also) if self.also and order_of(fmt).stamps_in_order else (self.convicts,)
 
 
-LOST: Final = Keeping(
-    "batch-lost-on-restart",
-    RESTART,
-    "A batch that is run again after a crash is taken for a repeat, although its result was lost.",
-)
-TWICE: Final = Keeping("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.")
-STAMPED: Final = Keeping(
-    "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", "order", "record-time"
-)
-COMMITTED: Final = Keeping(
-    "ordered-by-commit",
-    "order",
-    "Changes are ordered by the time of their commit, although their positions are finer.",
-    "positions",
-)
-ROUNDED: Final = Keeping(
-    "position-rounded", "order", "Positions are read as doubles: of TiDB's, 64 in a row are the same.", "watermarks"
-)
-ARRIVED: Final = Keeping("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", "order")
-UNPUNCTUAL: Final = Keeping(
-    "late-rows-applied",
-    "watermark",
-    "Rows below the watermark are applied, and bring back what was deleted and forgotten.",
-    "watermarks",
-)
-LOWERED: Final = Keeping(
-    "late-watermark-believed", "watermark", "A watermark that comes again takes the known one back.", "watermarks"
-)
-IMPATIENT: Final = Keeping("rows-before-schema-dropped", "schema-cache", "Rows whose schema has not come are dropped.", "schema")
-SILENT: Final = Keeping("corrupt-swallowed", "corrupt-kept", "Unreadable messages vanish.")
-KNOWING: Final = Keeping(
-    "unknown-rows-not-updated",
-    "compaction",
-    "An UPDATE of a row that is not known is dropped, although compaction removed the INSERT.",
-    "compacted",
-)
-STAYING: Final = Keeping("old-key-left", "key-change", "An UPDATE of the key leaves the row under the old key.")
-KEEPING: Final = (LOST, TWICE, STAMPED, COMMITTED, ROUNDED, ARRIVED, UNPUNCTUAL, LOWERED, IMPATIENT, SILENT, KNOWING, STAYING)
+def _keeping() -> Iterator[Keeping]:
+    file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
+    for place, name, given in file.entries("mistakes"):
+        with placed(f"{place}: {name}"):
+            told = checked(given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why"))
+            yield Keeping(name, **{field: text.strip() for field, text in told.items()})
+
+
+KEEPING: Final = {one.name: one for one in _keeping()}
+LOST: Final = KEEPING["batch-lost-on-restart"]
+TWICE: Final = KEEPING["applied-twice"]
+STAMPED: Final = KEEPING["ordered-by-ts"]
+COMMITTED: Final = KEEPING["ordered-by-commit"]
+ROUNDED: Final = KEEPING["position-rounded"]
+ARRIVED: Final = KEEPING["last-arrival-wins"]
+UNPUNCTUAL: Final = KEEPING["late-rows-applied"]
+LOWERED: Final = KEEPING["late-watermark-believed"]
+IMPATIENT: Final = KEEPING["rows-before-schema-dropped"]
+SILENT: Final = KEEPING["corrupt-swallowed"]
+KNOWING: Final = KEEPING["unknown-rows-not-updated"]
+STAYING: Final = KEEPING["old-key-left"]
 
 
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
     """Those that can show in a format."""
     order = order_of(fmt)
-    return tuple(one for one in KEEPING if order.has(one.needs))
+    return tuple(one for one in KEEPING.values() if order.has(one.needs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import enum
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from conformance.judging.judge import Judge
 from conformance.rules.rules import Obligation
+from conformance.rules.tables import TableFile, checked, ours
 from conformance.selftest.bench import Answered, Bench, judged
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.operator import Operator
@@ -21,7 +20,6 @@ from generators.model import Origin
 
 ENOUGH: Final = 2
 """Cases convicted by a rule that names the fault, after which no more are tried."""
-_REASONS: Final = Path(__file__).with_name("reasons.toml")
 
 
 class Answer(enum.StrEnum):
@@ -48,7 +46,9 @@ HOLES: Final = (Answer.MISSED, Answer.UNDECIDED)
 def reasons(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Why operators are right (`right`), without effect (`impossible`) or convicted by no MUST rule (`loose`), and globs of
     `FORMAT/OPERATOR/LEVEL`."""
-    return tuple((each["why"], tuple(each["where"].split())) for each in tomllib.loads(_REASONS.read_text("utf-8"))[table])
+    file = TableFile(*ours(__package__, "reasons"), dict.fromkeys(("right", "impossible", "loose"), list))
+    entries = (checked(given, {"why": str, "where": str}, ("why", "where")) for _, _, given in file.entries(table))
+    return tuple((each["why"], tuple(each["where"].split())) for each in entries)
 
 
 def reason(table: str, place: str) -> str:
@@ -121,11 +121,13 @@ def _measured(
         if (altered := one.altered(operator)) is None:
             continue
         tried, example = tried + 1, example or one.case.id
-        broken = {finding.rule for finding in judged(found, one.case, altered).findings}
-        must = {rule.partition("/")[2] for rule in broken if obligations[rule] is Obligation.MUST}
+        by_weight: dict[int, list[str]] = {obligation.binds: [] for obligation in Obligation}
+        for rule in dict.fromkeys(finding.rule for finding in judged(found, one.case, altered).findings):
+            by_weight[obligations[rule].binds].append(rule.partition("/")[2])
+        must = by_weight[Obligation.MUST.binds]
         (drawn if one.case.origin is Origin.DRAWN else named).update(must)
-        loose.update(rule.partition("/")[2] for rule in broken if obligations[rule] is Obligation.SHOULD)
-        open_.update(rule.partition("/")[2] for rule in broken if obligations[rule] in (Obligation.UNSPECIFIED, Obligation.MAY))
+        loose.update(by_weight[Obligation.SHOULD.binds])
+        open_.update(by_weight[Obligation.MAY.binds])
         enough += any(operator.names(rule) for rule in must)
         if enough == ENOUGH:
             break

@@ -109,11 +109,8 @@ def judged(engine: Engine, one: Prepared, call: Call, cases: Sequence[Case], jud
     """The results of some cases of a call; of a message that was not sent there are no rows."""
     ranges = to_ranges(place for case in cases for w in case.written if (place := one.places.get(id(w.message))))
     future: Future[pa.Table] = engine.decode(Request(one.handle, ranges, one.decoder, call.level, call.deployment, call.table))
-    outputs, table = read(future.result(), call.level), call.table.name if call.table else None
-    return [
-        judge.judge(case, [outputs.get(one.places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)
-        for case in cases
-    ]
+    outputs = read(future.result(), call.level)
+    return [judge.judge(case, [outputs.get(one.places.get(id(w.message), _NOWHERE), ()) for w in case.written]) for case in cases]
 
 
 def _largest(one: Prepared, level: int) -> Call:

@@ -1,13 +1,13 @@
 """Liars in Spark: the table of each format, and the few ways to make one of a correct decoder.
 
 A format's file NAME.toml has a table `[[liars]]` for each: the fields of `Liar` (`level` is 1 without a line) and one of `WAYS`,
-which says how the reference decoder is spoilt; with `decoder` it is another format's. `shared` names liars of shared.toml.
+which says how the reference decoder is spoilt; or `decoder`, another format's, as it is. `shared` names liars of shared.toml.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -15,7 +15,10 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from conformance.judging.output import ENVELOPE, REQUIRED
+from conformance.rules.rules import rules
+from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
+from generators.errors import UsageError
 from generators.model import Column, Deployment, SourceType, Table
 from generators.wire_format import FORMATS, module_name
 
@@ -118,21 +121,31 @@ WAYS: Final[Mapping[str, Callable[[Decode, Any], Decode]]] = {
     "cells": _cells,
     "deployment": lambda decode, options: _spoilt(decode, **options),
     "where": lambda decode, sql: _spoilt(decode, rows=lambda rows: rows.where(sql)),
-    "rows": lambda decode, name: _spoilt(decode, rows=_ROWS[one_of(name, "change of rows", _ROWS)]),
+    "rows": lambda decode, name: _spoilt(decode, rows=_ROWS[name]),
 }
 """How a decoder is spoilt: other text (SQL over `t`) or bytes (over `value`) in, another deployment, other columns out (SQL by
 name), other cells at level two (`sql` over {cell}, {column} and {spark} of columns of these `types` or `logicals`) or rows."""
-FIELDS: Final = (
-    {"name": str, "level": int, "convicts": str, "why": str, "scenario": str, "decoder": str}
-    | dict.fromkeys(("text", "bytes", "where", "rows"), str)
-    | dict.fromkeys(("columns", "cells", "deployment"), dict)
-)
+PARTS: Final = {"shared": str, "liars": list}
+FIELDS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("name", "convicts", "why", "scenario"), str),
+    "level": (1, 2),
+    "decoder": FORMATS,
+    **dict.fromkeys(("text", "bytes", "where"), str),
+    "rows": tuple(_ROWS),
+    **dict.fromkeys(("columns", "cells", "deployment"), dict),
+}
 """What a line says."""
+TABLES: Final[Mapping[str, Mapping[str, Legal]]] = {
+    "columns": dict.fromkeys((*REQUIRED[1], *ENVELOPE), str),
+    "cells": dict.fromkeys(("types", "logicals", "sql"), str),
+    "deployment": dict.fromkeys((fact.name for fact in fields(Deployment)), str),
+}
+"""What the tables in a line say."""
 
 
 @cache
 def _file(name: str) -> TableFile:
-    return TableFile(*ours(__package__, name), ("shared", "liars"))
+    return TableFile(*ours(__package__, name), PARTS)
 
 
 def liars(fmt: str) -> tuple[Liar, ...]:
@@ -147,9 +160,16 @@ def liars(fmt: str) -> tuple[Liar, ...]:
 def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
     with placed(f"{place}: {line.get('name', 'a liar')}"):
         checked(line, FIELDS, ("name", "convicts", "why"))
-        level, of = line.get("level", 1), module_name(one_of(line.get("decoder", fmt), "format", (*FORMATS, fmt)))
-        module = import_module(f"spark_checks.decoders.{of}")
-        decode = module.decode if level == 1 else module.decode_rows
-        for way in line.keys() & WAYS.keys():
-            decode = WAYS[way](decode, line[way])
-    return Liar(line["name"], level, f"{fmt}/{line['convicts']}", line["why"], decode, line.get("scenario", ""))
+        for name, table in TABLES.items():
+            with placed(name):
+                checked(line.get(name, {}), table, ("sql",) if name == "cells" and name in line else ())
+        ways = [way for way in (*WAYS, "decoder") if way in line]
+        if len(ways) != 1:
+            raise UsageError(f"a liar says one of {', '.join(WAYS)}, decoder, not {' and '.join(ways) or 'none'}.")
+        convicts = one_of(f"{fmt}/{line['convicts']}", "rule", (rule.id for rule in rules(fmt)))
+    module = import_module(f"spark_checks.decoders.{module_name(line.get('decoder', fmt))}")
+    level = line.get("level", 1)
+    decode = module.decode if level == 1 else module.decode_rows
+    for way in line.keys() & WAYS.keys():
+        decode = WAYS[way](decode, line[way])
+    return Liar(line["name"], level, convicts, line["why"], decode, line.get("scenario", ""))

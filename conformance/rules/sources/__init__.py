@@ -29,17 +29,25 @@ harness itself demands. A citation is `page#fact`. docs/sources/ shows each file
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from generators.errors import UnknownName
+from conformance.rules.tables import TableFile, checked, one_of, ours, placed
+from generators.errors import UnknownName, UsageError
 
 REPOSITORY: Final = "https://github.com/{name}"
-T = TypeVar("T")
+PARTS: Final = {**dict.fromkeys(("title", "intro"), str), **dict.fromkeys(("documents", "repositories", "facts"), dict)}
+EVIDENCE: Final[Mapping[str, tuple[str, ...]]] = {
+    "document": ("section", "quote"),
+    "repository": ("path", "symbol", "lines", "issue", "quote"),
+    "recorded": ("message",),
+    "run": ("result",),
+    "reason": (),
+}
+"""The kinds of evidence, each with what else it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +110,14 @@ class Page:
 
 
 def pages() -> Mapping[str, Page]:
-    """Every page by name. Raises ValueError that names the page, the fact and the key that is wrong."""
+    """Every page by name. Raises UsageError that names the page, the fact and what is wrong."""
     return {name: page(name) for name in _names()}
 
 
 @cache
 def page(name: str) -> Page:
-    """A page. Raises UnknownName with the nearest match, and ValueError as `pages` does."""
-    if name not in _names():
-        raise UnknownName("page of sources", name, _names())
-    return read(name, resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
+    """A page. Raises UnknownName with the nearest match, and UsageError as `pages` does."""
+    return read(one_of(name, "page of sources", _names()), ours(__name__, name)[1])
 
 
 @cache
@@ -130,64 +136,46 @@ def fact(cited: str) -> Fact:
 
 
 def read(name: str, text: str) -> Page:
-    """A page from its TOML text. Raises ValueError."""
-    data = tomllib.loads(text)
-    _only(data, ("title", "intro", "documents", "repositories", "facts"), name)
+    """A page from its TOML text. Raises UsageError."""
+    data = TableFile(f"{name}.toml", text, PARTS).data
     documents = {key: Document(**value) for key, value in data.get("documents", {}).items()}
     repositories = {key: Repository(**value) for key, value in data.get("repositories", {}).items()}
     for key, one in repositories.items():
         if len(one.commit) != 40 or set(one.commit) - set("0123456789abcdef"):
-            raise ValueError(f"{name}: repository {key}: commit {one.commit!r} is not 40 hex digits")
+            raise UsageError(f"{name}: repository {key}: commit {one.commit!r} is not 40 hex digits")
     page = Page(name, data["title"], data.get("intro", ""), documents, repositories, facts := {})
     for key, value in data.get("facts", {}).items():
-        where = f"{name}#{key}"
-        _only(value, ("fact", "evidence"), where)
-        if not value["fact"].endswith(".") or not value["evidence"]:
-            raise ValueError(f"{where}: a fact is a sentence with evidence")
-        facts[key] = Fact(name, key, value["fact"], tuple(_evidence(page, one, where) for one in value["evidence"]))
+        with placed(f"{name}#{key}"):
+            checked(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
+            if not value["fact"].endswith("."):
+                raise UsageError("a fact is a sentence.")
+            facts[key] = Fact(name, key, value["fact"], tuple(_evidence(page, one) for one in value["evidence"]))
     return page
 
 
-def _only(data: Mapping[str, Any], legal: tuple[str, ...], where: str) -> None:
-    known = dict.fromkeys(legal)
-    for key in data:
-        _known(known, "key", key, where)
+def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
+    kind = next((kind for kind in EVIDENCE if kind in data), "")
+    if not kind:
+        raise UsageError(f"evidence is {', '.join(EVIDENCE)}, not {', '.join(data)}.")
+    checked(data, {told: int if told == "issue" else str for told in (kind, *EVIDENCE[kind])})
+    told, quote = data[kind], data.get("quote", "")
+    if kind == "document":
+        document = page.documents[one_of(told, kind, page.documents)]
+        text = ", ".join(filter(None, (document.publisher, document.title, data.get("section"))))
+        return Evidence("standard" if document.standard else kind, text, document.address, quote)
+    if kind == "repository":
+        return _source(page.repositories[one_of(told, kind, page.repositories)], data, quote)
+    if kind == "reason":
+        return Evidence(kind, told)
+    return Evidence(kind, f"{kind}: {told}", quote=data[EVIDENCE[kind][0]])
 
 
-def _known(known: Mapping[str, T], what: str, name: str, where: str) -> T:
-    if name not in known:
-        raise ValueError(f"{where}: unknown {what} {name!r}; known are {', '.join(known)}")
-    return known[name]
-
-
-def _evidence(page: Page, data: Mapping[str, Any], where: str) -> Evidence:
-    match data:
-        case {"document": name}:
-            _only(data, ("document", "section", "quote"), where)
-            document = _known(page.documents, "document", name, where)
-            section = data.get("section", "")
-            kind = "standard" if document.standard else "document"
-            text = f"{document.publisher}, {document.title}" + (f", {section}" if section else "")
-            return Evidence(kind, text, document.address, data.get("quote", ""))
-        case {"repository": name}:
-            _only(data, ("repository", "path", "symbol", "lines", "issue", "quote"), where)
-            repository = _known(page.repositories, "repository", name, where)
-            home = REPOSITORY.format(name=repository.name)
-            if "issue" in data:
-                number = data["issue"]
-                return Evidence("issue", f"{repository.name}#{number}", f"{home}/issues/{number}", data.get("quote", ""))
-            path, lines, symbol = data["path"], data.get("lines", ""), data.get("symbol", "")
-            anchor = "#" + "-".join(f"L{number}" for number in lines.split("-")) if lines else ""
-            release = f" ({repository.release})" if repository.release else ""
-            text = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (f":{symbol}" if symbol else "")
-            return Evidence("source", text, f"{home}/blob/{repository.commit}/{path}{anchor}", data.get("quote", ""))
-        case {"recorded": product, "message": message}:
-            _only(data, ("recorded", "message"), where)
-            return Evidence("recorded", f"recorded: {product}", quote=message)
-        case {"run": what, "result": result}:
-            _only(data, ("run", "result"), where)
-            return Evidence("run", f"run: {what}", quote=result)
-        case {"reason": why}:
-            _only(data, ("reason",), where)
-            return Evidence("reason", why)
-    raise ValueError(f"{where}: evidence is a document, repository, recorded, run or reason, not {sorted(data)}")
+def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evidence:
+    home = REPOSITORY.format(name=repository.name)
+    if "issue" in data:
+        return Evidence("issue", f"{repository.name}#{data['issue']}", f"{home}/issues/{data['issue']}", quote)
+    path, lines, symbol = data["path"], data.get("lines", ""), data.get("symbol", "")
+    anchor = "#" + "-".join(f"L{number}" for number in lines.split("-")) if lines else ""
+    release = f" ({repository.release})" if repository.release else ""
+    text = f"{repository.name}@{repository.commit[:10]}{release} {path}" + (f":{symbol}" if symbol else "")
+    return Evidence("source", text, f"{home}/blob/{repository.commit}/{path}{anchor}", quote)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -11,21 +12,20 @@ from typing import Any, Final
 
 from conformance.rules.book import book
 from conformance.rules.rules import rules
-from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
+from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
 from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.general import CONDITIONS, WORDS, when
+from conformance.selftest.operators.general import CONDITIONS, told_of, when
 from conformance.selftest.operators.operator import Operator
-from generators.errors import UsageError
+from generators.errors import UnknownName, UsageError
+from generators.wire_format import FORMATS
 
 FILES: Final = tuple(sorted(Path(__file__).parent.glob("*.toml")))
-FIELDS: Final = {
-    "name": str,
-    "level": int,
-    "by": str,
-    "why": str,
-    "scenario": str,
-    "breaks": str,
+LEVELS: Final = (1, 2)
+FIELDS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("name", "by", "why", "scenario"), str),
+    "level": LEVELS,
+    "breaks": tuple(BREACHES),
     "does": str | list,
     "when": dict,
 }
@@ -50,14 +50,23 @@ class Liar:
 
 
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
-    """The operator of a line: `does` is a name of the catalogue, or a general operator with arguments; `when` restricts it."""
-    for about in conditions:
-        one_of(about, "condition", CONDITIONS)
-    if isinstance(does, str):
-        known = OPERATORS[one_of(does, "operator", OPERATORS)]
-    else:
-        known = Operator("", (), called(does, "operator", WORDS))
-    return Operator(name, known.apt, when(known.alter, conditions), known.logicals)
+    """The operator of a line: `does` is a name of the catalogue, or what general operators do; `when` restricts it."""
+    if not isinstance(does, str):
+        return Operator(name, (), told_of(does, conditions))
+    known = OPERATORS[one_of(does, "operator", OPERATORS)]
+    return replace(known, name=name, alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")), levels=(1, 2))
+
+
+@cache
+def _names(fmt: str) -> dict[str, tuple[str, str]]:
+    """The names of each rule of a format: its id, and what its id would be in the format that this one is like."""
+    like = book(fmt).like or fmt
+    return {rule.id: (rule.id, rule.id.replace(fmt, like, 1)) for rule in rules(fmt)}
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(name for fmt in FORMATS for names in _names(fmt).values() for name in names)
 
 
 @cache
@@ -65,16 +74,19 @@ def lines() -> tuple[tuple[str, Liar], ...]:
     """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with file and line."""
     found = []
     for path in FILES:
-        file = TableFile(*ours(__package__, path.stem), ("level", "liars"))
-        for place, name, line in file.entries("liars"):
+        file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
+        of_file = {part: value for part, value in file.data.items() if part == "level"}
+        for place, name, given in file.entries("liars"):
             with placed(f"{place}: {name}"):
-                checked(line, FIELDS, ("name", "by", "why"))
+                line = {**of_file, **checked(given, FIELDS, ("name", "by", "why", *({"level"} - of_file.keys())))}
                 if ("does" in line) == ("breaks" in line):
                     raise UsageError("a liar says either what it does or which law it breaks.")
-                breach = one_of(line.get("breaks", ""), "breach", ("", *BREACHES))
+                for glob in line["by"].split():
+                    if not matching(_known(), glob.removeprefix("!")):
+                        raise UnknownName("rule", glob, _known())
                 operator = _operator(name, line["does"], line.get("when", {})) if "does" in line else None
-            level, scenario = line.get("level", file.data["level"]), line.get("scenario", "")
-            found.append((line["by"], Liar(name, "", level, "", line["why"], operator, scenario, breach)))
+            told = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
+            found.append((line["by"], Liar(name, "", line["level"], "", *told)))
     return tuple(found)
 
 
@@ -82,12 +94,11 @@ def lines() -> tuple[tuple[str, Liar], ...]:
 def liars(fmt: str) -> tuple[Liar, ...]:
     """The liars of a format: of each line, those of the rules that it names, by globs of `FORMAT/RULE`, in its own name or that
     of the format that it is like; not those of a glob behind `!`."""
-    ids, like = [rule.id for rule in rules(fmt)], book(fmt).like or fmt
 
     def named(rule: str, globs: list[str]) -> bool:
-        own = any(fnmatchcase(id_, glob) for id_ in (rule, rule.replace(fmt, like, 1)) for glob in globs)
+        own = any(fnmatchcase(name, glob) for name in _names(fmt)[rule] for glob in globs)
         return own and not any(glob[0] == "!" and fnmatchcase(rule, glob[1:]) for glob in globs)
 
     return tuple(
-        replace(liar, format=fmt, convicts=rule) for globs, liar in lines() for rule in ids if named(rule, globs.split())
+        replace(liar, format=fmt, convicts=rule) for globs, liar in lines() for rule in _names(fmt) if named(rule, globs.split())
     )

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from conformance.rules.tables import one_of
+from conformance.rules.tables import Legal, one_of
 from generators.families.avro import Encoder, Schema
 from generators.model import Message
 
@@ -149,3 +149,9 @@ ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
 }
 """The changes of a message: other spellings of its JSON text, another partition, without some headers, key or value, with these
 characters in the place of its value's first bytes."""
+ARGUMENTS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("path", "name", "names", "one", "other", "head"), str),
+    **dict.fromkeys(("by", "factor", "divisor", "number"), int),
+    "value": object,
+}
+"""What edits and changes may be given."""

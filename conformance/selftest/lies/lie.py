@@ -24,21 +24,18 @@ from functools import cache
 from typing import Any, Final
 
 from conformance.rules.rules import rules
-from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
-from conformance.selftest.lies.altering import ALTERS, EDITS, Alter, in_avro, in_json
+from conformance.rules.tables import Legal, TableFile, called, checked, one_of, ours, placed
+from conformance.selftest.lies.altering import ALTERS, ARGUMENTS, EDITS, Alter, in_avro, in_json
 from generators.drawing.cases import LAYOUT
 from generators.errors import UsageError
 from generators.model import History, Message, Written
 from generators.wire_format import Format, get
 
-FIELDS: Final = {
-    "profile": str,
-    "by": str,
-    "scenario": str,
+PARTS: Final[Mapping[str, Legal]] = dict.fromkeys(("profile", "like"), str) | dict.fromkeys(("profiles", "lies"), dict)
+FIELDS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("profile", "by", "scenario", "unset"), str),
     "set": dict,
-    "unset": str,
-    "edits": list,
-    "alters": list,
+    **dict.fromkeys(("edits", "alters"), list),
 }
 """What an entry says. `set` has facts of the profile with other values, `unset` one that is not there any more; `edits` change
 the document and `alters` the message (conformance.selftest.lies.altering)."""
@@ -77,7 +74,7 @@ def lies(name: str) -> tuple[Lie, ...]:
 
 def _told(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """What a file and that of its family say of each lie, and where."""
-    file = TableFile(*ours(__package__, name), ("profile", "profiles", "like", "lies"))
+    file = TableFile(*ours(__package__, name), PARTS)
     found = _told(file.data["like"]) if "like" in file.data else {}
     for place, lie, given in file.entries("lies"):
         _, shared = found.get(lie, ("", {"profile": file.data.get("profile", "")}))
@@ -97,13 +94,13 @@ def _lie(fmt: Format[Any], place: str, name: str, told: Mapping[str, Any]) -> Li
             case ["set"]:
                 return replace(lie, lying=_other(honest, told["set"]))
             case ["unset"]:
-                return replace(lie, lying=replace(honest, **{one_of(told["unset"], "fact", _facts(honest)): None}))
+                return replace(lie, lying=_with(honest, {one_of(told["unset"], "fact", _facts(honest)): None}))
             case ["edits"]:
-                edits = [called(edit, "edit", EDITS) for edit in told["edits"]]
+                edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in told["edits"]]
                 avro = fmt.container == "avro"
                 return replace(lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits))
             case ["alters"]:
-                return replace(lie, alter=called(told["alters"], "change of a message", ALTERS))
+                return replace(lie, alter=called(told["alters"], "change of a message", ALTERS, ARGUMENTS))
         raise UsageError(f"a lie says one of {', '.join(_HOW)}.")
 
 
@@ -112,10 +109,15 @@ def _facts(held: Any) -> list[str]:
 
 
 def _other(held: Any, given: Mapping[str, Any]) -> Any:
-    """The dataclass with other values. Raises UsageError for a fact that is not there, and for a value that it has already."""
-    values = {name: _value(name, getattr(held, one_of(name, "fact", _facts(held))), value) for name, value in given.items()}
+    """The dataclass with other values of the table. Raises UsageError for a fact that is not there."""
+    facts = _facts(held)
+    return _with(held, {name: _value(name, getattr(held, one_of(name, "fact", facts)), value) for name, value in given.items()})
+
+
+def _with(held: Any, values: Mapping[str, Any]) -> Any:
+    """The dataclass with other values. Raises UsageError for those that it has already."""
     if (other := replace(held, **values)) == held:
-        raise UsageError(f"{', '.join(given)}: the honest profile has no other value.")
+        raise UsageError(f"{', '.join(values)}: the honest profile has no other value.")
     return other
 
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.rules.tables import Legal, called, checked, pattern
 from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on_images
-from generators.model import Cell, Kind
+from generators.model import Cell, Kind, Logical
+from generators.sources.registry import SOURCES
 
 One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
-CONDITIONS: Final = ("message", "null", "tag", "profile", "kind", "op", "column", "lacks", "again", *ENVELOPE)
-"""What a condition may be about."""
+_ANYWHERE: Final = ("message", "null", "tag", "profile")
+"""Conditions on a message, whatever its rows."""
+CONDITIONS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys((*_ANYWHERE, "kind", "op", "column", *ENVELOPE), str),
+    "lacks": (*_IMAGES, *ENVELOPE),
+    "again": ENVELOPE,
+}
+"""What a condition may be about, and what it may say."""
+Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 _NOTHING: Final[Mapping[str, Any]] = {"op": None, "before": None, "after": None}
 
 
@@ -28,46 +39,47 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     """
     if not conditions:
         return alter
+    patterns = {about: pattern(text, flags=re.DOTALL if about == "message" else 0) for about, text in conditions.items()}
+    of_row = {about: found for about, found in patterns.items() if about not in _ANYWHERE}
 
     def some(rows: Rows, seen: Seen) -> Rows:
         if not rows:
-            return alter(rows, seen) if _message(conditions, seen) else rows
+            return alter(rows, seen) if _message(patterns, seen) else rows
         out: list[OutputRow] = []
         for row in rows:
-            out += alter([row], seen) if _message(conditions, seen) and _fulfils(row, conditions, seen) else [row]
+            out += alter([row], seen) if _message(patterns, seen) and _fulfils(row, of_row, seen) else [row]
         return out
 
     return some
 
 
-def _message(conditions: Mapping[str, str], seen: Seen) -> bool:
+def _message(conditions: Patterns, seen: Seen) -> bool:
     value = seen.message and seen.message.value
     if "null" in conditions and value is not None:
         return False
-    if "tag" in conditions and not any(re.search(conditions["tag"], tag) for tag in seen.case.tags):
+    if "tag" in conditions and not any(map(conditions["tag"].search, seen.case.tags)):
         return False
-    if "profile" in conditions and not re.search(conditions["profile"], seen.case.profile):
+    if "profile" in conditions and not conditions["profile"].search(seen.case.profile):
         return False
-    return "message" not in conditions or (value is not None and bool(re.search(conditions["message"], seen.text, re.DOTALL)))
+    return "message" not in conditions or (value is not None and bool(conditions["message"].search(seen.text)))
 
 
-def _fulfils(row: OutputRow, conditions: Mapping[str, str], seen: Seen) -> bool:
-    def fine(about: str, pattern: str) -> bool:
+def _fulfils(row: OutputRow, conditions: Patterns, seen: Seen) -> bool:
+    def fine(about: str, wanted: re.Pattern[str]) -> bool:
+        name = wanted.pattern
         match about:
-            case "null" | "tag" | "profile" | "message":
-                return True
             case "kind" | "op":
-                return bool(re.fullmatch(pattern, getattr(row, about) or ""))
+                return bool(wanted.fullmatch(getattr(row, about) or ""))
             case "column":
-                return any(re.search(pattern, name) for side in _IMAGES for name in getattr(row, side) or ())
+                return any(wanted.search(column) for side in _IMAGES for column in getattr(row, side) or ())
             case "lacks":
-                return not (getattr(row, pattern) if pattern in _IMAGES else row.fields.get(pattern))
+                return not (getattr(row, name) if name in _IMAGES else row.fields.get(name))
             case "again":
-                value = row.fields.get(pattern)
-                return value is not None and any(one.fields.get(pattern) == value for one in seen.before)
-        return bool(re.search(pattern, str(row.fields.get(about) or "")))
+                value = row.fields.get(name)
+                return value is not None and any(one.fields.get(name) == value for one in seen.before)
+        return bool(wanted.search(str(row.fields.get(about) or "")))
 
-    return all(fine(about, pattern) for about, pattern in conditions.items())
+    return all(fine(about, wanted) for about, wanted in conditions.items())
 
 
 def _each(one: One) -> Alter:
@@ -106,20 +118,35 @@ def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
     return ".".join(_held(row, part) or "" for part in parts) if row.fields else _held(row, name)
 
 
-def _moved(held: Any, by: int) -> Any:
-    return held if held is None else held + by
+def _replacing(text: str, other: str, flags: int = 0) -> Callable[[str], str]:
+    found = pattern(text, other, flags)
+    return lambda held: found.sub(other, held)
 
 
-def _replaced(held: Any, pattern: str, other: str) -> Any:
-    """Another text for what matches in a text, in the elements of a list, or in the values of a map."""
+def _matching(text: str, change: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A change of the texts that match as a whole."""
+    found = pattern(text)
+    return lambda held: change(held) if found.fullmatch(held) else held
+
+
+def _within(held: Any, change: Callable[[str], str]) -> Any:
+    """Another text, also in the elements of a list, or in the values of a map."""
     match held:
         case str():
-            return re.sub(pattern, other, held)
+            return change(held)
         case list():
-            return [_replaced(one, pattern, other) for one in held]
+            return [_within(one, change) for one in held]
         case Mapping():
-            return {key: _replaced(one, pattern, other) for key, one in held.items()}
+            return {key: _within(one, change) for key, one in held.items()}
     return held
+
+
+def _in_field(name: str, change: Callable[[str], str]) -> Alter:
+    return _set(name, lambda row: _within(_held(row, name), change))
+
+
+def _in_number(name: str, change: Callable[[int], int]) -> Alter:
+    return _set(name, lambda row: None if (held := _held(row, name)) is None else change(held))
 
 
 def _double(held: Any) -> Any:
@@ -138,23 +165,53 @@ def _of_type(cells: Mapping[str, Cell], name: str, kind: str) -> bool:
     return cell is not None and kind in (cell.type.logical, cell.type.name)
 
 
-def _spelt(change: Callable[[str], Any], kind: str = "") -> Alter:
+def _cellwise(change: Callable[[str, Any, Mapping[str, Cell]], Any]) -> Alter:
+    """Changes each cell of an image, by its name, what it holds, and the cells that are owed."""
+    return on_images(lambda image, cells, _seen: {name: change(name, held, cells) for name, held in image.items()})
+
+
+def _spelt(change: Callable[[str], Any], of: str = "") -> Alter:
     """Other texts in an image, or in its cells of a type."""
-    return on_images(
-        lambda image, cells, _seen: {
-            n: _respelled(h, change) if not kind or _of_type(cells, n, kind) else h for n, h in image.items()
-        }
-    )
+    return _cellwise(lambda name, held, cells: _respelled(held, change) if not of or _of_type(cells, name, of) else held)
 
 
-def _cells_as_text(kind: str) -> Alter:
-    """Typed cells of a type as texts."""
+def _as_text(held: Any) -> Any:
+    return Typed("string", str(held.value)) if isinstance(held, Typed) else held
 
-    def change(image: Image, cells: Mapping[str, Cell], _seen: Seen) -> Image:
-        texts = {n: Typed("string", str(h.value)) for n, h in image.items() if isinstance(h, Typed) and _of_type(cells, n, kind)}
-        return {**image, **texts}
 
-    return on_images(change)
+def _columns_lost(text: str) -> Alter:
+    lost = pattern(text)
+    return _cellwise(lambda name, held, _cells: None if lost.search(name) else held)
+
+
+def _renamed(change: Callable[[str], str]) -> Alter:
+    """Other column names in the images of level one; at level two a lost column is NULL."""
+
+    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
+        if seen.case.level == 1:
+            return {change(name): value for name, value in held.items()}
+        return {name: value if change(name) == name else None for name, value in held.items()}
+
+    return on_images(image)
+
+
+def _nulls_as(text: str) -> Alter:
+    def image(held: Image, _cells: Mapping[str, Cell], seen: Seen) -> Image:
+        other = text if seen.case.level == 1 else Typed("string", text)
+        return {name: other if value is None else value for name, value in held.items()}
+
+    return on_images(image)
+
+
+SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "trimmed": str.strip,
+    "ascii": lambda text: text.encode("ascii", "replace").decode(),
+    "latin": lambda text: text.encode("latin-1", "replace").decode("latin-1"),
+    "url-decoded": unquote,
+}
+"""Other spellings of a text."""
 
 
 WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
@@ -164,26 +221,52 @@ WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
     "twice": lambda: _each(lambda row, _: [row, replace(row, row=(row.row or 0) + 1)]),
     "put": lambda name, value: _set(name, lambda _row: value),
     "null": _null,
-    "fill": lambda name, other: _set(name, lambda row: _held(row, name) or _held(row, other)),
-    "copy": lambda name, other: _set(name, lambda row: _held(row, other)),
+    "fill": lambda name, source: _set(name, lambda row: _held(row, name) or _held(row, source)),
+    "copy": lambda name, source: _set(name, lambda row: _held(row, source)),
     "join": lambda name, *parts: _set(name, lambda row: _join(row, name, parts)),
-    "shift": lambda name, by: _set(name, lambda row: _moved(_held(row, name), by)),
-    "sub": lambda name, pattern, other: _set(name, lambda row: _replaced(_held(row, name), pattern, other)),
+    "shift": lambda name, by: _in_number(name, lambda held: held + by),
+    "times": lambda name, by: _in_number(name, lambda held: held * by),
+    "over": lambda name, by: _in_number(name, lambda held: held // by),
+    "sub": lambda name, text, other: _in_field(name, _replacing(text, other)),
+    "spelt": lambda name, spelling: _in_field(name, SPELLINGS[spelling]),
     "through-a-double": lambda name: _set(name, lambda row: _double(_held(row, name))),
-    "texts": lambda pattern, other: _spelt(lambda text: re.sub(pattern, other, text)),
-    "texts-null": lambda pattern: _spelt(lambda text: None if re.fullmatch(pattern, text) else text),
-    "cells": lambda kind, pattern, other: _spelt(lambda text: re.sub(pattern, other, text, flags=re.DOTALL), kind),
-    "cells-null": lambda kind: on_images(
-        lambda image, cells, _: {n: None if _of_type(cells, n, kind) else h for n, h in image.items()}
-    ),
-    "cells-as-text": _cells_as_text,
-    "nulls-as": lambda text: on_images(lambda image, *_: {name: text if held is None else held for name, held in image.items()}),
-    "all-null": lambda: on_images(lambda image, *_: dict.fromkeys(image)),
-    "columns": lambda pattern, other: on_images(lambda image, *_: {re.sub(pattern, other, n): held for n, held in image.items()}),
-    "columns-lost": lambda pattern: on_images(
-        lambda image, *_: {n: None if re.search(pattern, n) else h for n, h in image.items()}
-    ),
+    "texts": lambda text, other: _spelt(_replacing(text, other)),
+    "texts-null": lambda text: _spelt(_matching(text, lambda _held: None)),
+    "cells": lambda of, text, other: _spelt(_replacing(text, other, re.DOTALL), of),
+    "cells-null": lambda of: _cellwise(lambda name, held, cells: None if _of_type(cells, name, of) else held),
+    "cells-as-text": lambda of: _cellwise(lambda name, held, cells: _as_text(held) if _of_type(cells, name, of) else held),
+    "nulls-as": _nulls_as,
+    "all-null": lambda: _cellwise(lambda *_: None),
+    "columns": lambda text, other: _renamed(_replacing(text, other)),
+    "columns-spelt": lambda spelling: _renamed(SPELLINGS[spelling]),
+    "columns-lost": _columns_lost,
 }
 """The operators with arguments, by name: `fill` gives a field that is NULL or empty another's value, `join` the fields' values
 with dots between; `sub` replaces what matches in a field, `texts` in an image, `cells` in cells of a logical type or of a type's
-name, `columns` in names at level one."""
+name, `columns` in names."""
+_PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
+_TYPES: Final = {type.name for one in SOURCES.values() for type in (*one.types.values(), *chain.from_iterable(one.families))}
+ARGUMENTS: Final[Mapping[str, Legal]] = {
+    **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
+    **dict.fromkeys(("text", "other"), str),
+    "value": object,
+    "by": int,
+    "kind": tuple(Kind),
+    "spelling": tuple(SPELLINGS),
+    "of": (*Logical, *sorted(_TYPES)),
+}
+"""What the operators may be given."""
+
+
+def told_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
+    """What a table tells: a word with what it is given, or several of these, one after the other, for the rows that fulfil the
+    conditions. Raises UsageError."""
+    checked(conditions, CONDITIONS, what="condition")
+    steps = [called(step, "operator", WORDS, ARGUMENTS) for step in (does if isinstance(does[0], list) else [does])]
+
+    def alter(rows: Rows, seen: Seen) -> Rows:
+        for step in steps:
+            rows = step(rows, seen)
+        return rows
+
+    return when(alter if len(steps) > 1 else steps[0], conditions)

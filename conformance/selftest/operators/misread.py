@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,6 @@ from typing import Any, Final
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from conformance.selftest.operators.cells import (
-    VALUES,
     bytes_change,
     clock_change,
     date_change,
@@ -23,7 +23,18 @@ from conformance.selftest.operators.cells import (
     text_change,
     toward_zero,
 )
-from conformance.selftest.operators.operator import Alter, CellChange, Image, Operator, Rows, Seen, on_cells, on_images, on_rows
+from conformance.selftest.operators.operator import (
+    Alter,
+    CellChange,
+    Image,
+    Rows,
+    Seen,
+    changed,
+    of_field,
+    of_update,
+    on_images,
+    on_rows,
+)
 from generators.model import Cell, Kind, Logical, Op, SourceType, ZeroDate
 
 _DIGITS: Final = 100
@@ -72,10 +83,13 @@ def _escaped_label(type: SourceType, held: Any) -> Any:
 
 
 def _widened(text: str) -> str:
+    """The digits of the double that a number of 32 bits is; a number that is its own double, or beyond them, keeps its text."""
     try:
-        return repr(single(float(text)))
+        number = float(text)
     except ValueError:
         return text
+    wide = single(number)
+    return text if wide == number or math.isnan(wide) else repr(wide)
 
 
 def _mantissa(_kind: SourceType, number: Any) -> Any:
@@ -87,7 +101,7 @@ def _wordlike(value: bytes) -> bytes:
     return text if re.fullmatch(rb"[0-9]+|[a-z]+", text) else value
 
 
-_CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
+CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "enum-as-zero": (Logical.ENUM, lambda _k, held: "0" if isinstance(held, str) else 0),
     "enum-label-escaped": (Logical.ENUM, _escaped_label),
     "decimal-point-dropped": (Logical.DECIMAL, number_change(_unscaled)),
@@ -101,10 +115,7 @@ _CELLS: Final[Mapping[str, tuple[Logical, CellChange]]] = {
     "timestamp-fraction-a-thousandfold": (Logical.TIMESTAMP, micros_change(lambda m: m + m % _SECOND * 999)),
     "time-to-the-minute": (Logical.TIME, clock_change(lambda m: toward_zero(m, 60 * _SECOND))),
     "time-a-thousandth": (Logical.TIME, clock_change(lambda m: m // 1000)),
-    "time-hours-of-a-day": (
-        Logical.TIME,
-        clock_change(lambda m: (1 if m >= 0 else -1) * (abs(m) % (86_400 * _SECOND))),
-    ),
+    "time-hours-of-a-day": (Logical.TIME, clock_change(lambda m: m - toward_zero(m, 86_400 * _SECOND))),
     "bit-as-false": (Logical.BIT, lambda _k, held: False if isinstance(held, bool) else held),
     "bit-bytes-reversed": (Logical.BIT, number_change(_other_end)),
     "bit-digits-as-bits": (Logical.BIT, number_change(_digits_as_bits)),
@@ -126,17 +137,6 @@ def _zero_date_as_epoch(image: Image, cells: Mapping[str, Cell], _seen: Seen) ->
         name: Typed("date", _EPOCH) if kind.logical is Logical.DATE else Typed(kind.spark, 0) for name, kind in zeros.items()
     }
     return {**image, **first} if first else image
-
-
-def _of_update(change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> Alter:
-    """Another before image of an UPDATE, of both its images."""
-
-    def one(row: OutputRow) -> OutputRow:
-        if row.op != _UPDATE or row.before is None or row.after is None:
-            return row
-        return replace(row, before=change(row.before, row.after))
-
-    return on_rows(one)
 
 
 def _old_of_any_row(rows: Rows, _seen: Seen) -> Rows:
@@ -188,12 +188,9 @@ def _known_columns(rows: Rows, seen: Seen) -> Rows:
     return [replace(row, after={c: held for c, held in row.after.items() if c in known}) if row.after else row for row in rows]
 
 
-def _types(change: Callable[[Mapping[str, str], OutputRow], Mapping[str, str]]) -> Alter:
-    def one(row: OutputRow) -> OutputRow:
-        types = row.fields.get("types")
-        return replace(row, fields={**row.fields, "types": change(types, row)}) if types else row
-
-    return on_rows(one)
+def _of_the_cells(types: Mapping[str, str], row: OutputRow) -> Mapping[str, str]:
+    held = row.after or row.before or ()
+    return {name: kind for name, kind in types.items() if row.kind != _ROW or name in held}
 
 
 def _columns_as_keys(row: OutputRow) -> OutputRow:
@@ -228,43 +225,25 @@ def _values_in_order(image: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(zip(sorted(image), image.values(), strict=True))
 
 
-_ROWS: Final[Mapping[str, tuple[tuple[str, ...], Alter]]] = {
-    "zero-date-as-epoch": (("value/*",), on_images(_zero_date_as_epoch)),
-    "null-before-as-after": (
-        ("value/null*", "value/old-null", "old/*", "cell/*"),
-        _of_update(lambda old, new: {name: new.get(name) if value is None else value for name, value in old.items()}),
+ALTERS: Final[Mapping[str, Alter]] = {
+    "zero-date-as-epoch": on_images(_zero_date_as_epoch),
+    "null-before-as-after": on_rows(
+        of_update("before", lambda old, new, _: {n: new.get(n) if v is None else v for n, v in old.items()})
     ),
-    "before-of-changed-columns": (
-        ("image/*", "old/*", "before/*", "cell/*", "lists/*"),
-        _of_update(lambda old, new: {n: v for n, v in old.items() if n not in new or repr(new[n]) != repr(v)}),
-    ),
-    "before-of-any-row": (("old/*", "image/*", "rows/*", "cell/*"), _old_of_any_row),
-    "missing-image-as-empty": (("image/*", "rows/*", "after/*"), on_rows(_missing_as_empty)),
-    "missing-before-as-nulls": (("image/*", "before/*"), on_rows(_missing_as_nulls)),
-    "null-row-as-no-image": (("image/*", "law/row-shape"), on_rows(_null_row_as_no_image)),
-    "values-in-alphabetical-order": (("value/*", "cell/*"), _images(_values_in_order)),
-    "columns-of-the-message-before": (("image/*", "lists/*", "cell/*", "value/*"), _columns_before),
-    "columns-known-before": (("image/*", "lists/*", "cell/*", "reduced/*", "rows/column-names"), _known_columns),
-    "first-column-alone": (("image/*", "lists/*", "cell/*", "reduced/*"), _images(lambda image: dict(list(image.items())[:1]))),
-    "types-of-the-cells": (("schema/*", "types/*", "envelope/types*"), _types(lambda types, row: {
-        name: kind for name, kind in types.items() if row.kind != _ROW or name in (row.after or row.before or ())})),
-    "types-with-one-more": (("schema/*", "types/*", "envelope/types*", "ddl/*", "bootstrap/*"),
-                            _types(lambda types, _row: {**types, "one_more": "int"})),
-    "columns-as-keys": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_columns_as_keys)),
-    "first-column-as-key": (("envelope/*", "key/*", "ddl/*", "bootstrap/*"), on_rows(_first_column_as_key)),
-    "repeated-row-lost": (("rows/*", "change/*"), _repeats_lost),
-    "row-beside-the-refusal": (("fault/*", "change/*"), _row_beside_the_refusal),
-}  # fmt: skip
-
-_FIELDS: Final = frozenset({"types-of-the-cells", "types-with-one-more", "columns-as-keys", "first-column-as-key"})
-
-
-def _levels(name: str) -> tuple[int, ...]:
-    return (1,) if name in _FIELDS else (2,) if name == "zero-date-as-epoch" else (1, 2)
-
-
-MISREAD: Final = (
-    *(Operator(n, VALUES[logical], on_cells(change, (logical,)), (logical,)) for n, (logical, change) in _CELLS.items()),
-    *(Operator(name, apt, alter, levels=_levels(name)) for name, (apt, alter) in _ROWS.items()),
-)
-"""Every fault of a wrong reading."""
+    "before-of-changed-columns": on_rows(of_update("before", lambda old, new, _row: changed(old, new))),
+    "before-of-any-row": _old_of_any_row,
+    "missing-image-as-empty": on_rows(_missing_as_empty),
+    "missing-before-as-nulls": on_rows(_missing_as_nulls),
+    "null-row-as-no-image": on_rows(_null_row_as_no_image),
+    "values-in-alphabetical-order": _images(_values_in_order),
+    "columns-of-the-message-before": _columns_before,
+    "columns-known-before": _known_columns,
+    "first-column-alone": _images(lambda image: dict(list(image.items())[:1])),
+    "types-of-the-cells": on_rows(of_field("types", _of_the_cells)),
+    "types-with-one-more": on_rows(of_field("types", lambda types, _row: {**types, "one_more": "int"})),
+    "columns-as-keys": on_rows(_columns_as_keys),
+    "first-column-as-key": on_rows(_first_column_as_key),
+    "repeated-row-lost": _repeats_lost,
+    "row-beside-the-refusal": _row_beside_the_refusal,
+}
+"""Faults in rows that come of one wrong reading."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
-from generators.model import Case, Cell, Change, Logical, Message, SourceType
+from generators.model import Case, Cell, Change, Logical, Message, Op, SourceType
 
 Rows: TypeAlias = Sequence[OutputRow]
 Image: TypeAlias = Mapping[str, Any]
@@ -108,6 +108,32 @@ def on_images(change: ImageChange) -> Alter:
         return row
 
     return lambda rows, seen: [one(row, seen) for row in rows]
+
+
+def of_update(side: str, change: Callable[[Image, Image, OutputRow], Image]) -> Callable[[OutputRow], OutputRow]:
+    """Another image on that side of an UPDATE that has both, made of its before and after image."""
+
+    def one(row: OutputRow) -> OutputRow:
+        if row.op != Op.UPDATE.value or row.before is None or row.after is None:
+            return row
+        return with_image(row, side, change(row.before, row.after, row))
+
+    return one
+
+
+def changed(image: Image, other: Image) -> Image:
+    """What of an image the other has not, or with another value."""
+    return {name: held for name, held in image.items() if name not in other or repr(other[name]) != repr(held)}
+
+
+def of_field(name: str, change: Callable[[Any, OutputRow], Any]) -> Callable[[OutputRow], OutputRow]:
+    """Another value of a field, unless it is NULL or empty."""
+
+    def one(row: OutputRow) -> OutputRow:
+        held = row.fields.get(name)
+        return replace(row, fields={**row.fields, name: change(held, row)}) if held else row
+
+    return one
 
 
 def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:

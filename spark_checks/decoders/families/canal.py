@@ -75,72 +75,62 @@ class CanalDialect:
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Level one."""
-        return decode(records, self, deployment)
+        names = self.names
+
+        def changes(m: Column, kind: Column) -> Column:
+            data = m[names.data]
+            if self.deletes_in_old:
+                data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
+            op, told = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
+
+            def change(image: Column, row: Column) -> Column:
+                return F.struct(
+                    *framing.change(
+                        kind,
+                        row=row,
+                        op=op,
+                        database=told[names.database],
+                        **({"schema": told[names.schema]} if names.schema else {}),
+                        table=told[names.table],
+                        keys=told[names.keys],
+                        position=F.when(kind != "CORRUPT", self.position(m)),
+                        commit_time=framing.instant(self.millis(told[names.committed])),
+                        before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
+                        after=framing.after(op, image),
+                        types=told[names.types],
+                        sql=F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]),
+                    )
+                )
+
+            return F.transform(F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change)
+
+        return framing.changes(records, _message(self, changes, _TEXTS, types=_TEXTS), deployment)
 
     def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-        """Level two; a partial `old` is completed from `data`."""
-        return decode_rows(records, table, self, deployment)
+        """Level two: typed rows of `table`, and CORRUPT rows; a partial `old` is completed from `data`."""
+        deployment = deployment or Deployment()
+        images = StructType([StructField(c.name, StringType()) for c in table.columns])
+        bytes_ = [c.name for c in table.columns if c.type.logical is Logical.BINARY]
+        binaries = bytes_ if self.binary_codes else []
+        codes = StructType([StructField(column, IntegerType()) for column in binaries])
+        sql = _RowSql(table, deployment, frozenset(binaries), self)
+        names = self.names
 
-
-def decode(records: DataFrame, dialect: CanalDialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level one."""
-    names = dialect.names
-
-    def changes(m: Column, kind: Column) -> Column:
-        data = m[names.data]
-        if dialect.deletes_in_old:
-            data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
-        op, told = F.when(kind == "ROW", dialect.op(m[names.op])), F.when(kind != "CORRUPT", m)
-
-        def change(image: Column, row: Column) -> Column:
+        def told(m: Column, kind: Column) -> Column:
+            mine = (kind == "ROW") & (m[names.database] == table.database) & (m[names.table] == table.name)
+            data, paired = m[names.data], F.size(m[names.old]) == F.size(m[names.data])
+            if self.deletes_in_old:
+                data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
             return F.struct(
-                *framing.change(
-                    kind,
-                    row=row,
-                    op=op,
-                    database=told[names.database],
-                    **({"schema": told[names.schema]} if names.schema else {}),
-                    table=told[names.table],
-                    keys=told[names.keys],
-                    position=F.when(kind != "CORRUPT", dialect.position(m)),
-                    commit_time=framing.instant(dialect.millis(told[names.committed])),
-                    before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
-                    after=framing.after(op, image),
-                    types=told[names.types],
-                    sql=F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]),
-                )
+                F.when((kind == "CORRUPT") | (mine & _shaped(m, names, bytes_)), "CORRUPT")
+                .when(mine, self.op(m[names.op]))
+                .alias("op"),
+                F.when(mine, data).alias("data"),
+                F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
+                *([m[names.codes].alias("codes")] if binaries else []),
             )
 
-        return F.transform(F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change)
-
-    return framing.changes(records, _message(dialect, changes, _TEXTS, types=_TEXTS), deployment)
-
-
-def decode_rows(records: DataFrame, table: Table, dialect: CanalDialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level two: typed rows of `table`, and CORRUPT rows."""
-    deployment = deployment or Deployment()
-    images = StructType([StructField(c.name, StringType()) for c in table.columns])
-    bytes_ = [c.name for c in table.columns if c.type.logical is Logical.BINARY]
-    binaries = bytes_ if dialect.binary_codes else []
-    codes = StructType([StructField(column, IntegerType()) for column in binaries])
-    sql = _RowSql(table, deployment, frozenset(binaries), dialect)
-    names = dialect.names
-
-    def told(m: Column, kind: Column) -> Column:
-        mine = (kind == "ROW") & (m[names.database] == table.database) & (m[names.table] == table.name)
-        data, paired = m[names.data], F.size(m[names.old]) == F.size(m[names.data])
-        if dialect.deletes_in_old:
-            data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
-        return F.struct(
-            F.when((kind == "CORRUPT") | (mine & _shaped(m, names, bytes_)), "CORRUPT")
-            .when(mine, dialect.op(m[names.op]))
-            .alias("op"),
-            F.when(mine, data).alias("data"),
-            F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
-            *([m[names.codes].alias("codes")] if binaries else []),
-        )
-
-    return framing.rows(records, _message(dialect, told, images, codes=codes), sql.result, deployment)
+        return framing.rows(records, _message(self, told, images, codes=codes), sql.result, deployment)
 
 
 def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cases import tables
 from conformance.cases.catalogue import calls
 from conformance.cases.tables import drawn_cases, find_scenario, histories, named_cases, reading, usable
 from conformance.judging.judge import Capabilities, Verdict
@@ -65,13 +66,17 @@ def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
     assert [call.table.database for call in found] == ["app", "archive"]
 
 
-def test_drawn_cases_are_found_again_by_their_scenario():
+def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatch):
+    honest, drawn = tables.scenarios.drawn, []
+    tables._drawn.cache_clear()
+    monkeypatch.setattr(tables.scenarios, "drawn", lambda *args, **ddl: drawn.append(args) or honest(*args, **ddl))
     cases = list(drawn_cases(TICDC, [V716], SHOP, 30, 5))
     assert len(cases) > 25
     assert ({case.level for case in cases}, {case.origin for case in cases}) == ({1, 2}, {Origin.DRAWN})
     for case in (cases[0], cases[-1]):
         scenario = find_scenario(TICDC, SHOP, case, 30, 5)
         assert scenario.name == case.scenario
+    assert len(drawn) == 1
 
 
 def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):

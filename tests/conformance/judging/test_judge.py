@@ -467,12 +467,7 @@ def test_columns_that_depend_on_the_kind_of_a_row(change, row, at):
 
 
 def claiming(*conventions):
-    return Judge(GENERAL, Capabilities(conventions=conventions))
-
-
-def judged(judge, change, *rows, level=1):
-    case = Case("c", "x", "p", Deployment(), level, (), (Written(Message("t", 0, None, b""), (change,)),))
-    return judge.judge(case, [rows], "t")
+    return Capabilities(conventions=conventions)
 
 
 @pytest.mark.parametrize(
@@ -487,20 +482,19 @@ def judged(judge, change, *rows, level=1):
     ],
 )
 def test_a_claimed_convention_is_no_finding_and_an_unclaimed_one_is(convention, change, row):
-    assert judged(claiming(convention), change, row).verdict is Verdict.PASS
-    assert judged(claiming(), change, row).verdict is Verdict.FAIL
+    assert judge([change], [row], capabilities=claiming(convention)).verdict is Verdict.PASS
+    assert judge([change], [row]).verdict is Verdict.FAIL
 
 
 def test_typed_values_are_there_and_not_null_all_the_same():
-    judge = claiming("typed-values")
-    assert judged(judge, INSERT, replace(GOOD, after={"id": "1", "a": None})).verdict is Verdict.FAIL
-    assert judged(judge, INSERT, replace(GOOD, after={"id": "1"})).verdict is Verdict.FAIL
+    for after in ({"id": "1", "a": None}, {"id": "1"}):
+        assert judge([INSERT], [replace(GOOD, after=after)], capabilities=claiming("typed-values")).verdict is Verdict.FAIL
 
 
 def test_a_decoder_that_stops_gives_no_row_for_an_unreadable_message():
-    assert judged(claiming("stops-on-unreadable"), CORRUPT).verdict is Verdict.REJECTED
-    assert judged(claiming("stops-on-unreadable"), CORRUPT, GOOD).verdict is Verdict.ACCEPTED
-    assert judged(claiming(), CORRUPT).verdict is Verdict.ACCEPTED
+    assert judge([CORRUPT], [], capabilities=claiming("stops-on-unreadable")).verdict is Verdict.REJECTED
+    assert judge([CORRUPT], [GOOD], capabilities=claiming("stops-on-unreadable")).verdict is Verdict.ACCEPTED
+    assert judge([CORRUPT], []).verdict is Verdict.ACCEPTED
 
 
 @pytest.mark.parametrize(
@@ -512,11 +506,11 @@ def test_a_decoder_that_stops_gives_no_row_for_an_unreadable_message():
 )
 def test_a_kind_that_is_as_good_as_corrupt_has_no_row_at_level_two(level, rows, verdict):
     null = replace(CORRUPT, accept=((Kind.TOMBSTONE, None),))
-    assert judged(Judge(GENERAL), null, *rows, level=level).verdict is verdict
+    assert judge([null], rows, level=level).verdict is verdict
 
 
 def test_the_rules_of_a_refused_row_are_counted_as_refused():
-    judge = Judge(GENERAL)
-    judged(judge, INSERT, REJECTED, level=2)
-    assert judge.refused == {"x/value": 2}
-    assert not judge.compared["x/value"]
+    judged = Judge(GENERAL)
+    judged.judge(case([INSERT], level=2), [[REJECTED]])
+    assert judged.refused == {"x/value": 2}
+    assert not judged.compared["x/value"]

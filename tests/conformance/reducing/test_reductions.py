@@ -161,6 +161,13 @@ def test_rows_are_tried_alone_and_without_each_half() -> None:
     assert {(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)} <= set(kept)
 
 
+def test_the_smallest_scenario_has_no_candidate() -> None:
+    table = replace(boundaries.one_column("d", "t", mysql.integer("int")), name="t")
+    (key_alone,) = candidates(scenario("s", change(table, Op.INSERT, (None, {"id": 0, "c": None}))), Hint(column="c"))
+    assert [column.name for column in changes(key_alone)[0].table.columns] == ["id"]
+    assert list(candidates(key_alone, Hint())) == []
+
+
 def test_a_database_of_its_own_is_told_in_statements_too() -> None:
     table = boundaries.one_column("d`b", "t", mysql.integer("int"))
     ddl = SchemaChange(Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)

@@ -12,12 +12,15 @@ from remembered import done
 
 from conformance.cases.catalogue import named_cases
 from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.specs import DECODERS
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure
 from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
 from conformance.rules.rules import Aspect, rules
+from conformance.running import replay
+from conformance.running.replay import ReplayOutcome
 from generators.drawing import strategies
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, Refused, UsageError
@@ -380,7 +383,7 @@ SEEDED = [
 
 
 @pytest.mark.parametrize(("name", "profile", "wrong", "rule", "level", "kind", "value"), SEEDED)
-def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_columns(
+def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_columns_and_is_replayed(
     engine, tmp_path, name, profile, wrong, rule, level, kind, value
 ) -> None:
     where, sql = wrong
@@ -403,6 +406,10 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     assert (small.finding.rule, small.result.case.id) == (found.id, case.id)
     assert found.id in {f.rule for f in decoded(engine, spec, small.result.case).findings}
     assert small.reduced.startswith("reduced from ")
+    levels = "changes" if level == 1 else "rows"
+    crash = replay.load(replay.save(tmp_path / "saved.json", replace(small, alone=True), spec, levels, {}, {}))
+    mended = f"{DECODERS}.{name.replace('-', '_')}"
+    assert [replay.replay(crash, engine, asked)[0] for asked in (None, mended)] == [ReplayOutcome.FAILED, ReplayOutcome.FIXED]
 
 
 def decoded(engine, spec, case):

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import replace
 
 import pytest
+from text_tables import rows
 
 from conformance.judging.output import ENVELOPE
 from conformance.rules import streams
@@ -37,27 +38,7 @@ PLACES = [
 """Every (field, aspect, side) that the judge compares."""
 
 
-IDS = {
-    "ticdc-canal-json": (101, "70d8a4b0e66a"),
-    "alibaba-canal-json": (80, "df5e5ccb640f"),
-    "cloudcanal-json": (85, "a122a2a07c58"),
-    "cloudcanal-canal-json": (79, "534df3895108"),
-    "cloudcanal-debezium": (64, "b0c439c4695b"),
-    "aliyun-dts-avro": (112, "eaf0f59f261b"),
-    "ticdc-simple-json": (118, "f2289ad35d20"),
-    "ticdc-simple-avro": (120, "4bd5a2f9bf1b"),
-    "tencent-dts-json": (89, "ecf9f79fe159"),
-    "huawei-cdl-json": (56, "4ffbca991d6f"),
-    "huawei-cdl-debezium": (59, "b68cfb108da2"),
-    "debezium-json": (129, "a856f2bfe5fe"),
-    "maxwell-json": (68, "cc3ba1152af4"),
-    "debezium-avro": (112, "0e64be8355c8"),
-    "ogg-json": (58, "062b0b9a9e95"),
-    "ticdc-avro": (69, "49051d2057c0"),
-    "canal-dialects-json": (75, "d7ef8ef9a0ff"),
-    "ticdc-debezium-json": (65, "4600a25b35d7"),
-    "ticdc-open-protocol": (88, "70d50a0f5d14"),
-}
+IDS = {name: (int(count), digest) for name, count, digest in rows(__file__, "ids.txt")}
 """By format the number of its rules, and a digest of their ids, obligations and effects in their order."""
 
 

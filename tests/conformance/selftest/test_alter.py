@@ -6,7 +6,7 @@ import pytest
 
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Site
-from conformance.judging.output import OutputRow
+from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.rules.rules import Aspect
 from conformance.selftest.alter import alter
 
@@ -36,3 +36,12 @@ def test_a_time_moves_by_a_day_which_no_rule_on_digits_owns_and_its_digits_by_on
     assert typed == [{"a": Typed("timestamp", later)}, {"a": Typed("timestamp", 6)}]
     told = [altered(aspect, "commit_time", "", row)[0].fields["commit_time"] for aspect in (Aspect.FIELD, Aspect.DIGITS)]
     assert told == [later, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("keys", ["altered"]), ("types", {"altered": "altered"}), ("commit_time", 1), ("table", "altered"), ("sql", "altered")],
+)
+def test_a_field_that_is_null_becomes_a_value_of_its_own_type(name: str, other: object) -> None:
+    (row,) = altered(Aspect.FIELD, name, "", OutputRow(0, "DDL", None, dict.fromkeys(ENVELOPE)))
+    assert row.fields == dict.fromkeys(ENVELOPE) | {name: other}

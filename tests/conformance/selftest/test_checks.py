@@ -298,6 +298,14 @@ def test_a_lying_writer_must_be_seen_by_its_rule_and_a_harmless_change_by_none(
     assert (check.kind, check.name, check.ok) == ("writer", "lie (v7.1.6)", ok)
 
 
+def test_a_lie_that_breaks_another_rule_too_is_told(tried, monkeypatch):
+    check = lying(tried, monkeypatch, NAMES, [NAMES, f"{NAME}/envelope/keys", NAMES])
+    assert check.detail == f"{NAMES}: 2 findings in 1 cases; also broken: {NAME}/envelope/keys"
+    assert f"ok   writer {NAME} lie (v7.1.6): {check.detail}" in shown(render([check]), 200)
+    alone = lying(tried, monkeypatch, NAMES, [NAMES])
+    assert "ok   writer" not in shown(render([alone]), 200)
+
+
 STOPPED = DecodeRaised("stopped after a batch")
 
 

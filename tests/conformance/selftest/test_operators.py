@@ -37,6 +37,8 @@ def told(name: str, slug: str, held: object, level: int = 1) -> object:
         ("integer-unsigned-as-signed", "unsigned-int", Typed("int", 1 << 31), 2, Typed("int", -(1 << 31))),
         ("integer-through-a-double", "bigint", "9007199254740993", 1, "9007199254740992"),
         ("real-negative-zero-as-zero", "double", "-0.0", 1, "0.0"),
+        *(("real-widened", "float", "1.1", 1, "1.100000023841858"), ("real-widened", "float", "1E39", 1, "1E39")),
+        *(("real-widened", "float", "5E-1", 1, "5E-1"), ("real-widened", "float", "Infinity", 1, "Infinity")),
         ("datetime-eight-hours-late", "datetime-3", "2024-01-02 20:00:00.500", 1, "2024-01-03 04:00:00.500"),
         ("timestamp-milliseconds", "timestamp-6", Typed("timestamp", 1_234_567), 2, Typed("timestamp", 1_234_000)),
         ("time-within-a-day", "time-0", "-00:00:01", 1, "23:59:59"),

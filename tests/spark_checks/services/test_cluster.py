@@ -6,6 +6,7 @@ from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
+from text_tables import of_lines
 
 from spark_checks.services import cluster
 
@@ -52,22 +53,7 @@ def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [
-        ("...\nModuleNotFoundError: No module named 'pyarrow'\n", "a worker of {} has no Python module pyarrow, which is here"),
-        ("[PACKAGE_NOT_INSTALLED] PyArrow >= 11.0.0 must be", "a worker of {} has no Python module pyarrow, which is here"),
-        ('java.io.IOException: Cannot run program "python3": error=2', "a machine of {} cannot run python3; PYSPARK_PYTHON"),
-        (
-            "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11",
-            "a machine of {} has Python 3.9, which is not this machine's",
-        ),
-        ("Failed to find data source: kafka. Please deploy", "a machine of {} lacks the jars of the source kafka"),
-        ("[AVRO_NOT_LOADED] ...", "a machine of {} lacks a jar (AVRO_NOT_LOADED)"),
-        (
-            "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make",
-            "a machine of {} lacks the jars of the source kafka",
-        ),
-        ("status = StatusCode.UNAVAILABLE", "a machine of {} has ended the session (StatusCode.UNAVAILABLE)"),
-    ],
+    of_lines(__file__, "errors.txt"),
 )
 def test_what_a_machine_lacks_is_known_by_its_error(text, told):
     assert cluster.lacking(RuntimeError(text), PLACE).startswith(told.format(PLACE))
