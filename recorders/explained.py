@@ -74,7 +74,7 @@ class Explained:
 def load(path: Path, profile: str) -> Explained:
     """The entries of the file that apply to the profile. Raises UsageError that names the entry."""
     try:
-        file = TableFile(str(path), path.read_text("utf-8"), ("version", "difference"))
+        file = TableFile(str(path), path.read_text("utf-8"), {"version": int, "difference": list})
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error}") from error
     if file.data.get("version") != VERSION:

@@ -113,7 +113,7 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
     made = []
     for entry in _read(file).data["fault"]:
         with placed(f"{file.name}: {entry.get('id', 'an entry without an id')}"):
-            checked(entry, _FIELDS, ("id", "formats", "title", "outcome", "rules", "why"))
+            checked(entry, _FIELDS, ("id", "formats", "title", "outcome", "rules", "why"), empty=("expected", "actual", "rules"))
             outcome = Outcome(one_of(entry["outcome"], "outcome", Outcome))
             standing = Standing(one_of(entry.get("standing", Standing.FAULT), "standing", Standing))
         lists = {key: tuple(entry[key]) for key in _LISTS if key in entry}
@@ -128,4 +128,4 @@ def tracker(name: str) -> tuple[str, str]:
 
 
 def _read(file: Path) -> TableFile:
-    return TableFile(file.name, file.read_text("utf-8"), ("tracker", "looked", "fault"))
+    return TableFile(file.name, file.read_text("utf-8"), {"tracker": str, "looked": str, "fault": list})

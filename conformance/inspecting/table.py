@@ -28,7 +28,7 @@ from conformance.rules.tables import TableFile, checked, one_of, ours, placed
 from generators.errors import UsageError
 from generators.wire_format import Choices, get
 
-PARTS: Final = ("books", "signs")
+PARTS: Final = {"books": dict, "signs": dict}
 BOOK: Final = {
     **dict.fromkeys(("product", "root", "members", "describe", "watch", "version", "shapes_of"), str),
     **dict.fromkeys(("shapes", "signs"), list),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from inspect import Parameter, signature
@@ -90,13 +90,16 @@ def fit(name: str, value: Any, legal: Legal) -> None:
         raise UsageError(f"{name} is {value!r}, not of type {getattr(legal, '__name__', legal)}.")
 
 
-def checked(given: Any, fields: Mapping[str, Legal], needed: Iterable[str] = (), what: str = "field") -> Mapping[str, Any]:
-    """What an entry says. Raises UsageError for a field that is unknown, empty, another than it may be, or not there."""
+def checked(
+    given: Any, fields: Mapping[str, Legal], needed: Iterable[str] = (), what: str = "field", *, empty: Container[str] = ()
+) -> Mapping[str, Any]:
+    """What an entry says. Raises UsageError for a field that is unknown, another than it may be, not there, or empty, but for
+    those that may be `empty`."""
     if not isinstance(given, dict):
         raise UsageError(f"{given!r} is no table of {', '.join(fields)}.")
     for name, value in given.items():
         fit(name, value, fields[one_of(name, what, fields)])
-        if value in ("", [], {}):
+        if value in ("", [], {}) and name not in empty:
             raise UsageError(f"{name} is empty.")
     if lacking := [name for name in needed if name not in given]:
         raise UsageError(f"it does not say {', '.join(lacking)}.")

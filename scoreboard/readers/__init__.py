@@ -79,7 +79,7 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
         with placed(f"{place}: {name}"):
             of = entry.get("of", "")
             known[name] = {**known.get(one_of(of, "reader", ("", *known)), {}), **entry}
-            checked(known[name], _FIELDS, _NEEDED)
+            checked(known[name], _FIELDS, _NEEDED, empty=("faults", "source", "note"))
             for format_, claims in known[name]["formats"].items():
                 one_of(format_, "format", FORMATS)
                 checked(claims, _CLAIMS)
@@ -124,7 +124,7 @@ def _ignoring(reader: Reader) -> Reader:
     return replace(reader, **changes, settings={**reader.settings, option: "true"})  # type: ignore[arg-type]
 
 
-_PARTS: Final = ("texts", "lists", "reader")
+_PARTS: Final = {"texts": dict, "lists": dict, "reader": list}
 _SHARED: Final = TableFile(*ours(__name__, "claims"), _PARTS).data["lists"]
 READERS: Final = tuple(
     reader for product in _PRODUCTS for reader in of_product(TableFile(*ours(__name__, product), _PARTS), _SHARED)

@@ -223,7 +223,7 @@ formats.maxwell-json = { types = ["@all"] }
 )
 def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told):
     def read(text):
-        return list(of_product(TableFile("x.toml", text, ("texts", "reader")), {"all": ["int", "bit"]}))
+        return list(of_product(TableFile("x.toml", text, {"texts": dict, "reader": list}), {"all": ["int", "bit"]}))
 
     [reader] = read(READERS_FILE)
     assert (reader.built, reader.formats) == ("A class of 1.0", {"maxwell-json": {"types": ("int", "bit")}})
