@@ -34,6 +34,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(need)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Of several processes one runs the files that take the session and one those that take the child or the broker, so that
     each starts once; other files run anywhere, each in one process."""

@@ -161,7 +161,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(
-    ("level", "steps", "sentences"), MISTAKES, ids=lambda one: "+".join(map(str, one)) if isinstance(one, tuple) else ""
+    ("level", "steps", "sentences"),
+    MISTAKES,
+    ids=lambda one: "+".join(getattr(step, "__name__", str(step)) for step in one) if isinstance(one, tuple) else "",
 )
 def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences):
     named = sorted(one.sentence for one in judged(wrong(*steps), level) if len(one.cases) > 1)

@@ -59,7 +59,7 @@ class Fake:
         places = ((t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1))
         values = [self.opened[request.handle][place] for place in places]
         self.asked.append((request, values))
-        return done(NOTHING, self.fail(values))
+        return done(self.fail(values) or NOTHING)
 
     def release(self, handle):
         self.released.append(handle)
@@ -278,7 +278,7 @@ def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
 
 def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
     engine, failure, notes = fake(), failed(), []
-    engine.open = lambda _handle, _source: done(None, HarnessError("Spark, open: no"))
+    engine.open = lambda _handle, _source: done(HarnessError("Spark, open: no"))
     assert shrunk(engine, failure, notes=notes) == [failure]
     assert notes[-1].endswith("Spark, open: no")
 
