@@ -140,7 +140,7 @@ class ChildEngine(Asking):
         self._numbers = itertools.count(1)
         self._log, self._home = ChildLog(), self.directory
         self._log.started()
-        self._closed = self._released = False
+        self._closed = self._released = self._on_old_jvm = False
         self._woken, self._wake = os.pipe()
         self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
@@ -335,9 +335,11 @@ class ChildEngine(Asking):
         request, op = asked.request, asked.request["op"]
         match reply.get("error"):
             case None if op == "renew":
+                self._on_old_jvm = True
                 self._again_first()
                 asked.future.set_result(None)
             case None:
+                self._on_old_jvm &= op != "start"
                 if op in ("start", "open"):
                     self._unopened.pop(request.get("handle", ""), None)
                     self._replay.append(request)
@@ -363,10 +365,17 @@ class ChildEngine(Asking):
     def _fail(self, asked: _Asked, error: BaseException) -> None:
         if isinstance(error, Lost):
             error.lost_s = time.monotonic() - (asked.deadline - asked.limit_s)
-        if asked.request["op"] == "renew":
+        op = asked.request["op"]
+        if op == "renew":
             self._renewed(asked)
             return
-        if asked.request["op"] in ("start", "open"):
+        # What a new process cannot do on the old JVM a new one may do.
+        if op == "start" and self._on_old_jvm:
+            self._on_old_jvm = False
+            self._kill()
+            self._waiting.appendleft(asked)
+            return
+        if op in ("start", "open"):
             self._unopened[asked.request.get("handle", "")] = error
         asked.future.set_exception(error)
 

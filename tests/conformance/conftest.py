@@ -91,6 +91,8 @@ for line in sys.stdin:
         sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
         open(os.path.join(os.path.dirname(os.environ["FAKE_LOG"]), "daemon"), "w").write(str(sleeper.pid))
         word = "exit"
+    if word == "spoil":
+        os.environ["FAKE_SAYS"] = '{"start": "harness"}'
     if word == "exit":
         print("last words", file=sys.stderr, flush=True)
         os._exit(7)

@@ -69,7 +69,7 @@ def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
 
 
-@pytest.mark.parametrize(("word", "same"), [("", True), ("exit", False), ("hang", False), ("harness", False)])
+@pytest.mark.parametrize(("word", "same"), [("", True), ("exit", False), ("hang", False), ("harness", False), ("spoil", False)])
 def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
     make, asked = fake
     monkeypatch.setenv("FAKE_SAYS", json.dumps({"renew": word}))
@@ -79,7 +79,8 @@ def test_a_child_is_renewed_or_else_replaced(fake, monkeypatch, word, same):
     assert engine.renew().result(60) is None
     with pytest.raises(DecodeRaised, match="told so"):
         engine.decode(asking("raised")).result(60)
-    assert [op for _, op, *_ in asked()] == ["start", "open", "renew", "start", "open", "decode"]
+    refused = ["start"] if word == "spoil" else []
+    assert [op for _, op, *_ in asked()] == ["start", "open", "renew", *refused, "start", "open", "decode"]
     assert (len({pid for pid, *_ in asked()}) == 1) is same
 
 
