@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
@@ -230,7 +230,8 @@ formats/formats.toml, and the files of its name in conformance/rules, conformanc
 
 @cache
 def _formats() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("formats").joinpath("formats.toml").read_text("utf-8"))
+    # Executors import the package from a zip.
+    return tomllib.loads(resources.files("generators.formats").joinpath("formats.toml").read_text("utf-8"))
 
 
 def about(name: str) -> dict[str, Any]:
