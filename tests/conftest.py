@@ -36,8 +36,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Of several processes one runs the files that take the session and one those that take the child or the broker, so that
-    each starts once; other files run anywhere, each in one process."""
+    """Of several processes one runs the files that take the session, one those that take the child, one those that take the
+    broker alone: a JVM more costs ten seconds. Other files run anywhere, each in one process."""
     from xdist.scheduler import LoadFileScheduling
 
     class Sharing(LoadFileScheduling):
@@ -57,7 +57,7 @@ def shared(file):
         return "child"
     if "spark" in taken or file.parent.name == "decoders":
         return "session"
-    return "child" if "kafka" in taken else None
+    return "broker" if "kafka" in taken else None
 
 
 @pytest.fixture(scope="session", autouse=True)
