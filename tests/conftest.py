@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Of several processes one runs the files that take the session, one those that take the child, one those that take the
+    """Of several processes one runs the files that take the session, two those that take the child, one those that take the
     broker alone: a JVM more costs ten seconds. Other files run anywhere, each in one process."""
     from xdist.scheduler import LoadFileScheduling
 
@@ -54,7 +54,8 @@ def shared(file):
     functions = (node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
     taken = {given.arg for function in functions for given in function.args.args}
     if taken & {"engine", "in_session"}:
-        return "child"
+        # Two, since one would run longer than all else.
+        return "child of engines" if file.parent.name in ("engines", "load", "commands") else "child of runs"
     if "spark" in taken or file.parent.name == "decoders":
         return "session"
     return "broker" if "kafka" in taken else None
