@@ -1,6 +1,6 @@
 """A new Python process in place of this one, for the same parent and on the same JVM, with a Spark context of its own.
 
-What a decoder keeps in modules, in workers or in the session is gone, for a tenth of what a JVM's start takes.
+What a decoder keeps in modules, in workers or in the session is gone, without the start of another JVM.
 """
 
 from __future__ import annotations
