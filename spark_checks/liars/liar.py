@@ -170,6 +170,7 @@ def _liar(fmt: str, place: str, line: Mapping[str, Any]) -> Liar:
     module = import_module(f"spark_checks.decoders.{module_name(line.get('decoder', fmt))}")
     level = line.get("level", 1)
     decode = module.decode if level == 1 else module.decode_rows
-    for way in line.keys() & WAYS.keys():
+    (way,) = ways
+    if way in WAYS:
         decode = WAYS[way](decode, line[way])
     return Liar(line["name"], level, convicts, line["why"], decode, line.get("scenario", ""))

@@ -218,8 +218,7 @@ class SparkEngine:
             case "decode":
                 return self._decode(request)
             case "renew":
-                renewal.renew(self.spark, request["id"])
-                return {}
+                return renewal.renew(self.spark, request["id"])
             case "end":
                 return self._end(request["limit_s"])
             case "liars":

@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 from io import FileIO
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ class Jvm:
             time.sleep(_POLL_S)
 
 
-def renew(spark: SparkSession, request: int) -> None:
+def renew(spark: SparkSession, request: int) -> NoReturn:
     """Replaces this process, whose environment and directory are again those of its start, and does not return.
 
     `request` is answered by the new process (`answer`), which starts its session once it is asked to.
