@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault, unfit_cells
@@ -75,7 +75,7 @@ class Choices:
 
     of: str
     releases: tuple[str, ...]
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, str] = field(hash=False)
     exclusive: tuple[tuple[str, ...], ...] = ()
     limits: tuple[Limit, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
@@ -172,8 +172,8 @@ class Format(Generic[P]):
     kinds: tuple[KindRow, ...]
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
-    choices: Choices | None = None
-    build: Callable[..., P] | None = None
+    choices: Choices
+    build: Callable[..., P]
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
@@ -198,7 +198,7 @@ class Format(Generic[P]):
             if profile.name == name:
                 return profile
         release, *options = name.split("+")
-        if self.build is None or self.choices is None or release not in self.choices.releases:
+        if release not in self.choices.releases:
             raise UnknownName("profile", name, [p.name for p in self.profiles], of=self.name)
         return self.build(release, *options)
 
@@ -224,32 +224,48 @@ FORMATS: tuple[str, ...] = (
     "debezium-avro",
     "ticdc-avro",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, the table of its name in
-formats/formats.toml, and the files of its name in conformance/rules, conformance/selftest/lies and spark_checks/liars."""
+"""The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, and the TOML files of its
+name beside the module, in conformance/rules, in conformance/selftest/lies and in spark_checks/liars."""
+_FILE: Final = "generators/formats/{}.toml"
+_KEYS: Final = frozenset({"title", "source", "position", "profiles", "kinds", "options"})
 
 
 @cache
-def _formats() -> Mapping[str, Mapping[str, Any]]:
+def _table(name: str) -> dict[str, Any]:
     # Executors import the package from a zip.
-    return tomllib.loads(resources.files("generators.formats").joinpath("formats.toml").read_text("utf-8"))
+    text = resources.files("generators.formats").joinpath(f"{name}.toml").read_text("utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{_FILE.format(name)}: {error}") from error
+
+
+def _own(name: str) -> dict[str, Any]:
+    own = {"options": {}, **_table(name)}
+    if wrong := own.keys() ^ _KEYS:
+        keys = ", ".join(sorted(_KEYS))
+        raise UsageError(f"{_FILE.format(name)}: unknown or missing: {', '.join(sorted(wrong))}. A format's file has {keys}.")
+    return own
 
 
 def about(name: str) -> dict[str, Any]:
-    """What a format of the package says of itself, as members of its `Format`."""
-    told = _formats()[name]
-    kinds = tuple(KindRow(*row) for row in told["kinds"])
-    return {"name": name, "kinds": kinds, **{key: told[key] for key in ("title", "source", "position")}}
+    """What a format's file says of it, as members of its `Format`. This and the next two raise UsageError for a wrong file."""
+    own = _own(name)
+    kinds = tuple(KindRow(*row) for row in own["kinds"])
+    return {"name": name, "kinds": kinds, **{key: own[key] for key in ("title", "source", "position")}}
 
 
 def meanings(name: str) -> dict[str, str]:
-    """What each option of a format of the package means, in the order of a profile's name."""
-    shared = _formats()["shared"]
-    return {option: text or shared[option] for option, text in _formats()[name]["options"].items()}
+    """What each option means, in the order of a profile's name: the text of the file, for an empty one that of shared.toml."""
+    told = {option: text or _table("shared").get(option) for option, text in _own(name)["options"].items()}
+    if silent := [option for option, text in told.items() if not text]:
+        raise UsageError(f"{_FILE.format(name)}: options without a text, here and in shared.toml: {', '.join(silent)}")
+    return told
 
 
 def unasked(name: str, build: Callable[..., P]) -> tuple[P, ...]:
-    """The profiles of a format of the package that run unasked."""
-    return tuple(build(*profile.split("+")) for profile in _formats()[name]["profiles"])
+    """The profiles that run unasked."""
+    return tuple(build(*profile.split("+")) for profile in _own(name)["profiles"])
 
 
 def module_name(name: str) -> str:

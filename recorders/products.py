@@ -94,7 +94,6 @@ class Product:
         for option in options:
             if option in self.refused:
                 raise UsageError(f"{self.name} with option {option} cannot be recorded: {self.refused[option]}")
-        assert self.wire_format.build is not None
         profile: Profile = self.wire_format.build(release, *options)
         return profile
 

@@ -106,8 +106,7 @@ class EvidenceBook:
         names = tuple(self.members(seen))
         by_shape = min((list(one.objections(names)) for one in self.shapes), key=len, default=[])
         by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
-        choices = get(self.format).choices
-        if seen.compression != "none" and choices is not None and seen.compression not in choices.options:
+        if seen.compression != "none" and seen.compression not in get(self.format).choices.options:
             by_sign.append(f"the value is compressed with {seen.compression}")
         return by_shape, by_sign
 

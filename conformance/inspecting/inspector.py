@@ -109,7 +109,6 @@ class Tally:
 
     def __init__(self, book: EvidenceBook) -> None:
         self.book, self.format = book, get(book.format)
-        assert self.format.choices is not None
         self.choices = self.format.choices
         self.messages = 0
         self.found: dict[str, Found] = {}

@@ -74,7 +74,6 @@ def _book(
     place: str, name: str, row: Mapping[str, Any], facts: Facts, groups: Iterable[Entries], shapes: Iterable[str]
 ) -> EvidenceBook:
     choices = get(name).choices
-    assert choices is not None
     with placed(place):
         root = _fact(row.get("root", "members"), facts)
         members = _fact(row["members"], facts) if "members" in row else root

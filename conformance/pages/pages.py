@@ -202,7 +202,7 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
         alike.setdefault((profile.source, told), []).append(f"`{profile.name}`")
     rows = ((", ".join(names), source, told) for (source, told), names in alike.items())
     yield from table(("profiles", "database", "the decoder's `deployment`"), rows)
-    if fmt.choices is not None and fmt.choices.options:
+    if fmt.choices.options:
         releases = ", ".join(f"`{release}`" for release in fmt.choices.releases)
         yield ""
         yield f"`--writer-profile` takes a release ({releases}) with any of these options that go together, behind a `+`:"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from generators import wire_format
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import UnknownName, UsageError
-from generators.wire_format import Choices, Format, Limit, Profile, formats, get
+from generators.wire_format import FORMATS, Choices, Format, Limit, Profile, about, formats, get, meanings, unasked
 
 SHAPES = Choices(
     "shapes",
@@ -29,7 +32,6 @@ SHAPES = Choices(
 def composed(fmt: Format[Any]) -> list[Profile]:
     """Every profile of a release and at most two options that the format lets be."""
     found = []
-    assert fmt.choices is not None
     for release in fmt.choices.releases:
         for count in range(3):
             for options in combinations(fmt.choices.options, count):
@@ -59,7 +61,6 @@ def test_options_are_ordered_and_checked() -> None:
 
 @pytest.mark.parametrize("fmt", tuple(formats()), ids=lambda fmt: fmt.name)
 def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
-    assert fmt.build is not None
     for listed in fmt.profiles:
         assert fmt.profile(listed.name) is listed
         assert fmt.build(listed.release, *reversed(listed.options)) == listed
@@ -71,10 +72,51 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
     release, option = next((one.release, one.options[0]) for one in fmt.profiles if one.options)
     with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
         fmt.build(release, f"{option}x")
-    assert fmt.choices is not None
     for twice in ((option, option), *(group for group in fmt.choices.exclusive if len(group) > 1)):
         with pytest.raises(UsageError):
             fmt.build(release, *twice)
+
+
+FAMILY: Final = {"debezium-avro": "debezium-json", "ticdc-simple-avro": "ticdc-simple-json"}
+"""Formats that have options of another one, too."""
+
+
+@pytest.mark.parametrize("fmt", tuple(formats()), ids=lambda fmt: fmt.name)
+def test_a_format_is_what_its_file_says(fmt: Format[Any]) -> None:
+    own = about(fmt.name)
+    assert {key: getattr(fmt, key) for key in own} == own and all(own.values())
+    assert fmt.profiles == unasked(fmt.name, fmt.build)
+    family = meanings(FAMILY[fmt.name]) if fmt.name in FAMILY else {}
+    assert meanings(fmt.name).items() <= fmt.choices.options.items() <= {**family, **meanings(fmt.name)}.items()
+    named = {*fmt.choices.facts, *(name for limit in fmt.choices.limits for name in (limit.option, *limit.needs))}
+    assert named <= fmt.choices.options.keys()
+
+
+def test_every_file_is_a_format_s_and_every_shared_text_is_of_several() -> None:
+    assert {path.stem for path in Path(wire_format.__file__).with_name("formats").glob("*.toml")} == {*FORMATS, "shared"}
+    empty = Counter(option for name in FORMATS for option, text in wire_format._own(name)["options"].items() if not text)
+    assert empty.keys() == wire_format._table("shared").keys() and min(empty.values()) > 1
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "why"),
+    [
+        ('title = "Toy"', 'titel = "Toy"', r"toy-json\.toml: unknown or missing: titel, title\. A format's file has kinds, opt"),
+        ('title = "Toy"', "", r"toy-json\.toml: unknown or missing: title\."),
+        ('big = "Big."', 'big = ""', r"toy-json\.toml: options without a text, here and in shared\.toml: big$"),
+        ('title = "Toy"', "title = Toy", r"toy-json\.toml: Invalid value \(at line 1, "),
+    ],
+)
+def test_a_file_that_is_wrong_is_told(line: str, wrong: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = 'title = "Toy"\nsource = ""\nposition = ""\nprofiles = []\nkinds = []\noptions.lz4 = ""\noptions.big = "Big."\n'
+    monkeypatch.setattr(wire_format, "_table", wire_format._table.__wrapped__)
+    monkeypatch.setattr(wire_format.resources, "files", lambda _package: tmp_path)
+    (tmp_path / "shared.toml").write_text('lz4 = "Compressed."', "utf-8")
+    (tmp_path / "toy-json.toml").write_text(right, "utf-8")
+    assert meanings("toy-json") == {"lz4": "Compressed.", "big": "Big."}
+    (tmp_path / "toy-json.toml").write_text(right.replace(line, wrong), "utf-8")
+    with pytest.raises(UsageError, match=why):
+        meanings("toy-json")
 
 
 WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -130,9 +130,7 @@ def nearest(release: str) -> str:
     def number(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
 
-    choices = get("debezium-json").choices
-    assert choices is not None
-    known = choices.releases
+    known = get("debezium-json").choices.releases
     return max((one for one in known if number(one) <= number(release)), key=number, default=known[0])
 
 

@@ -24,7 +24,7 @@ from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
 from generators.sources.registry import of_table
-from generators.wire_format import FORMATS, Format, KindRow, Profile, get
+from generators.wire_format import FORMATS, Choices, Format, KindRow, Profile, get
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
 """A format of each container, one of them of two sources; how cases are drawn and grouped is no matter of a format."""
@@ -210,6 +210,8 @@ MIXED = Format(
     kinds=(KindRow("row", "ROW"),),
     position="none",
     scenarios=lambda _profile, _database: (),
+    choices=Choices("mixed", ("my", "our", "pg"), {}),
+    build=Profile,
     cell_faults=lambda _profile: (),
     unfit=lambda _profile, _fits: (),
 )

@@ -18,7 +18,7 @@ from generators.bulk import traffic as load
 from generators.errors import UsageError
 from generators.model import Deployment, History, Layout, Message, Op, RowChange, Value, Written
 from generators.sources import mysql, pools, postgresql
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import Choices, Format, Profile, get
 
 TICDC = get("ticdc-canal-json")
 CANAL = get("alibaba-canal-json")
@@ -41,7 +41,8 @@ def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Wri
 
 
 PG = Profile("1", source="postgresql")
-PG_TOY = Format("toy", "Toy", "postgresql", (PG,), _write_texts, (), "none", lambda _profile, _database: ())
+NONE = Choices("toy", ("1",), {})
+PG_TOY = Format("toy", "Toy", "postgresql", (PG,), _write_texts, (), "none", lambda _profile, _database: (), NONE, Profile)
 
 
 @pytest.mark.parametrize(("fmt", "of"), [(TICDC, mysql), (PG_TOY, postgresql)], ids=["mysql", "postgresql"])

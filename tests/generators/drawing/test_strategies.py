@@ -39,7 +39,7 @@ from generators.model import (
 )
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 INT = mysql.integer("int")
 WIDE = boundaries.every_type(s.any_type)
@@ -65,6 +65,8 @@ TOY = Format(
     kinds=(KindRow("row", "ROW"), KindRow("ddl", "DDL"), KindRow("mark", "WATERMARK"), KindRow("boot", "BOOTSTRAP")),
     position="none",
     scenarios=lambda _profile, _database: (),
+    choices=Choices("toy", ("1", "2"), {"wide": ""}),
+    build=lambda release, *options: Profile(release, options),
 )
 MIXED = dataclasses.replace(TOY, profiles=(Profile("my"), Profile("pg", source="postgresql")))
 ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))

@@ -185,10 +185,8 @@ def test_profiles_share_few_deployments(name: str) -> None:
 def test_options_that_do_not_go_together_say_why(wrong: str, why: str) -> None:
     name, _, profile = wrong.partition(" ")
     release, *options = profile.split("+")
-    build = get(name).build
-    assert build is not None
     with pytest.raises(UsageError, match=re.escape(why)):
-        build(release, *options)
+        get(name).build(release, *options)
 
 
 # Facts of a profile

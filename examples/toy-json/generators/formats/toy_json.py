@@ -13,7 +13,7 @@ from typing import Final
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
 from generators.model import History, Layout, Logical, Scenario, SourceType, Written
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "ToyProfile", "write"]
 
@@ -27,11 +27,11 @@ class ToyProfile(Profile):
     whole_old: bool = False
 
 
-CHOICES: Final = Choices("toy-json", ("1.0",), {"whole-old": "old.columns=all: `old` holds the whole row, not what changed."})
+CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
 
 
 profile: Final = partial(CHOICES.made, {"1.0": ToyProfile("1.0")})
-PROFILES: Final = (profile("1.0"), profile("1.0", "whole-old"))
+PROFILES: Final = unasked(NAME, profile)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})
 
@@ -60,27 +60,15 @@ def write(history: History, profile: ToyProfile, layout: Layout) -> list[Written
     return replace(_FLAT, whole_old=profile.whole_old).write(history, layout)
 
 
-KINDS: Final = (
-    KindRow("op insert", "ROW", "INSERT"),
-    KindRow("op update", "ROW", "UPDATE", "old holds the columns that changed, or all of them with whole-old"),
-    KindRow("op delete", "ROW", "DELETE", "the deleted row stands in row"),
-)
-"""What a message is, by what stands in it."""
-
-
 def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: its options, its control messages, its document's contradictions."""
     yield from ()
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Toy CDC JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="none: `ts` orders commits",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

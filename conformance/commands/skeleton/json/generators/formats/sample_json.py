@@ -11,7 +11,7 @@ from generators.errors import UsageError
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
 from generators.model import Change, History, Layout, Logical, RowChange, Scenario, SourceType, Written
-from generators.wire_format import Choices, Format, KindRow, Profile
+from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
 
 __all__ = ["FORMAT", "PROFILES", "SampleProfile", "write"]
 
@@ -23,12 +23,11 @@ class SampleProfile(Profile):
     """A release of the product. To write: a field for each of its options that changes the bytes."""
 
 
-CHOICES: Final = Choices("sample-json", ("1.0",))
-"""Releases, and what each option means."""
+CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
 
 
 profile: Final = partial(CHOICES.made, {"1.0": SampleProfile("1.0")})
-PROFILES: Final = (profile("1.0"),)
+PROFILES: Final = unasked(NAME, profile)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})
 
@@ -57,27 +56,15 @@ def write(history: History, profile: SampleProfile, layout: Layout) -> list[Writ
     return _FLAT.write(history, layout)
 
 
-KINDS: Final = (
-    KindRow("to write: an insert", "ROW", "INSERT"),
-    KindRow("to write: an update", "ROW", "UPDATE"),
-    KindRow("to write: a delete", "ROW", "DELETE"),
-)
-"""What a message is, by what stands in it."""
-
-
 def scenarios(profile: SampleProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: its options, its control messages, its document's contradictions."""
     yield from ()
 
 
 FORMAT: Final = Format(
-    name=NAME,
-    title="Sample JSON",
-    source="mysql",
+    **about(NAME),
     profiles=PROFILES,
     write=write,
-    kinds=KINDS,
-    position="none",
     scenarios=scenarios,
     choices=CHOICES,
     build=profile,

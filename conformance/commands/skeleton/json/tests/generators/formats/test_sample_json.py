@@ -20,7 +20,7 @@ from generators.sources import boundaries, mysql
 
 ROOT = Path(__file__).parents[3]
 PAGE = "sample"
-WRITER = "generators/formats/sample_json.py"
+ABOUT = "generators/formats/sample-json.toml"
 RULES = "conformance/rules/sample-json.toml"
 LIES = "conformance/selftest/lies/sample-json.toml"
 FACTS = f"conformance/rules/sources/{PAGE}.toml"
@@ -69,7 +69,7 @@ def test_the_writer_tells_what_a_decoder_recovers() -> None:
 
 def test_the_kinds_of_messages_are_named() -> None:
     if any("to write" in kind.wire for kind in FORMAT.kinds):
-        due(f"{WRITER}, KINDS: name the kinds of messages, by what stands in them")
+        due(f"{ABOUT}: name the kinds of messages, by what stands in them")
     assert FORMAT.kinds
 
 
