@@ -226,6 +226,7 @@ FORMATS: tuple[str, ...] = (
 )
 """The registry: a format is the module of the same name (`-` as `_`) here and in spark_checks/decoders, and the TOML files of its
 name beside the module, in conformance/rules, in conformance/selftest/lies and in spark_checks/liars."""
+
 _FILE: Final = "generators/formats/{}.toml"
 _KEYS: Final = frozenset({"title", "source", "position", "profiles", "kinds", "options"})
 
@@ -257,7 +258,7 @@ def about(name: str) -> dict[str, Any]:
 
 def meanings(name: str) -> dict[str, str]:
     """What each option means, in the order of a profile's name: the text of the file, for an empty one that of shared.toml."""
-    told = {option: text or _table("shared").get(option) for option, text in _own(name)["options"].items()}
+    told: dict[str, str] = {option: text or _table("shared").get(option, "") for option, text in _own(name)["options"].items()}
     if silent := [option for option, text in told.items() if not text]:
         raise UsageError(f"{_FILE.format(name)}: options without a text, here and in shared.toml: {', '.join(silent)}")
     return told

@@ -88,8 +88,8 @@ def test_a_format_is_what_its_file_says(fmt: Format[Any]) -> None:
     assert fmt.profiles == unasked(fmt.name, fmt.build)
     family = meanings(FAMILY[fmt.name]) if fmt.name in FAMILY else {}
     assert meanings(fmt.name).items() <= fmt.choices.options.items() <= {**family, **meanings(fmt.name)}.items()
-    named = {*fmt.choices.facts, *(name for limit in fmt.choices.limits for name in (limit.option, *limit.needs))}
-    assert named <= fmt.choices.options.keys()
+    limited = {name for limit in fmt.choices.limits for name in (limit.option, *limit.needs)}
+    assert limited <= fmt.choices.options.keys()
 
 
 def test_every_file_is_a_format_s_and_every_shared_text_is_of_several() -> None:
