@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ def write(history: History, profile: Profile, layout: Layout) -> list[Written]:
     return found
 
 
+CHOICES = Choices("toy", ("1", "2"), {"wide": "Messages are wide."})
 TOY = Format(
     name="toy",
     title="Toy",
@@ -65,8 +67,8 @@ TOY = Format(
     kinds=(KindRow("row", "ROW"), KindRow("ddl", "DDL"), KindRow("mark", "WATERMARK"), KindRow("boot", "BOOTSTRAP")),
     position="none",
     scenarios=lambda _profile, _database: (),
-    choices=Choices("toy", ("1", "2"), {"wide": ""}),
-    build=lambda release, *options: Profile(release, options),
+    choices=CHOICES,
+    build=partial(CHOICES.made, {"1": Profile("1"), "2": Profile("2")}),
 )
 MIXED = dataclasses.replace(TOY, profiles=(Profile("my"), Profile("pg", source="postgresql")))
 ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
@@ -100,7 +102,7 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.histories(TOY, max_events=0), "max_events=0"),
         (lambda: s.histories(TOY, database=""), "database=''"),
         (lambda: s.messages("alibaba-canal"), "Did you mean 'alibaba-canal-json'"),
-        (lambda: s.messages(TOY, profile="2+wid"), r"Did you mean '2\+wide'"),
+        (lambda: s.messages(TOY, profile="2wide"), r"Did you mean '2\+wide'"),
         (lambda: s.messages(TOY, profile=Profile("3")), r"expected None, or one of 1, 2\+wide"),
         (lambda: s.scenarios(TOY, database=""), "database=''"),
         (lambda: s.row_scenarios(()), r"pool=\(\): expected at least one Table"),
