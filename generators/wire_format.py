@@ -249,24 +249,27 @@ def _own(name: str) -> dict[str, Any]:
     return own
 
 
-def about(name: str) -> dict[str, Any]:
-    """What a format's file says of it, as members of its `Format`. This and the next two raise UsageError for a wrong file."""
+def about(name: str, choices: Choices, build: Callable[..., P]) -> dict[str, Any]:
+    """What a format's file says of it, and its profiles that run unasked, as members of its `Format`.
+
+    Raises UsageError for a wrong file, and as `build` does.
+    """
     own = _own(name)
     kinds = tuple(KindRow(*row) for row in own["kinds"])
-    return {"name": name, "kinds": kinds, **{key: own[key] for key in ("title", "source", "position")}}
+    profiles = tuple(build(*profile.split("+")) for profile in own["profiles"])
+    texts = {key: own[key] for key in ("title", "source", "position")}
+    return {"name": name, "kinds": kinds, "profiles": profiles, "choices": choices, "build": build, **texts}
 
 
 def meanings(name: str) -> dict[str, str]:
-    """What each option means, in the order of a profile's name: the text of the file, for an empty one that of shared.toml."""
+    """What each option means, in the order of a profile's name: the text of the file, for an empty one that of shared.toml.
+
+    Raises UsageError for a wrong file.
+    """
     told: dict[str, str] = {option: text or _table("shared").get(option, "") for option, text in _own(name)["options"].items()}
     if silent := [option for option, text in told.items() if not text]:
         raise UsageError(f"{_FILE.format(name)}: options without a text, here and in shared.toml: {', '.join(silent)}")
     return told
-
-
-def unasked(name: str, build: Callable[..., P]) -> tuple[P, ...]:
-    """The profiles that run unasked."""
-    return tuple(build(*profile.split("+")) for profile in _own(name)["profiles"])
 
 
 def module_name(name: str) -> str:

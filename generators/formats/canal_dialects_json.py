@@ -37,9 +37,9 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, change, named, neutral
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "DialectProfile", "write"]
+__all__ = ["FORMAT", "DialectProfile", "write"]
 
 NAME: Final = "canal-dialects-json"
 TENCENT, HUAWEI, ALIYUN, CKAFKA = ("tencent-dts", "huawei-drs", "aliyun-dts", "tencent-ckafka")
@@ -99,7 +99,6 @@ CHOICES: Final = Choices(
 
 
 profile: Final = partial(CHOICES.made, RELEASES)
-PROFILES: Final = unasked(NAME, profile)
 
 
 def _spell(profile: DialectProfile, found: Cell, value: Value) -> Cell:
@@ -234,11 +233,8 @@ def writes(type: SourceType) -> bool:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
-    choices=CHOICES,
-    build=profile,
     supports=writes,
 )

@@ -17,9 +17,9 @@ from generators.families.cloudcanal.scenarios import canal_scenarios
 from generators.families.mysql_texts import supports
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings, unasked
+from generators.wire_format import Choices, Format, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
+__all__ = ["FORMAT", "CanalJsonProfile", "profile", "write"]
 
 NAME: Final = "cloudcanal-canal-json"
 
@@ -50,7 +50,6 @@ build: Final = partial(
     CHOICES.made, {messages.RELEASE: CanalJsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
 )
 profile: Final = partial(build, messages.RELEASE)
-PROFILES: Final = unasked(NAME, build)
 
 _SHAPE: Final = messages.EnvelopeShape(messages.CANAL_ACTIONS, transaction_end=False)
 
@@ -82,10 +81,7 @@ def _finish(draft: messages.Draft, profile: CanalJsonProfile) -> tuple[str, list
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
+    **about(NAME, CHOICES, build),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=canal_scenarios,

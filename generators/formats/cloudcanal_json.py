@@ -17,9 +17,9 @@ from generators.families.cloudcanal.scenarios import json_scenarios
 from generators.families.mysql_texts import BASE64, HEX, supports
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Choices, Format, about, meanings, unasked
+from generators.wire_format import Choices, Format, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
+__all__ = ["FORMAT", "JsonProfile", "profile", "write"]
 
 NAME: Final = "cloudcanal-json"
 
@@ -55,7 +55,6 @@ build: Final = partial(
     CHOICES.made, {messages.RELEASE: JsonProfile(messages.RELEASE, deployment=_NEW_YORK, assumed=messages.ASSUMED)}
 )
 profile: Final = partial(build, messages.RELEASE)
-PROFILES: Final = unasked(NAME, build)
 
 _WORDS: Final = {"ERASE": "DROP", "CINDEX": "ALTER", "DINDEX": "ALTER"}
 DDL_ACTIONS: Final = {action: _WORDS.get(word, word) for action, word in messages.CANAL_ACTIONS.items()}
@@ -95,10 +94,7 @@ def _finish(draft: messages.Draft, profile: JsonProfile) -> tuple[str, list[Chan
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
+    **about(NAME, CHOICES, build),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=json_scenarios,

@@ -37,7 +37,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import every_type, slug
 from generators.sources.registry import source
-from generators.wire_format import Choices, Format, about, meanings, unasked
+from generators.wire_format import Choices, Format, about, meanings
 
 NAME: Final = "debezium-avro"
 _NOT_HERE: Final = ("schemaless", "plain-key", "legacy-tombstone", "numeric", "flat")
@@ -62,9 +62,6 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     found = connectors.profile(release, *(option for option in ordered if option not in confluent.STRATEGIES))
     modes, deployment = replace(found.modes, avro=True), replace(found.deployment, schemas="registry")
     return replace(found, options=ordered, modes=modes, deployment=deployment, avro_names=True)
-
-
-PROFILES: Final = unasked(NAME, profile)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
@@ -158,10 +155,7 @@ def unfit(profile: DebeziumProfile, fits: Mapping[str, str]) -> Iterator[CellFau
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
     supports=supports,

@@ -19,7 +19,7 @@ from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
 
-__all__ = ["FORMAT", "PROFILES", "write"]
+__all__ = ["FORMAT", "write"]
 
 _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
@@ -77,4 +77,3 @@ def _value(event: Event) -> str:
 
 
 FORMAT: Final = format_of(_NAME, BASE, write)
-PROFILES: Final = FORMAT.profiles

@@ -20,7 +20,7 @@ from generators.families.cdl.scenarios import format_of
 from generators.families.connect import Schema, fields
 from generators.model import History, Layout, Written
 
-__all__ = ["FORMAT", "PROFILES", "write"]
+__all__ = ["FORMAT", "write"]
 
 _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
@@ -61,4 +61,3 @@ def _value(event: Event) -> str:
 
 
 FORMAT: Final = format_of(_NAME, BASE, write)
-PROFILES: Final = FORMAT.profiles

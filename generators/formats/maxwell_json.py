@@ -41,9 +41,9 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral, one_column
 from generators.sources.ddl import ddl_event, of_statement
-from generators.wire_format import Choices, Format, Loss, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Loss, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "MaxwellProfile", "write"]
+__all__ = ["FORMAT", "MaxwellProfile", "write"]
 
 NAME: Final = "maxwell-json"
 RELEASE: Final = "1.45.0"
@@ -67,7 +67,6 @@ CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME), (("xoffset", "without
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
-PROFILES: Final = unasked(NAME, profile)
 
 
 def _spell(profile: MaxwellProfile, found: Cell, value: Value) -> Cell:
@@ -264,12 +263,9 @@ def losses(profile: MaxwellProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
-    choices=CHOICES,
-    build=profile,
     supports=lambda type: supports(type) and type.name not in mysql.SPATIAL,
     fits={"json/letters": "a string is a document"},
     losses=losses,

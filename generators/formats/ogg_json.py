@@ -35,9 +35,9 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, named, neutral
-from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "OggProfile", "write"]
+__all__ = ["FORMAT", "OggProfile", "write"]
 
 NAME: Final = "ogg-json"
 RELEASE: Final = "19.1"
@@ -60,7 +60,6 @@ ASSUMED: Final = "forms of MySQL's values: the documentation prints rows of Orac
 
 
 profile: Final = partial(CHOICES.made, {RELEASE: OggProfile(RELEASE, assumed=ASSUMED)})
-PROFILES: Final = unasked(NAME, profile)
 
 NUMBERS: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE})
 _CLOCKS: Final = frozenset({Logical.DATETIME, Logical.TIMESTAMP})
@@ -160,12 +159,9 @@ _UNTYPED: Final = ("c_bit_8", "c_year", "c_set_64")
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
-    choices=CHOICES,
-    build=profile,
     supports=supports,
     cell_faults=lambda _profile: tuple(fault for fault in CELL_FAULTS if fault.column not in _UNTYPED),
     fits={

@@ -58,7 +58,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, every_type
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
 
 NAME: Final = "ticdc-avro"
 SPACE: Final = "default"
@@ -98,7 +98,6 @@ CHOICES: Final = Choices(
 
 
 profile: Final = partial(CHOICES.made, RELEASES)
-PROFILES: Final = unasked(NAME, profile)
 
 
 def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int, _chance: object) -> Iterator[Sent]:
@@ -355,10 +354,7 @@ def _faults() -> Iterable[Any]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
     container="confluent",

@@ -54,7 +54,7 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, neutral
-from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Limit, Loss, Profile, about, meanings
 
 NAME: Final = "ticdc-debezium-json"
 CLUSTER: Final = "default"
@@ -107,8 +107,6 @@ def profile(release: str, *options: str) -> TicdcDebeziumProfile:
     schemas = "none" if made.schemaless else "message" if made.keyed else "value"
     return replace(made, deployment=replace(modes(adjusts_years=made.years).deployment, schemas=schemas))
 
-
-PROFILES: Final = unasked(NAME, profile)
 
 _OPS: Final = {Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -336,10 +334,7 @@ def _wires(profile: TicdcDebeziumProfile) -> Wire:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
     losses=losses,

@@ -28,7 +28,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple import records
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
-from generators.families.ticdc_simple.profiles import CHOICES, PROFILES, SimpleProfile, profile
+from generators.families.ticdc_simple.profiles import CHOICES, SimpleProfile, profile
 from generators.families.ticdc_simple.scenarios import scenarios
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
@@ -193,13 +193,10 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     )
 
 
-__all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
+__all__ = ["FORMAT", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
-    **about("ticdc-simple-json"),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about("ticdc-simple-json", CHOICES, profile),
     write=write,
     scenarios=scenarios,
     cell_faults=cell_faults,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from generators.formats.debezium_json import PROFILES, DebeziumProfile, write
+from generators.formats.debezium_json import FORMAT, DebeziumProfile, write
 from generators.model import Column, Event, History, Layout, RowChange, Table, Value, Written
 from generators.sources import boundaries, mysql, postgresql
 
-PLAIN = {p.name: p for p in PROFILES}
+PLAIN = {p.name: p for p in FORMAT.profiles}
 NEW, BARE = PLAIN["3.5.0.Final"], PLAIN["3.5.0.Final+schemaless"]
 MIDDLE = PLAIN["2.5.4.Final+plain-key+transaction+nulls-kept"]
 OLD = PLAIN["1.4.0.Final+legacy-tombstone+string+connect+base64"]

@@ -15,7 +15,7 @@ from generators.garbage.faults import CellFault
 from generators.model import Column, Instant, Op, Row, RowChange, Scenario, Table
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import change, insert, named
-from generators.wire_format import Choices, Format, Writer, about, meanings, unasked
+from generators.wire_format import Choices, Format, Writer, about, meanings
 
 _AT: Final = Instant(1_707_047_996_013, 1)
 _ID: Final = Column("id", postgresql.TYPES["integer"], nullable=False)
@@ -86,10 +86,7 @@ def format_of(name: str, base: CdlProfile, write: Writer[CdlProfile]) -> Format[
     choices = Choices(name, (base.release,), meanings(name), facts=FACTS)
     build = partial(choices.made, {base.release: base})
     return Format(
-        **about(name),
-        profiles=unasked(name, build),
-        choices=choices,
-        build=build,
+        **about(name, choices, build),
         write=write,
         scenarios=scenarios,
         supports=supports,

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, ROUTES, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,3 @@ def profile(release: str, *options: str) -> SimpleProfile:
     location = SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else ""
     facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
     return replace(made, location=location, bootstrap_to_all="one-partition" not in options, **facts)
-
-
-PROFILES: Final[tuple[SimpleProfile, ...]] = unasked("ticdc-simple-json", profile)

@@ -19,7 +19,6 @@ from generators.families.java_text import Escapes, has_raw_control, hash_code, j
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire, is_key_for_ever
 from generators.formats.alibaba_canal_json.profiles import (
     CHOICES,
-    PROFILES,
     RESTART,
     STATEMENT_TYPES,
     CanalProfile,
@@ -63,7 +62,7 @@ TRANSACTION_BYTES: Final = 150
 """About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
 
-__all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
+__all__ = ["FORMAT", "CanalProfile", "partition_of", "profile", "write"]
 
 Texts: TypeAlias = Mapping[str, str | None]
 Wires: TypeAlias = Mapping[str, CanalCell]
@@ -471,10 +470,7 @@ def unfit(profile: CanalProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final = Format(
-    **about("alibaba-canal-json"),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about("alibaba-canal-json", CHOICES, profile),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,6 @@ def profile(release: str, *options: str) -> CanalProfile:
             made = replace(made, deployment=replace(made.deployment, time_zone=_ZONES[option]))
     return replace(made, gtid="") if "mariadb" in options and made.gtid is not None else made
 
-
-PROFILES: Final = unasked("alibaba-canal-json", profile)
 
 SILENT_BEFORE_1_1_6: Final = frozenset({"table comment", "table charset"})
 """Table options, which the SQL parser of 1.1.4 and 1.1.5 drops: no message."""

@@ -20,7 +20,6 @@ from generators.formats.aliyun_dts_avro.profiles import (
     CHOICES,
     NAME,
     OPERATION,
-    PROFILES,
     SETTING,
     AliyunProfile,
     TaskFacts,
@@ -54,7 +53,7 @@ from generators.model import (
 )
 from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "PROFILES", "AliyunProfile", "profile", "write"]
+__all__ = ["FORMAT", "AliyunProfile", "profile", "write"]
 
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
@@ -347,10 +346,7 @@ def physical(parts: Sequence[str]) -> list[str]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
     supports=supports,

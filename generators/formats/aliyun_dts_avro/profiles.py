@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings
 
 NAME: Final = "aliyun-dts-avro"
 
@@ -138,5 +138,4 @@ CHOICES: Final = Choices(
 )
 
 profile: Final = partial(CHOICES.made, RELEASES)
-PROFILES: Final = unasked(NAME, profile)
 """The plain one, which bench and load take, is the last. One deployment: the bytes tell everything."""

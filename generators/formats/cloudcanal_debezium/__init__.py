@@ -37,9 +37,9 @@ from generators.model import (
     SchemaChange,
     Written,
 )
-from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
+__all__ = ["FORMAT", "EnvelopeProfile", "profile", "write"]
 
 NAME: Final = "cloudcanal-debezium"
 COMMITS_PER_FILE: Final = 1000
@@ -89,7 +89,6 @@ CHOICES: Final = Choices(
 )
 build: Final = partial(CHOICES.made, {RELEASE: EnvelopeProfile(RELEASE, deployment=_TEXTS, assumed=ASSUMED)})
 profile: Final = partial(build, RELEASE)
-PROFILES: Final = unasked(NAME, build)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
@@ -206,10 +205,7 @@ def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
+    **about(NAME, CHOICES, build),
     write=write,
     scenarios=shape.scenarios,
     supports=supports,

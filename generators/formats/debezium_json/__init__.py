@@ -27,7 +27,7 @@ from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
-from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
 from generators.formats.debezium_json.told import ToldColumns
 from generators.garbage.faults import LABELS
@@ -56,7 +56,7 @@ from generators.model import (
 from generators.sources.boundaries import START
 from generators.wire_format import Format, about
 
-__all__ = ["FORMAT", "PROFILES", "DebeziumProfile", "profile", "write"]
+__all__ = ["FORMAT", "DebeziumProfile", "profile", "write"]
 
 LEGACY_NULL: Final = '{"schema":null,"payload":null}'
 """What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
@@ -545,10 +545,7 @@ class _Writer:
 
 
 FORMAT: Final = Format(
-    **about("debezium-json"),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about("debezium-json", CHOICES, profile),
     write=write,
     scenarios=scenarios,
     supports=supports,

@@ -13,7 +13,7 @@ from generators.errors import UsageError
 from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
-from generators.wire_format import Choices, Limit, Profile, meanings, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings
 
 RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final", "3.6.1.Final")
 
@@ -194,7 +194,6 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     )
 
 
-PROFILES: Final = unasked("debezium-json", profile)
 """Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas. A profile
 whose deployment another has costs no decode call of its own."""
 

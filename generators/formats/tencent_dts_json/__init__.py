@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
 from generators.families.mysql_texts import supports
-from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, build, profile
+from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, TencentProfile, build, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.formats.tencent_dts_json.scenarios import cell_faults, scenarios
 from generators.garbage.faults import FAULTS, LABELS, NESTED_CELL
@@ -41,7 +41,7 @@ from generators.model import (
 )
 from generators.wire_format import Format, Loss, about
 
-__all__ = ["FORMAT", "PROFILES", "TencentProfile", "profile", "write"]
+__all__ = ["FORMAT", "TencentProfile", "profile", "write"]
 
 GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
@@ -241,10 +241,7 @@ def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=build,
+    **about(NAME, CHOICES, build),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

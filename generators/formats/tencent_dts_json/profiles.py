@@ -8,7 +8,7 @@ from typing import Final
 
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
-from generators.wire_format import Choices, Profile, meanings, unasked
+from generators.wire_format import Choices, Profile, meanings
 
 NAME: Final = "tencent-dts-json"
 RELEASE: Final = "version-1"
@@ -76,4 +76,3 @@ CHOICES: Final = Choices(
 )
 build: Final = partial(CHOICES.made, {RELEASE: TencentProfile(RELEASE, deployment=_SHANGHAI, assumed=ASSUMED)})
 profile: Final = partial(build, RELEASE)
-PROFILES: Final = unasked(NAME, build)

@@ -23,7 +23,7 @@ from generators.families.ticdc.ddl import told
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import partition_of
-from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
+from generators.formats.ticdc_canal_json.profiles import CHOICES, TicdcProfile, profile
 from generators.formats.ticdc_canal_json.scenarios import scenarios
 from generators.garbage.faults import FAULTS, NESTED_CELL, CellFault, unfit_cells
 from generators.model import (
@@ -294,7 +294,7 @@ def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Cha
     return _pack(profile, body), sink.committed(Kind.WATERMARK, stamp.at, "", "")
 
 
-__all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "write"]
+__all__ = ["FORMAT", "TicdcProfile", "partition_of", "profile", "write"]
 
 
 def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
@@ -326,10 +326,7 @@ def unfit(profile: TicdcProfile, fits: Mapping[str, str]) -> Iterator[CellFault]
 
 
 FORMAT: Final[Format[TicdcProfile]] = Format(
-    **about("ticdc-canal-json"),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about("ticdc-canal-json", CHOICES, profile),
     write=write,
     faults=(*FAULTS, NESTED_CELL),
     scenarios=scenarios,

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, NEWEST, REDUCED, delivered
 from generators.families.ticdc.text import Doubles
 from generators.model import Deployment
-from generators.wire_format import Choices, Limit, Profile, meanings, unasked
+from generators.wire_format import Choices, Limit, Profile, meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,3 @@ def profile(release: str, *options: str) -> TicdcProfile:
     facts = delivered(options, DEPLOYMENTS, made.max_message_bytes)
     updated_only = compatible or "only-updated" in options
     return replace(made, params_in_mysql_type=compatible, old_updated_only=updated_only, **facts)
-
-
-PROFILES: Final[tuple[TicdcProfile, ...]] = unasked("ticdc-canal-json", profile)

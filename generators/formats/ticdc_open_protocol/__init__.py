@@ -51,9 +51,9 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import ID, KEYLESS, change, every_type, insert, named, neutral
-from generators.wire_format import Choices, Format, Limit, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Limit, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "OpenProfile", "profile", "write"]
+__all__ = ["FORMAT", "OpenProfile", "profile", "write"]
 
 NAME: Final = "ticdc-open-protocol"
 BATCH: Final = 16
@@ -113,7 +113,6 @@ CHOICES: Final = Choices(
 
 
 profile: Final = partial(CHOICES.made, RELEASES)
-PROFILES: Final = unasked(NAME, profile)
 
 _CODES: Final[Mapping[str, int]] = {
     "create database": 1,
@@ -309,10 +308,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
     container="frames",

@@ -24,7 +24,7 @@ from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.profiles import CHOICES
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.faults import FAULTS, FITS, cell_faults, unfit
-from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile, profile
+from generators.formats.ticdc_simple_avro.profiles import AvroProfile, profile
 from generators.formats.ticdc_simple_avro.scenarios import scenarios
 from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
@@ -132,13 +132,10 @@ def _fraction(number: str) -> str:
     return number if "." in number else f"{number}.0"
 
 
-__all__ = ["FORMAT", "PROFILES", "AvroProfile", "Binary", "profile", "signed", "write"]
+__all__ = ["FORMAT", "AvroProfile", "Binary", "profile", "signed", "write"]
 
 FORMAT: Final[Format[AvroProfile]] = Format(
-    **about("ticdc-simple-avro"),
-    profiles=PROFILES,
-    choices=CHOICES,
-    build=profile,
+    **about("ticdc-simple-avro", CHOICES, profile),
     write=write,
     scenarios=scenarios,
     container="avro",

@@ -10,7 +10,6 @@ from typing import Final, Literal
 
 from generators.families.ticdc_simple import profiles as simple
 from generators.families.ticdc_simple.profiles import SimpleProfile
-from generators.wire_format import unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,3 @@ def profile(release: str, *options: str) -> AvroProfile:
     told["deployment"] = replace(common.deployment, schemas="published")
     told["assumed"] = _ASSUMED_NEW if common.new else _ASSUMED
     return AvroProfile(**told, bits="string" if common.new else "long", timestamp_decimal=common.new)
-
-
-PROFILES: Final[tuple[AvroProfile, ...]] = unasked("ticdc-simple-avro", profile)

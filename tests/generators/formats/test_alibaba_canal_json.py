@@ -14,7 +14,7 @@ from tables import keyed
 from writing import Writing
 
 from generators.families.canal import json_text, wire
-from generators.formats.alibaba_canal_json import PROFILES, _Flat, _placement, partition_of, profile, write
+from generators.formats.alibaba_canal_json import FORMAT, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
     Column,
@@ -38,7 +38,7 @@ from generators.sources import boundaries, mysql
 from generators.sources.boundaries import ID, START, change, insert
 
 TOPICS = Table("Db1", "T_Case", (ID,), ("id",))
-PLAIN = {p.name: p for p in PROFILES}
+PLAIN = {p.name: p for p in FORMAT.profiles}
 NEW = PLAIN["1.1.8"]
 ABC = keyed("mytest.user", "id", id=mysql.integer("bigint"), a=mysql.text("varchar", 64), b=mysql.text("varchar", 64))
 

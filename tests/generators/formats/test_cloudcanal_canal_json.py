@@ -11,12 +11,12 @@ import pytest
 from literals import literal
 from writing import Writing
 
-from generators.formats.cloudcanal_canal_json import PROFILES, CanalJsonProfile, write
+from generators.formats.cloudcanal_canal_json import FORMAT, CanalJsonProfile, write
 from generators.model import Column, History, Instant, Layout, Op, Row, SchemaChange, State, Table, TransactionMark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, NULL_OLD, WITHOUT_OLD, PARTIAL = PROFILES
+PLAIN, NULL_OLD, WITHOUT_OLD, PARTIAL = FORMAT.profiles
 STRING = mysql.text("varchar", 22)
 DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
@@ -86,13 +86,13 @@ def test_es_may_have_milliseconds() -> None:
 
 def test_ddl_goes_to_partition_0() -> None:
     """cloudcanal#ddl-partition."""
-    found = [write(History((alter(),)), p, Layout("topic", 64))[0].message.partition for p in PROFILES]
-    assert found == [0] * len(PROFILES)
+    found = [write(History((alter(),)), p, Layout("topic", 64))[0].message.partition for p in FORMAT.profiles]
+    assert found == [0] * len(FORMAT.profiles)
     assert write(History((insert(DOCUMENTED, ELEVEN),)), PLAIN, Layout("topic", 64))[0].message.partition != 0
 
 
 def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
-    for p in PROFILES:
+    for p in FORMAT.profiles:
         for event in (insert(DOCUMENTED, ELEVEN), alter()):
             wired, _ = one(p, event)
             assert "gtid" not in wired

@@ -10,7 +10,7 @@ from typing import Any
 from literals import literal
 from tables import keyed
 
-from generators.formats.cloudcanal_debezium import FORMAT, PROFILES, EnvelopeProfile, profile
+from generators.formats.cloudcanal_debezium import FORMAT, EnvelopeProfile, profile
 from generators.model import Column, Event, History, Instant, Kind, Layout, Op, SchemaChange, Table, Written
 from generators.sources import mysql
 from generators.sources.boundaries import change
@@ -24,12 +24,12 @@ DML = literal("cloudcanal-debezium-row.txt")
 DDL = literal("cloudcanal-debezium-ddl.txt")
 
 
-def written(event: Event, profile: EnvelopeProfile = PROFILES[0]) -> Written:
+def written(event: Event, profile: EnvelopeProfile = FORMAT.profiles[0]) -> Written:
     (one,) = FORMAT.write(History((event,), 5), profile, Layout())
     return one
 
 
-def payload(event: Event, profile: EnvelopeProfile = PROFILES[0]) -> dict[str, Any]:
+def payload(event: Event, profile: EnvelopeProfile = FORMAT.profiles[0]) -> dict[str, Any]:
     found = json.loads(written(event, profile).message.value or b"")
     told: dict[str, Any] = found["payload"] if profile.schemas else found
     return told
@@ -59,7 +59,7 @@ def test_the_documents_statement() -> None:
 def test_what_the_field_table_says_instead() -> None:
     other = profile("op-a", "null-images")
     assert other.name == "2022+null-images+op-a"
-    assert other.deployment == PROFILES[0].deployment
+    assert other.deployment == FORMAT.profiles[0].deployment
     assert payload(alter(), other)["op"] == "a"
     assert payload(change(TABLE, Op.INSERT, (None, ROW)), other)["before"] is None
     assert payload(change(TABLE, Op.DELETE, (ROW, None)), other)["after"] is None

@@ -12,7 +12,7 @@ from writing import Writing
 
 from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
-from generators.formats.cloudcanal_json import PROFILES, write
+from generators.formats.cloudcanal_json import FORMAT, write
 from generators.model import (
     Column,
     Instant,
@@ -30,7 +30,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, OLDER, DESCRIBED, PARTIAL = PROFILES
+PLAIN, OLDER, DESCRIBED, PARTIAL = FORMAT.profiles
 STRING = mysql.text("varchar", 22)
 DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from generators.formats.maxwell_json import FORMAT, PROFILES, profile, write
+from generators.formats.maxwell_json import FORMAT, profile, write
 from generators.model import Column, Default, History, Instant, Json, Layout, Op, SchemaChange, SourceType, Table, Value, ZeroDate
 from generators.sources import boundaries, mysql
 
@@ -81,7 +81,7 @@ def test_the_documents_statement() -> None:
 
 def cell(type: SourceType, value: Value) -> str:
     table = Table("d", "t", (Column("c", type),))
-    (text,) = texts(boundaries.insert(table, {"c": value}), of=PROFILES[0])
+    (text,) = texts(boundaries.insert(table, {"c": value}), of=FORMAT.profiles[0])
     return text.partition('"data":{"c":')[2].removesuffix("}}")
 
 
@@ -155,12 +155,12 @@ def test_old_of_the_products_own_test() -> None:
         "test_db_1", "test_table", (Column("id", mysql.integer("bigint")), Column("datecol", mysql.temporal("datetime")))
     )
     row: dict[str, Value] = {"id": 1, "datecol": mysql.wall("1979-10-01 00:00:00")}
-    (text,) = texts(boundaries.change(table, Op.UPDATE, ({**row, "datecol": None}, row)), of=PROFILES[0])
+    (text,) = texts(boundaries.change(table, Op.UPDATE, ({**row, "datecol": None}, row)), of=FORMAT.profiles[0])
     assert text.endswith('"data":{"id":1,"datecol":"1979-10-01 00:00:00"},"old":{"datecol":null}}')
 
 
 def test_the_records_key_is_a_document_of_its_own() -> None:
     table = Table("db1", "users", (Column("Id", mysql.integer("int")),), ("Id",))
-    (one,) = write(History((boundaries.insert(table, {"Id": 123}),)), PROFILES[0], Layout())
+    (one,) = write(History((boundaries.insert(table, {"Id": 123}),)), FORMAT.profiles[0], Layout())
     assert one.message.key == b'{"database":"db1","table":"users","pk.id":123}'
-    assert FORMAT.profile("1.45.0") is PROFILES[0]
+    assert FORMAT.profile("1.45.0") is FORMAT.profiles[0]

@@ -10,7 +10,7 @@ import pytest
 from literals import literal
 from writing import Writing
 
-from generators.formats.ogg_json import PROFILES, OggProfile, profile, supports, write
+from generators.formats.ogg_json import FORMAT, OggProfile, profile, supports, write
 from generators.model import Column, Instant, Op, Row, Table
 from generators.sources import boundaries, mysql
 
@@ -55,7 +55,7 @@ def test_the_example_of_flinks_documentation() -> None:
     }
 
 
-@pytest.mark.parametrize("of", PROFILES, ids=lambda one: one.name)
+@pytest.mark.parametrize("of", FORMAT.profiles, ids=lambda one: one.name)
 def test_a_deleted_row_stands_in_before(of: OggProfile) -> None:
     table = Table("d", "t", (Column("id", mysql.integer("int")),), ("id",))
     (text,) = texts(of, boundaries.change(table, Op.DELETE, ({"id": 1}, None)))

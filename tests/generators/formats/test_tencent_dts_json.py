@@ -14,7 +14,7 @@ from tables import keyed
 from writing import Writing
 
 from generators.families.mysql_texts import cell
-from generators.formats.tencent_dts_json import FIELDS, PROFILES, write
+from generators.formats.tencent_dts_json import FIELDS, FORMAT, write
 from generators.formats.tencent_dts_json.rows import type_number
 from generators.model import (
     Column,
@@ -36,7 +36,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, SPARSE, OWN_DIGITS, OLDER = PROFILES
+PLAIN, SPARSE, OWN_DIGITS, OLDER = FORMAT.profiles
 ILLUSTRATED = Table("db", "t", (Column("id", mysql.integer("int"), nullable=False), Column("b", mysql.binary("blob"))), ("id",))
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
 
@@ -84,7 +84,7 @@ def test_every_row_of_an_event_is_a_record_at_one_position() -> None:
 
 def test_a_table_without_primary_key_has_no_pk_names() -> None:
     keyless = replace(ABC, primary_key=())
-    for p in PROFILES:
+    for p in FORMAT.profiles:
         wired, found = one(p, insert(keyless, {"id": 1, "a": "x", "b": None}))
         assert "pkNames" not in wired
         assert found.changes[0].keys is None
@@ -225,13 +225,13 @@ def test_time_may_be_padded_and_hex_in_capitals() -> None:
 def test_index_is_the_current_one_or_the_total_and_tags_differ_by_edition() -> None:
     """tencent#fragments, tencent#tags."""
     event = insert(ABC, {"id": 1, "a": "x", "b": None})
-    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in PROFILES] == [(1, 0), (1, 0), (1, 0), (1, 1)]
+    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in FORMAT.profiles] == [(1, 0), (1, 0), (1, 0), (1, 1)]
     assert one(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
 
 
 def test_source_types_beside_mysql_are_written() -> None:
     """tencent#source-type."""
-    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in PROFILES] == ["MySQL", "TDSQL-C MySQL", "MySQL", "MySQL"]
+    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in FORMAT.profiles] == ["MySQL", "TDSQL-C MySQL", "MySQL", "MySQL"]
 
 
 def test_positions_have_the_files_number_without_padding() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generators.families import confluent
-from generators.formats.ticdc_avro import PROFILES, adjusted, profile, write
+from generators.formats.ticdc_avro import FORMAT, adjusted, profile, write
 from generators.model import Column, Default, History, Kind, Layout, Message, Op, Row, SourceType, Table
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
@@ -102,7 +102,7 @@ def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
 
 
 def test_a_delete_is_a_key_alone_whatever_the_extension() -> None:
-    (one,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), PROFILES[0], Layout())
+    (one,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), FORMAT.profiles[0], Layout())
     (told,) = one.changes
     assert (one.message.value, one.message.key and one.message.key[5:]) == (None, b"\x02")
     assert (told.kind, told.op, told.position, told.commit_time_us, told.keys) == (Kind.ROW, Op.DELETE, None, None, ("id",))

@@ -15,7 +15,7 @@ from literals import literal
 from conformance.rules.rules import rules
 from generators.drawing.cases import boundary_scenarios
 from generators.formats import ticdc_simple_json
-from generators.formats.ticdc_simple_avro import FORMAT, PROFILES, write
+from generators.formats.ticdc_simple_avro import FORMAT, write
 from generators.formats.ticdc_simple_avro.faults import OUTDATED
 from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, wrapped
 from generators.model import (
@@ -141,7 +141,7 @@ def entries(items):
     ids=["WATERMARK", "BOOTSTRAP", "DDL", "DML"],
 )
 def test_first_three_bytes_tell_the_kind(event, head):
-    for found in PROFILES:
+    for found in FORMAT.profiles:
         if found.deployment.compression == "none":
             assert write(History((event,)), found, LAYOUT)[-1].message.value[:3].hex() == head
 
@@ -214,7 +214,7 @@ def test_messages_are_those_of_json_in_another_encoding():
         Watermark(Instant(30)),
         Heartbeat(Instant(40)),
     )
-    for found in PROFILES:
+    for found in FORMAT.profiles:
         twin = ticdc_simple_json.FORMAT.profile(found.name)
         ours, theirs = (w(History(events), p, LAYOUT) for w, p in ((write, found), (ticdc_simple_json.write, twin)))
         assert [(w.message.partition, w.message.key, w.message.timestamp_ms, w.changes[0].kind) for w in ours] == [
@@ -230,8 +230,8 @@ def test_outdated_schema_is_the_tenth_of_ten_records():
 
 
 def test_a_columns_place_in_the_map_changes_with_the_seed_and_nothing_else_does():
-    (scenario,) = (s for s in boundary_scenarios(FORMAT, PROFILES[0]) if s.name == "map/order")
-    found = [write(replace(scenario.history, seed=seed), PROFILES[0], LAYOUT)[0] for seed in range(5)]
+    (scenario,) = (s for s in boundary_scenarios(FORMAT, FORMAT.profiles[0]) if s.name == "map/order")
+    found = [write(replace(scenario.history, seed=seed), FORMAT.profiles[0], LAYOUT)[0] for seed in range(5)]
     rows = [read(one.message.value)["payload"]["data"] for one in found]
     assert rows == [{"id": 1, **{f"n{i}": 10 + i for i in range(8)}}] * 5
     assert len(set(map(tuple, rows))) > 1

@@ -9,7 +9,7 @@ from tables import keyed
 
 from generators.drawing.cases import boundary_scenarios
 from generators.errors import Refused
-from generators.formats.ticdc_simple_json import FORMAT, PROFILES, go_shortest, write
+from generators.formats.ticdc_simple_json import FORMAT, go_shortest, write
 from generators.model import (
     Bootstrap,
     Column,
@@ -365,7 +365,7 @@ def test_old_of_an_update_is_complete():
 
 
 def test_a_statement_has_a_key_in_another_order_than_its_table_and_a_watermark_follows_a_row():
-    for each in PROFILES:
+    for each in FORMAT.profiles:
         found = {one.name: one for one in boundary_scenarios(FORMAT, each)}
         stated = [c for w in write(found["ddl/composite-key"].history, each, LAYOUT) for c in w.changes]
         assert {c.keys for c in stated} == {("a", "b")}

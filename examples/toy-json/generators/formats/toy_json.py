@@ -13,9 +13,9 @@ from typing import Final
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
 from generators.model import History, Layout, Logical, Scenario, SourceType, Written
-from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "ToyProfile", "write"]
+__all__ = ["FORMAT", "ToyProfile", "write"]
 
 NAME: Final = "toy-json"
 
@@ -31,7 +31,6 @@ CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
 
 
 profile: Final = partial(CHOICES.made, {"1.0": ToyProfile("1.0")})
-PROFILES: Final = unasked(NAME, profile)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})
 
@@ -66,11 +65,8 @@ def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
-    choices=CHOICES,
-    build=profile,
     supports=supports,
 )

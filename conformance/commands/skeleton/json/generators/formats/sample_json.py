@@ -11,9 +11,9 @@ from generators.errors import UsageError
 from generators.families.flat import OLD, ROW, Flat
 from generators.families.mysql_texts import TextForms
 from generators.model import Change, History, Layout, Logical, RowChange, Scenario, SourceType, Written
-from generators.wire_format import Choices, Format, Profile, about, meanings, unasked
+from generators.wire_format import Choices, Format, Profile, about, meanings
 
-__all__ = ["FORMAT", "PROFILES", "SampleProfile", "write"]
+__all__ = ["FORMAT", "SampleProfile", "write"]
 
 NAME: Final = "sample-json"
 
@@ -27,7 +27,6 @@ CHOICES: Final = Choices(NAME, ("1.0",), meanings(NAME))
 
 
 profile: Final = partial(CHOICES.made, {"1.0": SampleProfile("1.0")})
-PROFILES: Final = unasked(NAME, profile)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})
 
@@ -62,11 +61,8 @@ def scenarios(profile: SampleProfile, database: str) -> Iterator[Scenario]:
 
 
 FORMAT: Final = Format(
-    **about(NAME),
-    profiles=PROFILES,
+    **about(NAME, CHOICES, profile),
     write=write,
     scenarios=scenarios,
-    choices=CHOICES,
-    build=profile,
     supports=supports,
 )

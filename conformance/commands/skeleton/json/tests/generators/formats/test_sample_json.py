@@ -14,7 +14,7 @@ from conformance.rules.rules import rules
 from conformance.rules.sources import pages
 from conformance.selftest.lies.lie import lies
 from generators.errors import UsageError
-from generators.formats.sample_json import FORMAT, PROFILES, write
+from generators.formats.sample_json import FORMAT, write
 from generators.model import Column, History, Layout, Op, Table, Written
 from generators.sources import boundaries, mysql
 
@@ -45,7 +45,7 @@ def due(sentence: str) -> NoReturn:
 
 def written() -> list[Written]:
     try:
-        return write(HISTORY, PROFILES[0], Layout())
+        return write(HISTORY, FORMAT.profiles[0], Layout())
     except UsageError as error:
         sentence = str(error)
     due(sentence)
