@@ -36,7 +36,7 @@ def done(step, folder, code=0):
     """What a step's command says; it must end with the code."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GIT_"))}
-    env |= {"PATH": path, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200"}
+    env |= {"PATH": path, "PYTHONPATH": str(folder), "COLUMNS": "200"}
     ended = subprocess.run(
         ["nice", "sh", "-c", RUNS.get(step, step)],
         cwd=folder,
