@@ -35,6 +35,10 @@ SCALA_VERSION = "2.13"
 # Without a logging backend a program that fails to start prints nothing.
 LOGGING = ("org.slf4j", "slf4j-simple", "1.7.36")
 OLDEST_JAVA = 17
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For the Java programs of a run, whose optimising compiler and concurrent collector would cost more than they save."""
+PARTS = 4
+"""Ivy processes that fetch a bundle whose modules are all pinned: each asks the registry for one file after the other."""
 POLL_S = 2.0
 """Interval at which a download tells how far it is, in seconds."""
 
@@ -70,6 +74,14 @@ KAFKA = Bundle(
     remedy=f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its `libs`; "
     "or use a running broker (--broker HOST:PORT) or none (--broker none). ",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The SHA-256 digest of a jar that this release was tested with, and its module, `organisation:name:revision`, if named."""
+
+    digest: str
+    module: str = ""
 
 
 class Missing(HarnessError):
@@ -269,51 +281,46 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
     if ivy is None:
         raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
-    lines = [
-        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->{"master" if bundle.archive else "default"}">'
-        # A module that is named comes in the named revision, whatever the others ask for.
-        + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
-        + (f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>' if bundle.archive else "")
-        + "</dependency>"
-        for org, name, revision in bundle.modules
-    ]
-    lines += [f'<exclude module="{name}"/>' for name in bundle.without]
-    description = work / "ivy.xml"
-    description.write_text(
-        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
-        '  <info organisation="cdc-conformance" module="broker"/>\n'
-        "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
-        encoding="utf-8",
-    )
     settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
-    jars = work / "jars"
-    command = [
-        *(java.path, "-jar", str(ivy), *(("-settings", settings) if settings else ())),
-        *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types"),
-        *(("tar.gz",) if bundle.archive else ("jar", "bundle")),
-        *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
-    ]
+    jars, total = work / "jars", sum(bool(pin.module) for pin in pins(bundle).values())
     version = bundle.modules[0][2]
     note(f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this takes up to a minute")
-    log = work / "ivy.log"
-    began = time.monotonic()
-    with log.open("wb") as output:
-        ivy_run = Guarded(command, output=output, remove=work)
-        try:
-            while (code := ivy_run.wait(POLL_S)) is None:
-                elapsed = time.monotonic() - began
-                if elapsed > timeout_s:
-                    break
-                note(f"downloading {bundle.title} {version}: {fetched(log.read_text('utf-8', 'replace'))}, {elapsed:.0f} s")
-        finally:
-            ivy_run.stop()
-    text = log.read_text(encoding="utf-8", errors="replace")
+    logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(_parts(bundle))], time.monotonic()
+
+    def told() -> str:
+        return "".join(log.read_text("utf-8", "replace") for log in logs)
+
+    with contextlib.ExitStack() as stack:
+        runs = []
+        for log, lines in zip(logs, _parts(bundle), strict=True):
+            description = log.with_suffix(".xml")
+            description.write_text(
+                '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
+                '  <info organisation="cdc-conformance" module="broker"/>\n'
+                "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
+                encoding="utf-8",
+            )
+            command = [
+                *(java.path, *QUICK, "-jar", str(ivy), *(("-settings", settings) if settings else ())),
+                *("-cache", str(log.with_suffix("")), "-ivy", str(description), "-confs", "default", "-types"),
+                *(("tar.gz",) if bundle.archive else ("jar", "bundle")),
+                *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
+            ]
+            runs.append(Guarded(command, output=stack.enter_context(log.open("wb")), remove=work))
+            stack.callback(runs[-1].stop)
+        while any(run.wait(POLL_S) is None for run in runs):
+            elapsed = time.monotonic() - began
+            if elapsed > timeout_s:
+                break
+            note(f"downloading {bundle.title} {version}: {fetched(told(), total)}, {elapsed:.0f} s")
+        code = next((code for run in runs if (code := run.exit_code()) != 0), 0)
+    text = told()
     found = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
-        told = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
+        failed = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
         lacking = lacked(text)
-        raise Missing(told, lacking) if lacking else HarnessError(told)
+        raise Missing(failed, lacking) if lacking else HarnessError(failed)
     if wrong := unpinned(bundle, found):
         raise HarnessError(
             f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
@@ -330,17 +337,40 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     note(f"downloaded {bundle.title} {version}: {len(found)} jars in {time.monotonic() - began:.0f} s")
 
 
-def fetched(log: str) -> str:
-    """How much of how much is there, by Ivy's log: first it finds the modules, then it fetches their jars."""
-    found = len(re.findall(r"^\s+found ", log, re.MULTILINE))
-    return f"{log.count('[SUCCESSFUL ]')} of {found} jars" if "downloading " in log else f"{found} jars found until now"
+def _parts(bundle: Bundle) -> list[list[str]]:
+    """The dependencies of a bundle in Ivy's words, in parts that are fetched side by side."""
+    # The first is the one that an error names.
+    known = sorted(pins(bundle).items(), key=lambda item: not item[0].startswith(bundle.main))
+    if pinned := [pin.module.split(":") for _, pin in known if pin.module]:
+        flat = [
+            f'<dependency org="{org}" name="{name}" rev="{revision}" transitive="false" conf="default->master"/>'
+            for org, name, revision in pinned
+        ]
+        return [flat[first::PARTS] for first in range(PARTS)]
+    lines = [
+        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->{"master" if bundle.archive else "default"}">'
+        # A module that is named comes in the named revision, whatever the others ask for.
+        + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
+        + (f'<artifact name="{name}" type="tar.gz" ext="tar.gz" m:classifier="{bundle.archive}"/>' if bundle.archive else "")
+        + "</dependency>"
+        for org, name, revision in bundle.modules
+    ]
+    return [lines + [f'<exclude module="{name}"/>' for name in bundle.without]]
 
 
-def pins(bundle: Bundle) -> dict[str, str]:
-    """The SHA-256 digests of a bundle's jars, from the file beside this module, in the form of `sha256sum`; {} without a file."""
+def fetched(log: str, total: int = 0) -> str:
+    """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known, then it fetches their jars."""
+    found = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
+    known = total or "downloading " in log
+    return f"{log.count('[SUCCESSFUL ]')} of {found} jars" if known else f"{found} jars found until now"
+
+
+def pins(bundle: Bundle) -> dict[str, Pin]:
+    """A bundle's jars by name, from the file beside this module, in the form of `sha256sum` with the modules behind; {} without
+    a file."""
     file = Path(__file__).with_name(f"{bundle.name}.sha256")
     lines = file.read_text("ascii").splitlines() if file.is_file() else []
-    return {name: digest for digest, name in (line.split() for line in lines)}
+    return {name: Pin(digest, *module) for digest, name, *module in (line.split() for line in lines)}
 
 
 def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
@@ -349,7 +379,9 @@ def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
     if not pinned:
         return ""
     wrong = sorted(pinned.keys() ^ {jar.name for jar in jars})
-    wrong += [jar.name for jar in jars if pinned.get(jar.name, "") not in ("", hashlib.sha256(jar.read_bytes()).hexdigest())]
+    wrong += [
+        jar.name for jar in jars if jar.name in pinned and pinned[jar.name].digest != hashlib.sha256(jar.read_bytes()).hexdigest()
+    ]
     return ", ".join(wrong)
 
 

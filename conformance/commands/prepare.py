@@ -14,6 +14,7 @@ from conformance.brokers import apicurio
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
 from conformance.brokers import spark as _spark
+from conformance.brokers.broker import ahead
 from conformance.brokers.jars import Note
 from conformance.commands.shell import FORMAT, Progress, chosen
 from generators.errors import HarnessError
@@ -24,7 +25,7 @@ END_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step. `made`: it was not ready before; `seconds`: the time it took."""
+    """One finished step. `made`: it was not ready before; `seconds`: the time that it took after the steps before."""
 
     name: str
     found: str
@@ -39,14 +40,17 @@ class Step:
 def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     """Runs the steps in order, those of the schema registry last, and skips what is ready. Raises HarnessError at the first
     failure."""
-    began, missing = time.monotonic(), _jars.cached_jars() is None
-    jars = _jars.kafka_jars(note)
-    yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
-    yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
+    missing = _jars.cached_jars() is None
+    # The registry takes its time, the archives take the processor's.
+    ahead("embedded", note)
     began, (_, lacking) = time.monotonic(), _spark.state()
     _spark.ready(_spark.MODULES, note)
     yield Step("Spark's modules", "; ".join(_spark.state()[0].values()), bool(lacking), time.monotonic() - began)
     yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
+    began = time.monotonic()
+    jars = _jars.kafka_jars(note)
+    yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
+    yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
     if registry:
         began, missing = time.monotonic(), _jars.cached(apicurio.BUNDLE) is None
         found = _jars.jars_of(apicurio.BUNDLE, note)

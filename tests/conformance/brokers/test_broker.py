@@ -144,10 +144,14 @@ mkdir -p "$folder"; echo jar > "$folder/kafka_2.13-{version}.jar"; echo jar > "$
 def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
     pinned = _jars.pins(_jars.KAFKA)
     assert f"kafka_2.13-{_jars.KAFKA_VERSION}.jar" in pinned
-    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in pinned.values())
+    assert all(re.fullmatch("[0-9a-f]{64}", pin.digest) for pin in pinned.values())
+    # Each is fetched by itself, without what it depends on: the list is all.
+    assert {name: pin.module.split(":", 1)[1].replace(":", "-") + ".jar" for name, pin in pinned.items()} == {
+        n: n for n in pinned
+    }
     (tmp_path / "a.jar").write_bytes(b"a")
     (tmp_path / "b.jar").write_bytes(b"b")
-    digests = {name: hashlib.sha256(name[:1].encode()).hexdigest() for name in ("a.jar", "b.jar")}
+    digests = {name: _jars.Pin(hashlib.sha256(name[:1].encode()).hexdigest()) for name in ("a.jar", "b.jar")}
     monkeypatch.setattr(_jars, "pins", lambda _bundle: digests)
     both = sorted(tmp_path.glob("*.jar"))
     assert _jars.unpinned(_jars.KAFKA, both) == ""
@@ -159,7 +163,7 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
 
 def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
     names = (f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar")
-    monkeypatch.setattr(_jars, "pins", lambda _bundle: dict.fromkeys(names, "0" * 64))
+    monkeypatch.setattr(_jars, "pins", lambda _bundle: dict.fromkeys(names, _jars.Pin("0" * 64)))
     with pytest.raises(HarnessError, match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar"):
         kafka_jars(silent, environ=fake_ivy[0])
     assert cached_jars(fake_ivy[0]) is None

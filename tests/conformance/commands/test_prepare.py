@@ -159,6 +159,7 @@ def places(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_jars, "cached_jars", lambda: [tmp_path / "kafka" / "a.jar"])
     monkeypatch.setattr(_jars, "kafka_jars", lambda note: [tmp_path / "kafka" / "a.jar"])
+    monkeypatch.setattr(prepare, "ahead", lambda _spec, _note: None)
     monkeypatch.setattr(_spark, "state", lambda: ({"avro": "spark-avro_2.13 4.0.0"}, []))
     monkeypatch.setattr(_spark, "ready", lambda modules, note: ())
     monkeypatch.setattr(_archive, "kafka_classes", lambda: tmp_path / "kafka.jsa")
@@ -173,17 +174,17 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     assert first.exit_code == 0
     found = [json.loads(line) for line in first.stdout.splitlines()]
     assert [(one["name"], one["made"]) for one in found] == [
-        ("Kafka's jars", False),
-        ("Kafka's classes", True),
         ("Spark's modules", False),
         ("Spark's classes", True),
+        ("Kafka's jars", False),
+        ("Kafka's classes", True),
     ]
-    assert found[1]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
-    assert places == ["broker", "session"]
+    assert found[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
+    assert places == ["session", "broker"]
     again = performed("prepare", "--format", "pretty")
-    assert again.stdout.splitlines()[-2] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
-    assert again.stdout.splitlines()[-1] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
-    assert places == ["broker", "session"]
+    assert again.stdout.splitlines()[-4] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
+    assert again.stdout.splitlines()[-3] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
+    assert places == ["session", "broker"]
 
 
 def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeypatch):
