@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.brokers.embedded import JavaServer
-from conformance.brokers.jars import Bundle, jars_of
+from conformance.brokers.jars import QUICK, Bundle, jars_of
 
 CONFLUENT_API: Final = "/apis/ccompat/v7"
 """Where Apicurio answers as Confluent's registry does."""
@@ -25,7 +25,7 @@ BUNDLE: Final = Bundle(
     archive="all",
     remedy="or use a running registry (--registry URL), or no broker (--broker none). ",
 )
-_FLAGS: Final = ("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_FLAGS: Final = ("-Xmx384m", *QUICK)
 
 
 class EmbeddedRegistry(JavaServer):
