@@ -179,7 +179,7 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
-    from conformance.engines.child import OURS, QUICK, ChildEngine, needed
+    from conformance.engines.child import UNTRACED, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.engines.transport import served
     from conformance.load import sustained as loading
@@ -216,7 +216,7 @@ def load(name: str, **options: Any) -> None:
         options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
-    own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
+    own_conf = {} if settings.decoder else UNTRACED
     conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
     with Progress() as note:

@@ -50,7 +50,8 @@ def server(monkeypatch):
 def test_a_server_gets_the_settings_of_a_session_alone(server):
     session(conf={**OURS, "spark.remote": "sc://h", "spark.sql.ansi.enabled": "false"}, jars=("x.jar",))
     zone, partitions = call("spark.sql.session.timeZone", "UTC"), call("spark.sql.shuffle.partitions", "2")
-    assert server.set.call_args_list == [zone, partitions, call("spark.sql.ansi.enabled", "false")]
+    rules = call("spark.sql.optimizer.excludedRules", OURS["spark.sql.optimizer.excludedRules"])
+    assert server.set.call_args_list == [zone, partitions, rules, call("spark.sql.ansi.enabled", "false")]
 
 
 def test_what_a_server_does_not_set_is_named(server):
