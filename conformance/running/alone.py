@@ -101,6 +101,7 @@ def move(engine: Engine, one: Prepared, result: FormatResult, failures: Sequence
 
     asked = [f for f in failures if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN]
     tried = trial.turns(asked, published, SAMPLED)
+    one.alone += [(failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))]
     gone = {(failure.rule.id, key) for failure in asked if not tried.get(id(failure), True) for key in failure.keys}
     return _moved(trial.judge, result, gone) if gone else result
 
@@ -141,10 +142,10 @@ class _Trial:
 
     def turns(self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0) -> dict[int, bool]:
         """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no
-        more are asked if all of so many fail."""
-        found: dict[int, bool] = {}
+        more are asked if all of so many fail. Those that were seen to fail alone are asked again only if another passes."""
+        found = {id(failure): True for failure in failures if (failure.rule.id, failure.result.case) in self.one.alone}
         until = time.monotonic() + LIMIT_S
-        if not is_command(self.one.decoder) and failures:
+        if not is_command(self.one.decoder) and len(found) < len(failures):
             self.engine.renew()
 
         def turn(some: Iterable[Failure]) -> None:
@@ -155,10 +156,10 @@ class _Trial:
                 found[id(failure)] = fails and found.get(id(failure), True)
 
         with suppress(HarnessError):  # the engine is at its end; what is known stands
-            step = max(1, len(failures) // sampled) if sampled else 1
-            turn(failures[::step])
-            if sampled and all(found.values()):
-                return found
+            if sampled:
+                turn(failures[:: max(1, len(failures) // sampled)])
+                if all(found.values()):
+                    return found
             turn(failure for failure in failures if id(failure) not in found)
             for _ in range(TURNS - 1):
                 if all(found.values()):

@@ -102,7 +102,7 @@ class Prepared:
 
     `mixed` are the groups that hold a call, by its number, until they are judged; `acquitted` the results and rows of calls that
     their group's rows acquitted. `shown` are the first findings of the cases that were judged before all others. `always` is what
-    every call ends with, once that is known: no other is asked.
+    every call ends with, once that is known: no other is asked. `alone` are cases seen to fail alone, each with the rule.
     """
 
     settings: Settings
@@ -122,6 +122,7 @@ class Prepared:
     mixed: dict[int, Mixed] = field(default_factory=dict)
     acquitted: dict[int, tuple[list[CaseResult], Outputs]] = field(default_factory=dict)
     always: Exception | None = None
+    alone: list[tuple[str, Case]] = field(default_factory=list)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

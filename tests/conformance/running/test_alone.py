@@ -6,14 +6,18 @@ import shlex
 import sys
 import textwrap
 from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.command import engine_for
+from conformance.judging.judge import Capabilities
 from conformance.judging.mistakes import mistakes
 from conformance.reports.facts import headline
-from conformance.running import replay
+from conformance.rules.rules import rules
+from conformance.running import alone, replay
 from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
 from conformance.running.run import run
@@ -142,3 +146,24 @@ def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_pat
     crashes = {path: replay.load(path) for path in sorted(tmp_path.glob("*.json"))}
     repaired = replay.replay_all(crashes, decoder("never"), 60, lambda _line: None)
     assert {one.outcome for one in repaired} == {ReplayOutcome.FIXED}
+
+
+def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(monkeypatch):
+    rule, other, third = rules(NAME)[:3]
+    failures = [SimpleNamespace(rule=rule, result=SimpleNamespace(case=case)) for case in ("a", "b", "c")]
+    seen, asked = [(rule.id, "a"), (other.id, "b")], []
+    one = SimpleNamespace(rules=(third,), loaded=SimpleNamespace(capabilities=Capabilities()), decoder="m:f", alone=seen)
+
+    def fails(_trial, failure, ask):
+        asked.append(ask())
+        return ask() not in passing
+
+    monkeypatch.setattr(alone._Trial, "_fails", fails)
+    trial, passing = alone._Trial(MagicMock(), one), ""
+    assert (trial.turns(failures, str.upper), asked) == ({id(each): True for each in failures}, ["B", "C"])
+    passing = "C"
+    assert list(trial.turns(failures, str.upper).values()) == [True, True, False]
+    assert asked[2:] == ["B", "C", "A", "B", "A", "B"]
+    trial.engine.reset_mock()
+    assert trial.turns(failures[:1], str.upper) == {id(failures[0]): True}
+    trial.engine.renew.assert_not_called()
