@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.utils import is_remote
 
 OWN: Final = ("generators", "conformance", "spark_checks")
@@ -51,7 +52,8 @@ def parallelism(spark: SparkSession) -> int:
 def table(spark: SparkSession, *paths: str) -> DataFrame:
     """The rows of Parquet files that the harness wrote. Other machines get them from the driver."""
     if local(spark):
-        return spark.read.parquet(*paths)
+        # Spark would run a job to learn the schema.
+        return spark.read.schema(from_arrow_schema(pq.read_schema(paths[0]))).parquet(*paths)
     return spark.createDataFrame(pa.concat_tables(map(pq.read_table, paths)))
 
 

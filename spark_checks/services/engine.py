@@ -25,7 +25,7 @@ from pyspark.errors import AnalysisException, PySparkException, PySparkTypeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION, OTHER, away
 from conformance.engines.specs import LIAR, SERVICES
@@ -436,17 +436,23 @@ def contract(frame: DataFrame) -> DataFrame:
 
     Raises DecoderError for a column type that Arrow has not.
     """
-    named = [name for name in frame.columns if name in CONTRACT]
-    if len(named) == len(set(named)) and named != frame.columns:
-        frame = frame.select(*(f"`{name}`" for name in named))
+    fields = frame.schema.fields
+    named = [field for field in fields if field.name in CONTRACT]
+    distinct = len({field.name for field in named}) == len(named)
     try:
-        to_arrow_schema(frame.schema, **_ZONE)
+        to_arrow_schema(StructType(named if distinct else fields), **_ZONE)
     except PySparkTypeError as error:
         raise DecoderError(f"a column of the output cannot be judged: {error}") from error
-    loose = _nullable(frame.schema)
-    if loose == frame.schema or len(named) != len(set(named)):
+    loose = [_nullable(field.dataType) for field in named]
+    # To plan another projection takes as long as to decode a few messages.
+    if not distinct or (len(named) == len(fields) and loose == [field.dataType for field in named]):
         return frame
-    return frame.select(*(F.col(f"`{f.name}`").cast(f.dataType).alias(f.name) for f in loose.fields))
+
+    def column(field: StructField, kind: DataType) -> Column:
+        named = F.col(f"`{field.name}`")
+        return named if kind == field.dataType else named.cast(kind).alias(field.name)
+
+    return frame.select(*map(column, named, loose))
 
 
 def _nullable(kind: Any) -> Any:
