@@ -282,17 +282,18 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     if ivy is None:
         raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
     settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
-    jars, total = work / "jars", sum(bool(pin.module) for pin in pins(bundle).values())
+    jars, parts = work / "jars", _parts(bundle)
+    total = sum(map(len, parts)) if len(parts) > 1 else 0
     version = bundle.modules[0][2]
     note(f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this takes up to a minute")
-    logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(_parts(bundle))], time.monotonic()
+    logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(parts)], time.monotonic()
 
     def told() -> str:
         return "".join(log.read_text("utf-8", "replace") for log in logs)
 
     with contextlib.ExitStack() as stack:
         runs = []
-        for log, lines in zip(logs, _parts(bundle), strict=True):
+        for log, lines in zip(logs, parts, strict=True):
             description = log.with_suffix(".xml")
             description.write_text(
                 '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'

@@ -172,11 +172,17 @@ FETCHING = """downloading https://repo.test/spark-sql-kafka-0-10_2.13-4.0.0.jar 
 
 
 @pytest.mark.parametrize(
-    ("log", "words"),
-    [("", "0 jars found until now"), (IVY, "2 jars found until now"), (IVY + FETCHING, "1 of 2 jars")],
+    ("log", "total", "words"),
+    [
+        ("", 0, "0 jars found until now"),
+        (IVY, 0, "2 jars found until now"),
+        (IVY + FETCHING, 0, "1 of 2 jars"),
+        ("", 46, "0 of 46 jars"),
+        (IVY + FETCHING, 46, "1 of 46 jars"),
+    ],
 )
-def test_progress_of_a_download_says_how_much_of_how_much(log, words):
-    assert fetched(log) == words
+def test_progress_of_a_download_says_how_much_of_how_much(log, total, words):
+    assert fetched(log, total) == words
 
 
 def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(machine, monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_lines import performed
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from remembered import done
 
@@ -37,7 +38,7 @@ def groups(bootstrap):
     does not."""
     for _ in range(6):
         asked = AdminClient({"bootstrap.servers": bootstrap}).list_consumer_groups(request_timeout=10)
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError, KafkaException):
             return [group.group_id for group in asked.result(11).valid]
     raise TimeoutError("six clients wait for the broker's groups")
 
