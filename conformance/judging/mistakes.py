@@ -316,7 +316,8 @@ def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
     if zero is not other or (of_row and not of_names):
         return True
     large = all(words[-1].startswith("of over") for sort, *words in (*some, *others) if sort == "held")
-    held = {"held"} in (sorts, theirs) and (sorts == theirs or {some[0][1], others[0][1]} <= _CONTENTS)
+    families = {word for each in (some, others) for trait in each[:1] for word in trait[1:2]}
+    held = {"held"} in (sorts, theirs) and (sorts == theirs or families <= _CONTENTS)
     words = sorts == theirs == {"kin"} and some[0][1] == others[0][1] == Logical.TEXT.value
     return some != others and (words or (held and not large))
 
