@@ -87,6 +87,11 @@ class Bench:
         chosen |= dict.fromkeys(first.values())
         return [one for case, one in self.cases.items() if case in chosen]
 
+    def spread(self, level: int, number: int) -> list[Answered]:
+        """At most so many cases of the cover, evenly spread."""
+        cover = self.cover(level)
+        return cover[:: len(cover) // number + 1]
+
     def fresh(self) -> Judge:
         """A judge that has counted nothing and remembers nothing, but knows which rule owns what."""
         return replace(self.judge.empty(), remembers=False)

@@ -199,8 +199,7 @@ def blame(tried: Bench) -> Iterator[Check]:
     weight = {Verdict.NON_STRICT: 1, **dict.fromkeys(BAD, 2)}
     weaker, number = Counter[str](), 0
     for level in (1, 2):
-        cover = tried.cover(level)
-        cover = cover[:: len(cover) // BLAMED + 1]
+        cover = tried.spread(level, BLAMED)
         told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
         by_change: dict[Alter, int] = {}
         for operator in (*told, *(one for one in OPERATORS.values() if level in one.levels)):

@@ -24,6 +24,8 @@ from conformance.selftest.operators.operator import Operator, Rows
 
 STACKS: Final = 5
 """Stacks of a format."""
+CASES: Final = 400
+"""Cases of a level, evenly spread, that a stack answers: with all of them as many are named rightly."""
 TRIES: Final = 20
 """Draws for one stack, most of which do not count where a format has few operators."""
 SIZES: Final = (2, 2, 3, 3, 4)
@@ -104,7 +106,7 @@ def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
 def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, number: int = STACKS) -> Iterator[Stack]:
     """Stacks of operators, of which `convicted` names those that a MUST rule convicts, by level."""
     chance = random.Random(f"stacks {tried.fmt.name} {seed}")
-    stages = {level: _Stage(tried, level, tried.cover(level)) for level in (1, 2)}
+    stages = {level: _Stage(tried, level, tried.spread(level, CASES)) for level in (1, 2)}
     for index in range(number):
         level = 1 + index % 2
         size = SIZES[index % len(SIZES)]
