@@ -19,6 +19,7 @@ from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
+from conformance.rules.rule import Sighted, View
 from conformance.rules.rules import Aspect, Obligation, Rule, Subject, owner
 from generators.errors import UsageError
 from generators.model import Case, Cell, Change, Image, Kind, Logical, Op, Origin, State
@@ -157,8 +158,6 @@ NO_OUTPUT: Final = "no output row"
 """The actual rows of a message that vanished."""
 CELL: Final = (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
 """Compared aspects of an image's column."""
-View: TypeAlias = tuple[str, frozenset[str]]
-"""A profile and tags, reduced to what the rules' selectors distinguish."""
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
 """The key of an owner, beside view and level: kind, op; for a field its name, aspect and side; for a cell its side, type,
 value class and state."""
@@ -186,11 +185,9 @@ class Judge:
     seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
-    _owners: dict[Subject, Rule | None] = field(default_factory=dict)
-    _about: dict[tuple[str, Aspect, int], tuple[Rule, ...]] = field(default_factory=dict)
+    _owners: dict[tuple[object, ...], Rule | None] = field(default_factory=dict)
+    _about: dict[tuple[str, Aspect, int] | None, Sighted] = field(default_factory=dict)
     _laws: dict[str, Rule | None] = field(default_factory=dict)
-    _views: dict[View, View] = field(default_factory=dict)
-    _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
     plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
 
     def own(self, subject: Subject) -> Rule:
@@ -201,12 +198,14 @@ class Judge:
 
     def find(self, subject: Subject) -> Rule | None:
         """The rule that owns a comparison: None where digits are no comparison of their own."""
-        if subject not in self._owners:
-            about = subject.field, subject.aspect, subject.level
-            if about not in self._about:
-                self._about[about] = tuple(rule for rule in self.rules if rule.selector.concerns(*about))
-            self._owners[subject] = owner(self._about[about], subject)
-        return self._owners[subject]
+        sighted = self._sighted(about := (subject.field, subject.aspect, subject.level))
+        key = (
+            *(about, sighted.view(subject.profile, subject.tags), subject.kind, subject.op),
+            *(subject.side, subject.type, subject.logical, subject.cls, subject.state),
+        )
+        if key not in self._owners:
+            self._owners[key] = owner(sighted.rules, subject)
+        return self._owners[key]
 
     def empty(self) -> Judge:
         """A judge with the same rules that has counted nothing; both share what they look up."""
@@ -239,19 +238,15 @@ class Judge:
             seen[slot] = case.id
 
     def seen_by_selectors(self, case: Case) -> View:
-        """The case's profile and tags as selectors see them: the first profile that matches the same globs, and the tags that
-        a selector names. Most cases share owners."""
-        key = (case.profile, case.tags)
-        view = self._views.get(key)
-        if view is None:
-            selectors = [rule.selector for rule in self.rules]
-            globs = tuple(dict.fromkeys(glob for s in selectors for glob in s.profiles))
-            signature = tuple(fnmatchcase(case.profile, glob) for glob in globs)
-            profile = self._profiles.setdefault(signature, case.profile)
-            named = {glob for s in selectors for glob in s.tags}
-            tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
-            view = self._views[key] = (profile, tags)
-        return view
+        """The case's profile and tags as selectors see them."""
+        return self._sighted(None).view(case.profile, case.tags)
+
+    def _sighted(self, about: tuple[str, Aspect, int] | None) -> Sighted:
+        """The rules of a field, an aspect and a level; of all."""
+        if about not in self._about:
+            of = self.rules if about is None else tuple(rule for rule in self.rules if rule.selector.concerns(*about))
+            self._about[about] = Sighted(of)
+        return self._about[about]
 
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.

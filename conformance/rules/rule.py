@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, TypeAlias
 
 from conformance.rules.sources import fact
 
@@ -151,6 +151,10 @@ def _any(globs: Iterable[str], text: str) -> bool:
     return any(fnmatchcase(text, glob) for glob in globs)
 
 
+View: TypeAlias = tuple[str, frozenset[str]]
+"""A profile and tags, reduced to what the rules' selectors distinguish."""
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A fact of the catalogue of sources, `page#name` (conformance.rules.sources)."""
@@ -179,6 +183,26 @@ class Rule:
     effect: Effect
     selector: Selector = Selector()
     law: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """Rules, and what their selectors see of a case: most cases look the same to them."""
+
+    rules: tuple[Rule, ...]
+    views: dict[View, View] = field(default_factory=dict)
+    alike: dict[tuple[bool, ...], str] = field(default_factory=dict)
+
+    def view(self, profile: str, tags: frozenset[str]) -> View:
+        """The first profile that matches the same globs, and the tags that a selector names."""
+        view = self.views.get((profile, tags))
+        if view is None:
+            selectors = [rule.selector for rule in self.rules]
+            globs = dict.fromkeys(glob for s in selectors for glob in s.profiles)
+            first = self.alike.setdefault(tuple(fnmatchcase(profile, glob) for glob in globs), profile)
+            named = {glob for s in selectors for glob in s.tags}
+            view = self.views[profile, tags] = (first, frozenset(tag for tag in tags if _any(named, tag)))
+        return view
 
 
 def owner(found: tuple[Rule, ...], subject: Subject) -> Rule | None:

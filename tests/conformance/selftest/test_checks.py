@@ -44,7 +44,7 @@ def tried():
 def with_obligation(tried, rule, obligation):
     """The cases under the format's rules, one of them with another obligation."""
     found = tuple(replace(r, obligation=obligation) if r.id == rule else r for r in rules(NAME))
-    return replace(tried, judge=replace(tried.judge, rules=found, _owners={}, plans={}))
+    return replace(tried, judge=replace(tried.judge, rules=found, _owners={}, _about={}, plans={}))
 
 
 def told(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
