@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,8 +20,15 @@ from conformance.brokers.jars import Note
 from conformance.commands.shell import FORMAT, Progress, chosen
 from generators.errors import HarnessError
 
+if TYPE_CHECKING:
+    from conformance.engines.child import ChildEngine
+
 END_S = 120.0
 """Limit for a JVM to write its archive, in seconds."""
+DECODED = ("ticdc-canal-json", "debezium-json", "ticdc-simple-avro")
+"""Formats whose decoders load what most decoders need."""
+CASES = 5
+"""Cases of a level of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +94,34 @@ def _broker(options: tuple[str, ...], note: Note) -> None:
 
 
 def _session(options: tuple[str, ...], _note: Note) -> None:
-    """Starts a session, which decodes a little to warm up, and stops it."""
+    """Starts a session, decodes a few messages of each container in it, and stops it."""
     from conformance.engines.child import OURS, ChildEngine
 
     java = "spark.driver.extraJavaOptions"
     conf = {**OURS, java: " ".join((OURS[java], *(f'"{option}"' for option in options)))}
     with ChildEngine(packages=tuple(_spark.MODULES), conf=conf) as engine:
         engine.started.result()
+        for name in DECODED:
+            _decode(engine, name)
         engine.end(END_S).result()
+
+
+def _decode(engine: ChildEngine, name: str) -> None:
+    """Decodes a few messages of the format's first profile at each level, as a run does."""
+    from conformance.cases.catalogue import calls, named_cases
+    from conformance.engines.engine import Request, lay_out
+    from conformance.engines.specs import decoder_of
+    from generators.wire_format import get
+
+    fmt = get(name)
+    cases = list(named_cases(fmt, fmt.profiles[:1]))
+    some = [case for level in (1, 2) for case in [one for one in cases if one.level == level][:CASES]]
+    for number, call in enumerate(calls(fmt, some, (1, 2), 0)):
+        messages = [written.message for case in call.cases for written in case.written]
+        _, source = lay_out(engine.directory, handle := f"{name}-{number}", messages)
+        engine.open(handle, source)
+        request = Request(handle, source.ranges, decoder_of(name, None), call.level, call.deployment, call.table)
+        engine.decode(request).result()
 
 
 @click.command()
