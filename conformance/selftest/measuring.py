@@ -102,14 +102,17 @@ class Measured:
 
 
 def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())) -> Iterator[Measured]:
-    """Every operator at its levels, on the cases that cover a format."""
+    """Every operator at its levels, on the cases that cover a format; on all, where those do not convict it."""
     found = tried.fresh()
     obligations = {rule.id: rule.obligation for rule in found.rules}
     for level in (1, 2):
-        cover = tried.cover(level)
+        cover, every = tried.cover(level), [one for one in tried.cases.values() if one.case.level == level]
         for operator in chosen:
             if level in operator.levels:
-                yield _measured(tried.fmt.name, level, operator, cover, found, obligations)
+                measured = _measured(tried.fmt.name, level, operator, cover, found, obligations)
+                if measured.answer in (*HOLES, Answer.UNTRIED):
+                    measured = _measured(tried.fmt.name, level, operator, every, found, obligations)
+                yield measured
 
 
 def _measured(

@@ -10,7 +10,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow
 from conformance.selftest import measuring
-from conformance.selftest.bench import of_cases
+from conformance.selftest.bench import Bench, of_cases
 from conformance.selftest.measuring import Answer
 from conformance.selftest.operators.catalogue import OPERATORS
 from conformance.selftest.operators.general import WORDS, when
@@ -128,6 +128,14 @@ def test_what_becomes_of_an_operator() -> None:
     }
     told = measuring.rate(list(found.values()))
     assert "1 that the format makes impossible" not in told and "2 that no case has" in told and " 2 by one that misleads" in told
+
+
+def test_what_the_cover_does_not_convict_is_tried_on_every_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    fmt = get("huawei-cdl-json")
+    tried = of_cases(fmt, named_cases(fmt, fmt.profiles[:1]))
+    monkeypatch.setattr(Bench, "cover", lambda _self, _level: [])
+    found = measuring.measure(tried, [OPERATORS["text-upper-case"]])
+    assert {one.answer for one in found} == {Answer.CONVICTED}
 
 
 def test_a_pair_that_no_must_rule_convicts_has_a_reason_or_fails_the_self_test() -> None:
