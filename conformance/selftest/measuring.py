@@ -110,7 +110,7 @@ def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())
         for operator in chosen:
             if level in operator.levels:
                 measured = _measured(tried.fmt.name, level, operator, cover, found, obligations)
-                if measured.answer in (*HOLES, Answer.UNTRIED):
+                if measured.answer in HOLES:
                     measured = _measured(tried.fmt.name, level, operator, every, found, obligations)
                 yield measured
 
