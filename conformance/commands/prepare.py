@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def _broker(options: tuple[str, ...], note: Note) -> None:
 
 
 def _session(options: tuple[str, ...], _note: Note) -> None:
-    """Starts a session, decodes a few messages of each container in it, and stops it."""
+    """Starts a session, decodes a few messages of the DECODED formats in it, and stops it."""
     from conformance.engines.child import OURS, ChildEngine
 
     java = "spark.driver.extraJavaOptions"
@@ -115,7 +116,7 @@ def _decode(engine: ChildEngine, name: str) -> None:
 
     fmt = get(name)
     cases = list(named_cases(fmt, fmt.profiles[:1]))
-    some = [case for level in (1, 2) for case in [one for one in cases if one.level == level][:CASES]]
+    some = [case for level in (1, 2) for case in islice((one for one in cases if one.level == level), CASES)]
     for number, call in enumerate(calls(fmt, some, (1, 2), 0)):
         messages = [written.message for case in call.cases for written in case.written]
         _, source = lay_out(engine.directory, handle := f"{name}-{number}", messages)
