@@ -24,11 +24,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 _POLL_S = 0.2
+_EXEC_S = 5
 _PR_SET_PDEATHSIG = 1
 
 
@@ -58,17 +60,28 @@ def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
     return "ended"
 
 
-def kill_strays(home: Path) -> int:
+def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
     """Kills the processes whose temporary folder is this one or below it, in sessions of their own too. Linux only; returns how
     many there were."""
-    wanted, found = f"TMPDIR={home}/".encode(), 0
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (process / "environ").read_bytes().split(b"\0")
-            if any((word + b"/").startswith(wanted) for word in words):
-                os.kill(int(process.name), signal.SIGKILL)
-                found += 1
-    return found
+    wanted, killed, until = f"TMPDIR={home}/".encode(), set[int](), time.monotonic() + _EXEC_S
+    while True:
+        before, starting = len(killed), False
+        for process in processes.glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (process / "environ").read_bytes().split(b"\0")
+                if any((word + b"/").startswith(wanted) for word in words):
+                    os.kill(int(process.name), signal.SIGKILL)
+                    killed.add(int(process.name))
+                elif words == [b""]:
+                    starting = starting or _is_in_exec(process)
+        # One that was killed may have forked after the list of processes was read.
+        if (len(killed) == before and not starting) or time.monotonic() > until:
+            return len(killed)
+
+
+def _is_in_exec(process: Path) -> bool:
+    """Whether it has a new program, but not its arguments and environment yet: kernel threads and zombies have no program."""
+    return bool((process / "exe").readlink()) and not (process / "cmdline").read_bytes()
 
 
 def _terminated(number: int, frame: object) -> None:

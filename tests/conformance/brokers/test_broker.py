@@ -26,7 +26,7 @@ from conformance.brokers import embedded as _embedded
 from conformance.brokers import jars as _jars
 from conformance.brokers.broker import broker, check_spec
 from conformance.brokers.embedded import EmbeddedKafka, PortTaken, free_ports
-from conformance.brokers.guarded import Guarded
+from conformance.brokers.guarded import Guarded, kill_strays
 from conformance.brokers.jars import cached_jars, find_java, java_version, kafka_jars, pyspark_jars, require_java
 from conformance.files import cache_dir
 from generators.errors import HarnessError, UsageError
@@ -324,6 +324,57 @@ def test_a_child_does_not_outlive_its_parent(eventually, tmp_path, number, extra
     eventually(lambda: not alive(child) and not alive(guardian))
     eventually((tmp_path / "after").exists)
     assert not (tmp_path / "data").exists()
+
+
+@pytest.fixture
+def stray(tmp_path):
+    """A function that starts a process and shows it in the folder `proc`, as the kernel shows one in its `exec`: without an
+    environment and arguments. It returns the process and the file of its environment."""
+    started = []
+
+    def start():
+        started.append(subprocess.Popen(["sleep", "600"]))
+        folder = tmp_path / "proc" / str(started[-1].pid)
+        folder.mkdir(parents=True)
+        (folder / "exe").symlink_to("/bin/sleep")
+        (folder / "cmdline").touch()
+        (folder / "environ").touch()
+        return started[-1], folder / "environ"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_a_stray_whose_environment_is_not_there_yet_is_killed(tmp_path, stray):
+    process, environment = stray()
+    thread = threading.Timer(0.2, lambda: environment.write_text(f"TMPDIR={tmp_path}/home"))
+    thread.start()
+    assert kill_strays(tmp_path / "home", tmp_path / "proc") == 1
+    thread.join()
+    assert process.wait(10) == -signal.SIGKILL
+
+
+def test_a_stray_that_another_forked_while_strays_were_looked_for_is_killed(tmp_path, stray):
+    parent, environment = stray()
+    environment.unlink()
+    os.mkfifo(environment)
+    forked = []
+
+    def fork():
+        # The one who asks has opened it, and waits for its end.
+        with environment.open("w") as asked:
+            environment.unlink()
+            forked.append(stray())
+            forked[0][1].write_text(f"TMPDIR={tmp_path}/home")
+            asked.write(f"TMPDIR={tmp_path}/home")
+
+    thread = threading.Thread(target=fork)
+    thread.start()
+    assert kill_strays(tmp_path / "home", tmp_path / "proc") == 2
+    thread.join()
+    assert [parent.wait(10), forked[0][0].wait(10)] == [-signal.SIGKILL] * 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's parent-death signal is Linux's")
