@@ -136,7 +136,8 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
 def _compacted(stream: Stream, chance: random.Random) -> Stages:
     """The first two looks find what compaction left: in the topics of rows the last record of each key, and for some keys whose
     last record is a tombstone, nothing."""
-    first, second, *rest = _evenly(stream.written)
+    end, size = _compacted_end(stream.written), len(stream.written)
+    first, second, *rest = _cut(stream.written, (end // 2, end, (end + size) // 2))
     topics = {one.message.topic for one in stream.written if _is_row(one)}
     last: dict[tuple[str, int, bytes | None], int] = {}
     for number, one in enumerate(first + second):
@@ -154,6 +155,19 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
         tuple(itertools.starmap(left, enumerate(second, len(first)))),
         *rest,
     )
+
+
+def _compacted_end(written: Sequence[Written]) -> int:
+    """Where compaction ended: in the middle, or after the first UPDATE behind it that leaves a row's INSERT removed for good."""
+    alone: dict[tuple[str, int, bytes | None], int | None] = {}
+    for number, one in enumerate(written):
+        key = one.message.topic, one.message.partition, one.message.key
+        if not (_is_row(one) and one.changes[0].op is Op.UPDATE):
+            alone[key] = None
+        elif alone.get(key) is None:
+            alone[key] = number
+    updates = [number for number in alone.values() if number is not None]
+    return max(len(written) // 2, min(updates, default=0) + 1)
 
 
 def is_removed(message: Message) -> bool:

@@ -141,6 +141,18 @@ def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> 
     assert None in {now.value for now in left}
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_compaction_removes_the_insert_of_a_row_that_only_updates_tell_of(seed) -> None:
+    fmt = get("ticdc-avro")
+    written = streamed(fmt, fmt.profiles[0], seed, "t", statements=()).written
+    (nemesis,) = named("compacted")
+    ops: dict[bytes | None, list[Op]] = {}
+    for one in itertools.chain(*nemesis(Stream(written), seed)):
+        if not is_removed(one.message):
+            ops.setdefault(one.message.key, []).extend(change.op for change in one.changes if change.op)
+    assert {Op.UPDATE} in map(set, ops.values())
+
+
 def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(told: Stream) -> None:
     (nemesis,) = named("late-watermarks")
     marks = [
