@@ -375,6 +375,9 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     yield scenario("rows/keyless/awkward-texts", change(bag, Op.INSERT, *spoken), level=2)
     twin = (None, bare)
     yield scenario("rows/keyless/equal-rows", change(bag, Op.INSERT, twin, twin), level=2)
+    nothing: Row = dict.fromkeys(bare)
+    changes = ((Op.INSERT, None, nothing), (Op.UPDATE, nothing, bare), (Op.UPDATE, bare, nothing), (Op.DELETE, nothing, None))
+    yield scenario("rows/keyless/all-null", *(change(bag, op, (old, new)) for op, old, new in changes), level=2)
     long_text = next((c.name for c in table.columns if c.type == sources.source(source).long_text), None)
     if long_text:
         yield scenario("rows/every-type/long-text", insert(table, {**empty, long_text: "汉字 é " * 200}), level=2)

@@ -433,6 +433,7 @@ def _temporal_boundaries(type: SourceType) -> dict[str, Value]:
             "zero": ZeroDate(),
             "partial-zero": ZeroDate(2024, 0, 0),
             "min": wall("1000-01-01 00:00:00"),
+            "before-epoch": -unit,
             "max": wall("9999-12-31 23:59:59") + last,
             "leap-day": wall("2024-02-29 23:59:59") + last,
             "one-unit": wall("2024-01-01 00:00:00") + unit,
