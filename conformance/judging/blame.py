@@ -213,11 +213,16 @@ class _Traits:
     def _guilty(self, rule: Rule, result: CaseResult, finding: Finding, change: Change) -> bool:
         """Whether the same rows are fine without the trait: in another profile; else, of a refusal, whatever is in them."""
         case = result.case
-        fine = [
-            not any(f.aspect is finding.aspect and f.side == finding.side for f in other.findings)
-            for other in self._siblings[case.scenario, case.level]
-            if any(not rule.selector.matches(_subject(other.case, row, finding)) for _, row in _rows(other.case))
-        ]
+        fine = []
+        for other in self._siblings[case.scenario, case.level]:
+            without = {
+                (number, row.row)
+                for number, row in _rows(other.case)
+                if not rule.selector.matches(_subject(other.case, row, finding))
+            }
+            if without:
+                alike = (f for f in other.findings if f.aspect is finding.aspect and f.side == finding.side)
+                fine.append(not any((f.message, f.row) in without for f in alike))
         if fine:
             return all(fine)
         if causes.symptom(finding, case) not in causes.REFUSALS:

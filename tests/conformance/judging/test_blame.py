@@ -364,3 +364,16 @@ def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     after = {result.case.id: result.verdict for result in blamed(judge, before)}
     assert {result.case.id for result in before if result.verdict in BAD} <= {case for case, v in after.items() if v in BAD}
     assert readable is not Obligation.MUST or Verdict.FAIL in after.values()
+
+
+def test_the_trait_of_a_row_is_blamed_beside_a_row_of_its_message_s_case_that_has_not_the_trait():
+    """An INSERT in the same case is no release in which the UPDATE fails as well."""
+    fmt = get("debezium-json")
+    profile = fmt.profile("2.5.4.Final+postgresql+include-unknown")
+    (case,) = named_cases(fmt, (profile,), (f"{fmt.name}/{profile.name}/rows/keyless/all-null",))
+    judge = Judge(rules(fmt.name))
+    rows = [[right.row(change, 2) for change in written.changes] for written in case.written]
+    assert {row.op for [row] in rows} == {"INSERT", "UPDATE"}
+    wrong = [[replace(row, before=dict.fromkeys(row.after)) if row.op == "UPDATE" else row] for [row] in rows]
+    (result,) = blamed(judge, [judge.judge(case, wrong)])
+    assert {finding.rule for finding in result.findings} == {f"{fmt.name}/before/update-without"}
