@@ -26,7 +26,7 @@ def bare_python(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory, bare_python):
+def program(tmp_path_factory, bare_python, class_archive):
     """A function that starts a program of pyspark's `bin` and waits until its log has some words."""
     folder, started = tmp_path_factory.mktemp("spark"), []
     hidden = ("PYTHONPATH", "CDC_CONFORMANCE_REPLY_FD")
@@ -34,7 +34,8 @@ def program(tmp_path_factory, bare_python):
         "SPARK_HOME": str(HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "1g",
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # Of all JVMs: also of the launchers, and of the executors.
+        "JDK_JAVA_OPTIONS": " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *class_archive)),
         "PYSPARK_PYTHON": bare_python,
     }
 

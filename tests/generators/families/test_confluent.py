@@ -43,9 +43,11 @@ def datum(schema: Schema, value: Any) -> Any:
 
 
 def read(data: bytes) -> Any:
-    """The datum as Apache's reader has it by the schema whole, with its logical types; the writer uses another library."""
+    """The datum as Apache's reader has it by the schema whole, with its logical types but those of times, which may be 24:00 or
+    more; the writer uses another library."""
     source = io.BytesIO(data[5:])
-    found = DatumReader(parse(confluent.SCHEMAS[int.from_bytes(data[1:5])][1])).read(BinaryDecoder(source))
+    schema = confluent.SCHEMAS[int.from_bytes(data[1:5])][1].replace('"logicalType":"time-', '"number":"time-')
+    found = DatumReader(parse(schema)).read(BinaryDecoder(source))
     assert not source.read()
     return found
 
