@@ -55,8 +55,20 @@ ID = id_column()
 AWKWARD_NAMES = ("order", "a b", "with`tick", 'dq"uote', "back\\slash", "汉字", "dot.ted", "MixedCase", "mixedcase2", "a<b>&c")
 """Column names that need escaping somewhere: SQL, JSON, JSON paths, HTML."""
 
-AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301", "\u00a0nbsp\u00a0", "%41", "dots...", "$.a")
-"""Texts that a reader trims, unescapes twice, composes, or takes for a path."""
+AWKWARD_TEXTS = (
+    " both ends ",
+    "\\n",
+    "\\\\",
+    "\\u0041",
+    "a\r\nb",
+    "e\u0301",
+    "\u00a0nbsp\u00a0",
+    "%41",
+    "dots...",
+    "$.a",
+    "MiXed",
+)
+"""Texts that a reader trims, unescapes twice, composes, folds, or takes for a path."""
 
 ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
 PUNCTUATED_NAMES = ("p:q", "c/d", "e,f", "g[0]")
@@ -250,6 +262,9 @@ def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[
     changed: Row = {**bare, "a": "y"}
     changes = (change(bag, Op.INSERT, (None, bare)), change(bag, Op.UPDATE, (bare, changed)), insert(bag, bare))
     yield scenario(name, *changes, change(bag, Op.DELETE, (bare, None)))
+    name = "shape/all-null-keyless"
+    bag, nothing = table(name, *abc[1:], key=()), dict.fromkeys(bare)
+    yield scenario(name, insert(bag, nothing), change(bag, Op.UPDATE, (nothing, bare)), change(bag, Op.DELETE, (nothing, None)))
     name = "shape/unique-not-null-key"
     columns = (Column("u", number, nullable=False), Column("a", string))
     yield scenario(name, insert(table(name, *columns, key=(), unique=(("u",),)), {"u": 1, "a": "x"}))
