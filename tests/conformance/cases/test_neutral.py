@@ -111,3 +111,27 @@ def test_seeds_choose_other_profiles_and_together_all(every):
 def test_what_few_profiles_have_stays_whole(every):
     few = [case for case in every if case.profile in {profile.name for profile in FMT.profiles[:EACH]}]
     assert covering(few, 1) == few
+
+
+@pytest.mark.parametrize("seed", [5, 7])
+def test_each_scenario_of_a_source_stays_and_a_database_in_capitals_of_a_profile(seed):
+    fmt = get("aliyun-dts-avro")
+    every = list(named_cases(fmt, fmt.profiles))
+    source = {profile.name: profile.source for profile in fmt.profiles}
+    chosen = covering(every, seed)
+    capitals = {case.profile for case in chosen if named_in_capitals(case)}
+    assert capitals == {case.profile for case in every if named_in_capitals(case)} != set()
+    kept, there = (
+        {
+            (source[case.profile], case.level, case.scenario)
+            for case in some
+            if any(c.after for w in case.written for c in w.changes)
+        }
+        for some in (chosen, every)
+    )
+    assert kept == there
+    assert len({origin for origin, _, _ in there}) == 2
+
+
+def named_in_capitals(case):
+    return any((change.database or "").startswith("UP_") for written in case.written for change in written.changes)
