@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import Any
 
 _POLL_S = 0.2
-_EXEC_S = 5
+_EXEC_S = 2
+"""The time for which strays are looked for again while a process is in its exec."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -77,6 +78,7 @@ def kill_strays(home: Path, processes: Path = Path("/proc")) -> int:
         # One that was killed may have forked after the list of processes was read.
         if (len(killed) == before and not starting) or time.monotonic() > until:
             return len(killed)
+        time.sleep(0.01)
 
 
 def _is_in_exec(process: Path) -> bool:

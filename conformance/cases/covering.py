@@ -2,8 +2,8 @@
 
 Profiles write most scenarios alike. Of each scenario (with its fault) `EACH` profiles of every deployment and source that owe the
 same kinds of changes and the same columns stay, in turns by the seed, and beside them the first case of every pair of a profile
-and a trait: a tag, a kind of change with its operation, a database's name in capitals, a cell's logical type with its state, its
-class and its form. The self test tries its liars and operators on this selection.
+and a trait: a tag, a kind of change with its operation, a cell's logical type with its state, its class and its form. The self
+test tries its liars and operators on this selection.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ def _traits(case: Case) -> Iterator[tuple[str, int, object]]:
     changes = [change for written in case.written for change in written.changes]
     images = (change.image(side, case.level) or {} for change in changes for side in ("before", "after"))
     cells = {(cell.type.logical, cell.state, cell.cls, _form(cell)) for image in images for cell in image.values()}
-    folds = {change.database != change.database.lower() for change in changes if change.database}
-    for trait in (*case.tags, *{(change.kind, change.op) for change in changes}, *cells, *folds):
+    for trait in (*case.tags, *{(change.kind, change.op) for change in changes}, *cells):
         yield case.profile, case.level, trait
 
 

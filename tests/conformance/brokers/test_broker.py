@@ -370,7 +370,7 @@ def test_a_stray_that_another_forked_while_strays_were_looked_for_is_killed(tmp_
             forked[0][1].write_text(f"TMPDIR={tmp_path}/home")
             asked.write(f"TMPDIR={tmp_path}/home")
 
-    thread = threading.Thread(target=fork)
+    thread = threading.Thread(target=fork, daemon=True)
     thread.start()
     assert kill_strays(tmp_path / "home", tmp_path / "proc") == 2
     thread.join()

@@ -16,7 +16,7 @@ from generators.wire_format import get
 pytestmark = pytest.mark.spark
 
 TICDC = "ticdc-canal-json"
-EXECUTORS = {**SMALL, "spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+EXECUTORS = {**SMALL, "spark.executor.memory": "512m"}
 PLACE = "org.apache.spark.deploy"
 SOME = tuple(f"{TICDC}/v8.5.7/{kind}" for kind in ("shape", "int", "old"))
 LOCAL = ("--host", "127.0.0.1", "--webui-port", "0")

@@ -366,7 +366,7 @@ def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     assert readable is not Obligation.MUST or Verdict.FAIL in after.values()
 
 
-def test_the_trait_of_a_row_is_blamed_beside_a_row_of_its_message_s_case_that_has_not_the_trait():
+def test_a_trait_is_blamed_although_another_row_of_the_case_lacks_it():
     """An INSERT in the same case is no release in which the UPDATE fails as well."""
     fmt = get("debezium-json")
     profile = fmt.profile("2.5.4.Final+postgresql+include-unknown")
