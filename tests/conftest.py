@@ -36,8 +36,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Of several processes one runs the files that take the session, two those that take the child, one those that take the
-    broker alone: a JVM more costs ten seconds. Other files run anywhere, each in one process."""
+    """Of several processes one runs the files that take the session, two those that take the child, one of them with those that
+    take the broker: a JVM more costs ten seconds. Other files run anywhere, each in one process."""
     from xdist.scheduler import LoadFileScheduling
 
     class Sharing(LoadFileScheduling):
@@ -53,12 +53,13 @@ def shared(file):
     """What the tests of a file start, by its place and the names that its functions take; None if they start nothing."""
     functions = (node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
     taken = {given.arg for function in functions for given in function.args.args}
-    if taken & {"engine", "in_session"}:
-        # Two, since one would run longer than all else.
-        return "child of engines" if file.parent.name in ("engines", "load", "commands") else "child of runs"
-    if "spark" in taken or file.parent.name == "decoders":
+    child = bool(taken & {"engine", "in_session"})
+    if not child and ("spark" in taken or file.parent.name == "decoders"):
         return "session"
-    return "broker" if "kafka" in taken else None
+    if "kafka" in taken or (child and file.parent.name in ("load", "commands")):
+        return "child and broker"
+    # Two children, since one would run longer than all else.
+    return "child" if child else None
 
 
 @pytest.fixture(scope="session", autouse=True)
