@@ -97,7 +97,8 @@ def main() -> None:
 
     tables_in_cache()
     try:
-        cli.main(prog_name="cdc-conformance", standalone_mode=False)
+        with interrupts.kept():
+            cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:
         click.echo(f"cdc-conformance: {error}", err=True)
         sys.exit(error.exit_code)
@@ -309,7 +310,7 @@ def _perform(
     # Whatever --update changes in the record, the lines tell; so they wait for it.
     live = style == "json" and not update
     try:
-        with Progress() as note:
+        with interrupts.kept(), Progress() as note:
             ahead(asked.spec, note)
             heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)), note.line)
             first = [] if settings.expect.entries else [console.FirstBroken(tell, settings.strict)]

@@ -1,58 +1,105 @@
 """Ctrl-C and SIGTERM: each ends the command as KeyboardInterrupt, wherever the main thread is when it comes.
 
-Python drops an exception that is raised inside a finaliser or a callback of the garbage collector (Hypothesis installs one): it
-calls `sys.unraisablehook` and goes on. An interrupt that comes at such a moment is raised again a little later.
+An interrupt would be lost in four ways. Python drops an exception that is raised inside a finaliser or a callback of the garbage
+collector (Hypothesis installs one), and calls `sys.unraisablehook`; a module in C may drop one while it is imported, as NumPy's
+do: it is raised a little later. A signal that comes while the main thread is about to wait, as while it gives the interpreter's
+lock to another thread, is seen when the wait ends: a thread wakes the main thread. A library may answer an interrupt with an
+error of its own: `kept` raises what that hides.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-__all__ = ["heed"]
+__all__ = ["heed", "kept"]
 
 _AGAIN_S: Final = 0.01
-"""Seconds between reminders of a dropped interrupt: longer than most finalisers take."""
+"""Seconds between reminders of an interrupt: longer than most finalisers take."""
+_WAKING_S: Final = 2.0
+"""Seconds in which the main thread is woken after a signal: it may be about to wait for that long on a busy machine."""
 _REMINDER: Final = signal.SIGURG
-"""The signal of a reminder: nobody else sends it to us, and it does nothing where no interrupt was dropped."""
+"""The signal of a reminder: nobody else sends it to us, and it does nothing where no interrupt is owed."""
+
+
+class _Interrupt(KeyboardInterrupt):
+    """An interrupt. After a plain KeyboardInterrupt in code that is given as text, as a dataclass's is, Python ends by SIGINT,
+    with exit code -2, even if it was caught."""
 
 
 def heed() -> None:
-    """Lets SIGTERM interrupt this process like Ctrl-C, and raises an interrupt that was dropped again."""
-    dropped = threading.Event()
+    """Lets SIGTERM interrupt this process like Ctrl-C, and sees to it that no interrupt is lost."""
+    owed = threading.Event()
+
+    def owe() -> None:
+        owed.set()
+        with contextlib.suppress(BlockingIOError):
+            os.write(writing, b"\0")
+
+    def lost(frame: FrameType | None) -> bool:
+        """Whether what is raised there is lost: in the hook itself for good, in an import perhaps."""
+        codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
+        return unraisable.__code__ in codes or any(code.co_filename.startswith("<frozen importlib") for code in codes)
+
+    def interrupt(_signal: int, frame: FrameType | None) -> None:
+        if not lost(frame):
+            raise _Interrupt
+        owe()
 
     def remind(_signal: int, frame: FrameType | None) -> None:
-        # What the hook itself raises is lost for good: the next reminder comes after it.
-        if dropped.is_set() and all(above.f_code is not unraisable.__code__ for above, _ in traceback.walk_stack(frame)):
-            dropped.clear()
-            raise KeyboardInterrupt
+        if owed.is_set() and not lost(frame):
+            owed.clear()
+            raise _Interrupt
 
     def unraisable(unraised: UnraisableHookArgs) -> None:
-        if not isinstance(unraised.exc_value, KeyboardInterrupt):
+        if isinstance(unraised.exc_value, KeyboardInterrupt):
+            owe()
+        else:
             sys.__unraisablehook__(unraised)
-            return
-        dropped.set()
-        threading.Thread(target=send, daemon=True).start()
 
-    def send() -> None:
+    def wake() -> None:
         # A signal ends a call of the system that waits, but not when it comes just before the call: so there are many.
-        while dropped.is_set():
-            time.sleep(_AGAIN_S)
-            signal.pthread_kill(main, _REMINDER)
+        while True:
+            if set(os.read(reading, 1 << 16)) == {_REMINDER}:
+                continue
+            until = time.monotonic() + _WAKING_S
+            while owed.is_set() or time.monotonic() < until:
+                time.sleep(_AGAIN_S)
+                signal.pthread_kill(main, _REMINDER)
 
     main = threading.main_thread().ident or 0
-    signal.signal(signal.SIGTERM, _terminate)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    threading.Thread(target=wake, name="interrupts", daemon=True).start()
+    # A run in the background of a script ignores Ctrl-C.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if number is signal.SIGTERM or signal.getsignal(number) is signal.default_int_handler:
+            signal.signal(number, interrupt)
     signal.signal(_REMINDER, remind)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     sys.unraisablehook = unraisable
 
 
-def _terminate(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Raises the interrupt in the place of an error that was raised while the interrupt was handled."""
+    try:
+        yield
+    except Exception as error:
+        hidden: BaseException | None = error
+        while hidden is not None and not isinstance(hidden, KeyboardInterrupt):
+            hidden = hidden.__cause__ or hidden.__context__
+        if hidden is None:
+            raise
+        raise hidden from None

@@ -52,41 +52,77 @@ def test_what_cannot_be_saved_is_named_and_has_a_code(capsys):
 
 
 ROOT = Path(__file__).parents[3]
-# The signal comes while the callback of the garbage collector runs, as one of Hypothesis does; it comes in the first call only.
-DROPPED = """
-import gc, os, sys, threading, time
-from conformance.commands.interrupts import heed
-
-start = threading.Thread.start
-
-def slow(thread):
-    start(thread)
-    time.sleep(float(sys.argv[2]))
-
+# In "finaliser" the signal comes while the callback of the garbage collector runs, as one of Hypothesis does, in its first call
+# only. In "wait" another thread takes it, so that no call of the main thread ends.
+MOMENTS = {
+    "finaliser": """
 def callback(phase, info):
     gc.callbacks.remove(callback)
-    os.kill(os.getpid(), int(sys.argv[1]))
+    send()
     time.sleep(0.05)
 
-heed()
-threading.Thread.start = slow
 gc.callbacks.append(callback)
+gc.collect()
+write(1, b"went on\\n")  # at once, whenever the signal comes
+time.sleep(30)
+""",
+    "wait": """
+signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+threading.Timer(0.1, send).start()
+threading.Event().wait(15)
+write(1, b"went on\\n")
+""",
+    "import": """
+with tempfile.TemporaryDirectory() as folder:
+    Path(folder, "drops.py").write_text("import __main__\\ntry: __main__.send()\\nexcept BaseException: pass\\n")
+    sys.path.insert(0, folder)
+    import drops
+time.sleep(15)
+write(1, b"went on\\n")
+""",
+    "text": """
+exec("send(); time.sleep(15)")
+""",
+    "library": """
 try:
-    gc.collect()
-    os.write(1, b"went on\\n")  # at once, whenever the signal comes
-    time.sleep(30)
+    send()
+    time.sleep(15)
+except BaseException:
+    raise AssertionError
+""",
+}
+INTERRUPTED = """
+import gc, os, signal, sys, tempfile, threading, time
+from pathlib import Path
+from conformance.commands.interrupts import heed, kept
+
+write, number = os.write, int(sys.argv[1])
+
+def send():
+    os.kill(os.getpid(), number)
+
+def slow(file, data):
+    write(file, data)
+    time.sleep(float(sys.argv[2]))
+
+heed()
+os.write = slow
+try:
+    with kept():
+        exec(compile(sys.argv[3], "moment", "exec"))
 except KeyboardInterrupt:
     print("interrupted")
 """
 
 
-@pytest.mark.parametrize("slow", [0, 0.1])
+# On a busy machine a reminder comes before the hook that asked for it has ended.
+@pytest.mark.parametrize(("moment", "slow"), [("finaliser", 0.1), *((moment, 0) for moment in MOMENTS)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_in_a_callback_of_the_garbage_collector_is_not_dropped(number, slow):
-    # On a busy machine a reminder comes before the hook that asked for it has ended.
-    command = [sys.executable, "-c", DROPPED, str(int(number)), str(slow)]
+def test_no_interrupt_is_lost(number, moment, slow):
+    command = [sys.executable, "-c", INTERRUPTED, str(int(number)), str(slow), MOMENTS[moment]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True)
-    assert (done.stdout.split("\n"), done.stderr) == (["went on", "interrupted", ""], "")
+    said = ["went on", "interrupted", ""] if moment == "finaliser" else ["interrupted", ""]
+    assert (done.stdout.split("\n"), done.stderr) == (said, "")
 
 
 # Every other exception of a finaliser is shown as Python shows it.

@@ -99,16 +99,19 @@ def test_a_signal_ends_the_harness_and_all_that_it_started(place, when, number, 
         stderr=subprocess.STDOUT,
         text=True,
     ) as harness:
-        until, seen = time.monotonic() + 120, set()
-        while len(seen) < (2 if what == "one record" else 1):
-            assert time.monotonic() < until and harness.poll() is None
-            if (place / "reached").exists():
-                seen |= {(place / "reached").read_text("ascii")} - {""}
-            time.sleep(0.05)
-        harness.send_signal(getattr(signal, number))
-        began = time.monotonic()
-        harness.communicate(timeout=60)
-        took = time.monotonic() - began
+        try:
+            until, seen = time.monotonic() + 120, set()
+            while len(seen) < (2 if what == "one record" else 1):
+                assert time.monotonic() < until and harness.poll() is None
+                if (place / "reached").exists():
+                    seen |= {(place / "reached").read_text("ascii")} - {""}
+                time.sleep(0.05)
+            harness.send_signal(getattr(signal, number))
+            began = time.monotonic()
+            harness.communicate(timeout=60)
+            took = time.monotonic() - began
+        finally:
+            harness.kill()
     assert (harness.returncode, took < 30, left(place)) == (int(code), True, ([], []))
 
 
