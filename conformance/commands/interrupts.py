@@ -82,10 +82,10 @@ def heed() -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     threading.Thread(target=wake, name="interrupts", daemon=True).start()
+    signal.signal(signal.SIGTERM, interrupt)
     # A run in the background of a script ignores Ctrl-C.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if number is signal.SIGTERM or signal.getsignal(number) is signal.default_int_handler:
-            signal.signal(number, interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     signal.signal(_REMINDER, remind)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     sys.unraisablehook = unraisable

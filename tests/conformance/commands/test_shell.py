@@ -125,6 +125,14 @@ def test_no_interrupt_is_lost(number, moment, slow):
     assert (done.stdout.split("\n"), done.stderr) == (said, "")
 
 
+def test_an_ignored_interrupt_stays_ignored():
+    # As of a run in the background of a script.
+    ignored = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + INTERRUPTED
+    command = [sys.executable, "-c", ignored, str(int(signal.SIGINT)), "0", "send(); time.sleep(0.1); print('went on')"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True)
+    assert (done.stdout, done.stderr) == ("went on\n", "")
+
+
 # Every other exception of a finaliser is shown as Python shows it.
 SHOWN = """
 from conformance.commands.interrupts import heed
