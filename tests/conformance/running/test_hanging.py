@@ -28,9 +28,9 @@ def failing(when, what, folder):
     return "cmd:" + shlex.join([sys.executable, str(Path(__file__).with_name("hostile.py")), when, what, str(folder / "reached")])
 
 
-@pytest.mark.parametrize(("what", "verdict"), [("hang", Verdict.TIMEOUT), ("exit", Verdict.ERRORED)])
-def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, what, verdict):
-    spec, limit_s = failing("one record", what, tmp_path), 4
+@pytest.mark.parametrize(("what", "verdict", "limit_s"), [("hang", Verdict.TIMEOUT, 4), ("exit", Verdict.ERRORED, 60)])
+def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, what, verdict, limit_s):
+    spec = failing("one record", what, tmp_path)
     chosen = {"writer_profile": "v7.1.6", "select": ("*/int/*", f"{NAME}/law/*"), "timeout_s": limit_s}
     settings, began = Settings((NAME,), Budget("tiny", 0, 300), 7, decoder=spec, level="changes", **chosen), time.monotonic()
     with CommandEngine(fmt=NAME, timeout_s=limit_s) as started:
