@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.brokers.jars import Note, jars_of, require_java
+from conformance.brokers.jars import QUICK, Note, jars_of, require_java
 from conformance.cases import catalogue
 from conformance.files import cache_dir
 from conformance.judging.judge import Capabilities
@@ -180,8 +180,9 @@ def run_compiler(java: str, jars: Sequence[Path], sources: Sequence[Path], targe
     compiler = Path(java).resolve().with_name("javac")
     if not compiler.exists():
         raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
-    path = os.pathsep.join(map(str, jars))
-    command = [str(compiler), "-nowarn", "-proc:none", "-encoding", "utf-8", "-d", str(target), "-cp", path, *map(str, sources)]
+    path = ("-cp", os.pathsep.join(map(str, jars)))
+    options = (*(f"-J{flag}" for flag in QUICK), "-nowarn", "-proc:none", "-encoding", "utf-8", "-d", str(target), *path)
+    command = [str(compiler), *options, *map(str, sources)]
     ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if ran.returncode != 0:
         raise HarnessError(f"{what} does not compile:\n{ran.stdout}{ran.stderr}")
