@@ -8,6 +8,7 @@ database, and a decoder of a deployment never sees messages of both.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ REPEATED: Final = 3
 """Messages of a level-one call that come twice."""
 SPOILED: Final = 8
 """How many drawn cases of level one there are to one that is spoiled."""
+_WILD: Final = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,15 @@ def budget(name: str) -> Budget:
 def matches(name: str, pattern: str) -> bool:
     """Whether an id is selected by a prefix (up to a `/`) or a glob."""
     return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
+
+
+def may_match(patterns: Sequence[str], start: str) -> bool:
+    """Whether a pattern may match an id with these first parts, of which `*` stands for any; all do without patterns."""
+    asked = (_WILD.split(pattern, maxsplit=1)[0].split("/") for pattern in patterns)
+    parts = start.split("/")
+    return not patterns or any(
+        all(part == "*" or part.startswith(some) for part, some in zip(parts, one, strict=False)) for one in asked
+    )
 
 
 def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:

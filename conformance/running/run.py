@@ -36,6 +36,7 @@ from conformance.running.mixing import ACQUITTING, Mixed, groups, together
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
+from generators.recorded.episodes import RECORDED
 from generators.sources.registry import SOURCES
 from generators.wire_format import FORMATS, Format, get
 
@@ -224,11 +225,14 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         note(f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing {count}")
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
     asked = settings.selection.of_cases(rules(fmt.name))
+    count = count if catalogue.may_match(asked, f"{fmt.name}/*/drawn") else 0
     cases = list(catalogue.named_cases(fmt, selected, asked))
     covers = settings.budget.covering and not asked
     share, cases = f"of {len(cases)} " if covers else "", covering(cases, seed) if covers else cases
     note(f"{fmt.name}: {len(cases)} {share}named cases of {len(selected)} profiles; drawing {count}")
     cases += catalogue.drawn_cases(fmt, selected, count, seed)
+    if not catalogue.may_match(asked, f"{fmt.name}/{RECORDED}"):
+        return cases
     return cases + list(catalogue.recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))
 
 

@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.cases.catalogue import (
     BUDGETS,
@@ -14,6 +16,7 @@ from conformance.cases.catalogue import (
     drawn_cases,
     find_scenario,
     matches,
+    may_match,
     named_cases,
     perhaps_spoiled,
     pool_tables,
@@ -282,6 +285,15 @@ def test_the_drawn_table_of_the_pool_depends_on_the_seed():
 )
 def test_selection_by_prefix_and_glob(pattern, matched):
     assert matches("f/v1.0/int/max", pattern) is matched
+    assert may_match([pattern], "f/*/int") >= matched
+
+
+@given(st.integers(0, 14), st.integers(0, 14), st.sampled_from(["*", "?*", "[!x]*", "/", ""]))
+def test_what_a_pattern_matches_it_may_match(start, end, between):
+    name = "f/v1/drawn/1/7"
+    pattern = name[:start] + between + name[max(start, end) :]
+    assert may_match([pattern], "f/*/drawn") >= matches(name, pattern)
+    assert may_match([f"f/v1/int/{pattern}", f"g/{pattern}"], "f/*/drawn") is False
 
 
 @pytest.mark.parametrize("name", SOME)
