@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.brokers.jars import QUICK
+
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook" / "decoder.ipynb"
 
 
@@ -18,7 +20,7 @@ def test_the_notebook_shows_the_mistake_and_its_repair(tmp_path, monkeypatch, cl
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
     # The session is the notebook's own; its short life takes half the CPU time so.
-    monkeypatch.setenv("SPARK_SUBMIT_OPTS", " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *class_archive)))
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", " ".join((*QUICK, *class_archive)))
     nbclient.NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
     first, second, last = [cell for cell in notebook.cells if cell.cell_type == "code"][-3:]
     assert "every row of DELETE comes out without its before image" in shown(first, "text/html")

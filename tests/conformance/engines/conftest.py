@@ -12,6 +12,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from conformance.brokers.jars import QUICK
+
 HOME = Path(pyspark.__file__).parent
 PATIENCE_S = 60
 
@@ -35,7 +37,7 @@ def program(tmp_path_factory, bare_python, class_archive):
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "1g",
         # Of all JVMs: also of the launchers, and of the executors.
-        "JDK_JAVA_OPTIONS": " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *class_archive)),
+        "JDK_JAVA_OPTIONS": " ".join((*QUICK, *class_archive)),
         "PYSPARK_PYTHON": bare_python,
     }
 
