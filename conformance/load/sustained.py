@@ -188,6 +188,7 @@ class Lane:
         self.batches: list[Batch] = []
         self._source: Mapping[str, Any] = {}
         self._reached: dict[int, int] = {}
+        self._doing = ""
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -285,6 +286,7 @@ class Lane:
     def poll(self) -> None:
         """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
+        self._doing = answer["doing"]
         for one in answer["batches"]:
             batch = Batch(**{**one, "offsets": {int(lane): tuple(span) for lane, span in one["offsets"].items()}})
             if not self.settings.used:
@@ -328,7 +330,8 @@ class Lane:
             self.producer.tell({"count": count})
             self._until(lambda events: any("done" in event for event in events), START_S, "publishing to warm up")
             if self.drain(START_S) is None:
-                raise DecoderFailed(f"{count} messages to warm up were not decoded within {START_S:g} s")
+                waiting = f"{self.producer.acked - self.decoded:,} of {self.producer.acked:,} messages wait"
+                raise DecoderFailed(f"warming up did not end within {START_S:g} s: {waiting}; Spark says: {self._doing}")
 
     def hold(self, rate: float, duration_s: float) -> Step:
         """Holds a rate for some seconds, then waits for the rest. The result has the step from its beginning on."""

@@ -50,8 +50,9 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     options `kafka` from the offsets `starting` on (by topic), and tells their partitions by their `lanes` (TOPIC/NUMBER; empty:
     the partitions of the topic). It decodes with `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds,
     sampling offsets that are multiples of `every`.
-    `status`: `batches` ended since the last status, and `failure` if the query has failed. `sample`: writes the sampled rows to
-    `out` as Arrow; `until` is the offset by lane before which the sample is complete. `stop`: stops the query, if one runs.
+    `status`: `batches` ended since the last status, `failure` if the query has failed, and what Spark says it is `doing`.
+    `sample`: writes the sampled rows to `out` as Arrow; `until` is the offset by lane before which the sample is complete.
+    `stop`: stops the query, if one runs.
     """
     match request["do"]:
         case "start":
@@ -177,7 +178,8 @@ class _Query:
         """See `handle`."""
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
-        return {"active": self._query.isActive, "failure": told(failed) if failed else None, "batches": batches}
+        failure, doing = told(failed) if failed else None, self._query.status["message"]
+        return {"active": self._query.isActive, "failure": failure, "doing": doing, "batches": batches}
 
     def _new(self) -> list[Any]:
         """The progress of every batch since the last call, in order."""

@@ -1,4 +1,5 @@
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -617,6 +618,11 @@ class TestWithoutABroker:
         step = outcome.steps[0]
         assert sum(batch.taken for batch in step.batches) == step.ticks[-1][1] == step.published["acked"] == 800
         assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
+
+    def test_a_burst_that_is_not_decoded_is_told_with_what_spark_is_doing(self, engine, monkeypatch):
+        monkeypatch.setattr(loading.Lane, "drain", lambda lane, *_: lane.poll())
+        waiting = re.escape("warming up did not end within 120 s: ") + r"\d+ of 100 messages wait; Spark says: \w+"
+        assert re.match(waiting, loading.run(SMALL, engine, None).failed)
 
     def test_lost_offsets_are_counted_and_wrong_rows_are_found(self, engine, tmp_path):
         path = tmp_path / "mine.py"
