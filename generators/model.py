@@ -283,10 +283,11 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """A table's schema, sent ahead of its rows."""
+    """A table's schema, sent ahead of its rows; `over`: all of them have been sent, which Maxwell alone tells."""
 
     at: Instant
     table: Table
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,11 +187,12 @@ DDL_TYPES: Final = {
 
 
 def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change]]:
-    """The start of a bootstrap, and a statement."""
+    """A bound of a bootstrap, and a statement."""
     match event:
-        case Bootstrap(at=at, table=table):
+        case Bootstrap(at=at, table=table, over=over):
             names = {"database": table.database, "table": table.name}
-            text = json_text({**names, "type": "bootstrap-start", "ts": at.ms // 1000, "data": {}})
+            type = "bootstrap-complete" if over else "bootstrap-start"
+            text = json_text({**names, "type": type, "ts": at.ms // 1000, "data": {}})
             micros = at.ms // 1000 * 1_000_000
             yield text, Change(0, Kind.CONTROL, None, table.database, None, table.name, commit_time_us=micros)
         case SchemaChange(action=action) if profile.ddl and action in DDL_TYPES:
@@ -237,7 +238,8 @@ def scenarios(profile: MaxwellProfile, database: str) -> Iterator[Scenario]:
 
     there = table("bootstrap/rows")
     reads = change(there, Op.READ, (None, row), (None, {"id": 2, "a": None, "n": None}))
-    yield named("bootstrap/rows", Bootstrap(START, there), reads, insert(there, {**row, "id": 3}), tags={"snapshot"})
+    bounds = Bootstrap(START, there), Bootstrap(START, there, over=True)
+    yield named("bootstrap/rows", bounds[0], reads, bounds[1], insert(there, {**row, "id": 3}), tags={"snapshot"})
     yield from key_scenarios(database, columns, ("n", "id"), row)
     yield named("commit/rows", change(table("commit/rows"), Op.INSERT, *((None, {**row, "id": i}) for i in range(3))))
     nulled = ({**row, "a": None}, row), (row, {**row, "n": None})

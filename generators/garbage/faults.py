@@ -190,6 +190,14 @@ _NO_SUCH: Final = tuple(
     )
 )
 """JSON documents that look like the format and that the product does not write: CORRUPT, or CONTROL as an unknown message."""
+_ROWS_GONE: Final = Fault(
+    "rows-gone",
+    "no-such-message",
+    "The member that holds the new row, or the rows, is missing.",
+    _into(_ROWS, lambda held, name: held.pop(name)),
+    accept=(Kind.CONTROL, Kind.DDL),
+)
+"""Likewise; DDL is as good, since Canal's readers may take a row change without rows for a statement that was logged as one."""
 
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", "The value is cut in the middle.", _truncated, packed=True),
@@ -221,6 +229,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     NULL,
     NO_MESSAGE,
     *_NO_SUCH,
+    _ROWS_GONE,
     Fault("duplicate-key", "duplicate-key", "The first member's name occurs again, with null.", _duplicate_key, UNSPECIFIED),
     Fault("bom", "bom", "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value, UNSPECIFIED),
     Fault("invalid-utf-8", "invalid-utf-8", "A string holds the byte FF.", _into_string(b"\xff"), UNSPECIFIED),

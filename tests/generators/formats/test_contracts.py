@@ -125,6 +125,21 @@ def test_every_fault_has_its_cases(named: Any) -> None:
     assert {fault.name for fault in owed} <= {case.fault for case in cases}
 
 
+AVRO = {"aliyun-dts-avro", "ticdc-simple-avro"}
+"""Formats whose messages have numbers in the place of words."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in AVRO])
+def test_every_type_of_message_that_the_page_names_is_written(name: str) -> None:
+    fmt = get(name)
+    words = {word for kind in fmt.kinds for word in re.findall(r"\b(?:[A-Z]{3,}(?:_[A-Z]+)*|[a-z]+-[a-z]+)\b", kind.wire)}
+    for profile in fmt.profiles:
+        for scenario in boundary_scenarios(fmt, profile) if words else ():
+            written = b" ".join(one.message.value or b"" for one in as_case(fmt, profile, scenario).written)
+            words -= {word for word in words if f'"{word}"'.encode() in written}
+    assert words == set()
+
+
 # Profiles
 
 

@@ -10,7 +10,21 @@ from decimal import Decimal
 import pytest
 
 from generators.formats.maxwell_json import FORMAT, profile, write
-from generators.model import Column, Default, History, Instant, Json, Layout, Op, SchemaChange, SourceType, Table, Value, ZeroDate
+from generators.model import (
+    Bootstrap,
+    Column,
+    Default,
+    History,
+    Instant,
+    Json,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    ZeroDate,
+)
 from generators.sources import boundaries, mysql
 
 ALL = profile("1.45.0", "position", "primary-keys", "ids", "ddl")
@@ -49,6 +63,13 @@ def test_the_documents_row_changes() -> None:
         '"old":{"m":4.2341,"c":"2016-10-21 05:33:37.523000"}}'
     )
     assert found[2].endswith('"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."}}')
+
+
+def test_the_documents_bounds_of_a_bootstrap() -> None:
+    at = Instant(1450557598000)
+    start, end = texts(Bootstrap(at, TABLE), Bootstrap(at, TABLE, over=True))
+    assert start == '{"database":"test","table":"e","type":"bootstrap-start","ts":1450557598,"data":{}}'
+    assert end == '{"database":"test","table":"e","type":"bootstrap-complete","ts":1450557598,"data":{}}'
 
 
 def test_the_documents_statement() -> None:

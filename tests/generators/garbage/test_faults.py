@@ -44,6 +44,10 @@ def written(value: bytes | None) -> Written:
             *("rows-reshaped", "no-such-message", b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}'),
             b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
         ),
+        (
+            *("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'),
+            b'{"id":0,"table":"t","type":"INSERT"}\r\n',
+        ),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
         ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
@@ -64,14 +68,15 @@ def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | Non
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 21
+    assert len(FAULTS) == len(BY_NAME) == 22
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_expectation(fault: Fault) -> None:
     spoiled = faults.apply(written(PLAIN), fault)
-    control = fault.tag in ("no-message", "no-such-message")
-    accept = ((Kind.TOMBSTONE, None),) if fault.name == "null" else ((Kind.CONTROL, None),) * control
+    control = (Kind.CONTROL,) if fault.tag in ("no-message", "no-such-message") else ()
+    kinds = {"null": (Kind.TOMBSTONE,), "rows-gone": (Kind.CONTROL, Kind.DDL)}.get(fault.name, control)
+    accept = tuple((kind, None) for kind in kinds)
     assert spoiled.changes == (Change(0, Kind.CORRUPT, accept=accept, anything=fault.obligation == faults.UNSPECIFIED),)
     message = spoiled.message
     assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == ("cdc", 1, b"", 5, 2)
