@@ -492,8 +492,10 @@ class _Cases(Cases):
         pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
         yield named("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
-            arrays = tuple(Column(slug(label), type) for label, type in ARRAYS.items())
+            kinds = {**ARRAYS, **{label: postgresql.TYPES[label] for label in ("hstore", "integer-array", "text-array")}}
+            arrays = tuple(Column(slug(label), type) for label, type in kinds.items())
             long: Row = {"id": 1, "uuid_array": Json([_UUID] * 200), "bytea_array": Json([_BYTES]), "b": 5}
+            long = {**long, "hstore": Json({"a": LONG}), "integer_array": Json(list(range(700))), "text_array": Json([LONG])}
             if self.profile.modes.decimal != "numeric":  # readers refuse a number of 2,000 digits
                 arrays = (*arrays, Column("n", postgresql.numeric(5, -2)))
                 long = {**long, "n": Decimal(12300)}

@@ -289,18 +289,21 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     yield cases.case("batch/split", change(OWN, Op.UPDATE, *pairs), tags=("batch", "key-update"))
     awkward: list[Row] = [{"id": i, "a": one} for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
     yield cases.case("batch/awkward", inserted(*awkward), tags=("batch",))
-    quoted = mysql.binary("varbinary", 64)
-    for label, raw in (
-        ("document", b"\x89PNG\r\n\x1a\n"),
-        ("backslash", b'\\x89 \\n "q" \\'),
-        ("controls", bytes(range(32)) + b"\x7f"),
-        ("unprintable", "\u00a0\u200b\u2028\U000e0001é汉😀".encode()),
-        ("broken", b"\xc3\xe6\xb1 \xf0\x9f\x98 ok \xed\xa0\x80"),
-    ):
-        yield cases.value(f"quoted/{label}", quoted, raw, tags=("quoted",))
+    raws = {
+        "document": b"\x89PNG\r\n\x1a\n",
+        "backslash": b'\\x89 \\n "q" \\',
+        "controls": bytes(range(32)) + b"\x7f",
+        "unprintable": "\u00a0\u200b\u2028\U000e0001é汉😀".encode(),
+        "broken": b"\xc3\xe6\xb1 \xf0\x9f\x98 ok \xed\xa0\x80",
+    }
+    for label, raw in raws.items():
+        yield cases.value(f"quoted/{label}", mysql.binary("varbinary", 64), raw, tags=("quoted",))
     yield shared.declared("values/declared", database, profile.release, "virtual")
     everything = every_type(lambda _type: True)
-    zero: Row = {c.name: None for c in everything.columns} | {"id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
+    nothing: Row = dict.fromkeys(column.name for column in everything.columns)
+    quoted: list[Row] = [{**nothing, "id": i, "c_varbinary": raw} for i, raw in enumerate(raws.values())]
+    yield named("quoted/rows", change(everything, Op.INSERT, *((None, row) for row in quoted)), tags=("quoted",), level=2)
+    zero: Row = {**nothing, "id": 1, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0)}
     yield named("zero-date/rows", insert(everything, zero), tags=("zero-date",), level=2)
     if profile.reduce:
         yield from shared.reduced(profile.max_message_bytes, database)
