@@ -9,22 +9,9 @@ from decimal import Decimal
 
 import pytest
 
+from generators import model
 from generators.formats.maxwell_json import FORMAT, profile, write
-from generators.model import (
-    Bootstrap,
-    Column,
-    Default,
-    History,
-    Instant,
-    Json,
-    Layout,
-    Op,
-    SchemaChange,
-    SourceType,
-    Table,
-    Value,
-    ZeroDate,
-)
+from generators.model import Column, Default, History, Instant, Json, Layout, Op, SchemaChange, SourceType, Table, Value, ZeroDate
 from generators.sources import boundaries, mysql
 
 ALL = profile("1.45.0", "position", "primary-keys", "ids", "ddl")
@@ -67,7 +54,7 @@ def test_the_documents_row_changes() -> None:
 
 def test_the_documents_bounds_of_a_bootstrap() -> None:
     at = Instant(1450557598000)
-    start, end = texts(Bootstrap(at, TABLE), Bootstrap(at, TABLE, over=True))
+    start, end = texts(model.Bootstrap(at, TABLE), model.Bootstrap(at, TABLE, over=True))
     assert start == '{"database":"test","table":"e","type":"bootstrap-start","ts":1450557598,"data":{}}'
     assert end == '{"database":"test","table":"e","type":"bootstrap-complete","ts":1450557598,"data":{}}'
 
