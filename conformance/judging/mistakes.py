@@ -58,6 +58,8 @@ FAULTS: Final = 6
 """Faults that are named in a sentence."""
 NOUNS: Final = 3
 """Nouns that a sentence has."""
+RARE: Final = 0.05
+"""Share of the units that traits must explain where other messages may be the reason: a few of many agree by chance."""
 LARGE: Final = 0.15
 """Share of a mistake's units that is told by a noun of its own."""
 
@@ -181,12 +183,15 @@ def _explained(
             return
         if symptom[0] in symptoms.OF_FAULTS:
             some = left
-        if not traits and by_chance:
-            yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", some
-            return
+        if by_chance and (not traits or len(some) < RARE * len(left)):
+            yield (), f"{verb(f'{_SOME} {unit}')} only among certain other messages", left
+            left = []
+            break
         parts = _by_family(some) if symptom[0] in symptoms.OF_CELLS and not traits else {"": some}
         named += [_Named(traits, part, sure) for part in parts.values()]
         left = [] if symptom[0] in symptoms.OF_FAULTS else [one for one in left if not one.traits.issuperset(traits)]
+    unnamed = _by_family(left) if symptom[0] in symptoms.OF_CELLS else {"": left} if left else {}
+    named += [_Named((), part, False) for part in unnamed.values()]
     for group in _together(symptom, named):
         whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
         told_of = [one for one in whole or group if one.traits]

@@ -69,8 +69,6 @@ def judged(alter, level=1, name=NAME, law=""):
     return mistakes(FormatResult(name, "mine", (1, 2), tuple(results), every, (), {}, 0, {}))
 
 
-EVERY = 7
-WORDS = ("is lost", "not kept: ")
 FIRST = "every row after the first row of its message is lost"
 OLD = "every row of a document whose `old` is null is lost"
 UPDATE = "every row of DELETE comes out as UPDATE"
@@ -218,15 +216,25 @@ def test_many_faults_of_a_sort_are_told_by_the_sort():
     assert first.startswith("a message with ") and "trailing-content" in first and "trailing-brace" not in first, first
 
 
-def test_rows_that_a_limit_loses_are_lost_among_others():
-    left = itertools.count()
+@pytest.mark.parametrize("law", ["batch", ""])
+@pytest.mark.parametrize("deletes", [True, False])
+@pytest.mark.parametrize("every", [5, 7, 11])
+def test_rows_that_a_limit_loses_are_lost_among_others_and_every_case_is_told(every, deletes, law):
+    left, lost = itertools.count(), set()
 
-    def first_ones(rows, _seen):
-        return rows if next(left) % EVERY else []
+    def first_ones(rows, seen):
+        rows = OPERATORS["delete-lost"].alter(rows, seen) if deletes else rows
+        if rows and next(left) % every == 0:
+            lost.update([seen.case.id] * (rows[0].kind == Kind.ROW))
+            return []
+        return rows
 
-    (chance, *_), *rest = ([one.sentence for one in judged(first_ones, law="batch") if words in one.sentence] for words in WORDS)
-    assert chance == "some row is lost only among certain other messages"
-    assert all(rest), rest
+    found = judged(first_ones, law=law)
+    told = [one.sentence for one in found if "is lost" in one.sentence]
+    assert law == "" or told[0] == "some row is lost only among certain other messages", told
+    assert not deletes or "every row of DELETE is lost" in told, told
+    assert law == "" or any("not kept: " in one.sentence for one in found)
+    assert lost <= set().union(*(one.cases for one in found))
 
 
 def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
