@@ -20,7 +20,7 @@ from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
 from generators.drawing import shared_history as differential
-from generators.drawing.shared_history import KEY, Told
+from generators.drawing.shared_history import KEY, Reference
 from generators.model import Cell, Layout, State, Value
 from generators.sources import mysql
 from generators.wire_format import Format, Loss, Profile, get
@@ -79,7 +79,7 @@ def compare(
 
 def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
     """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
-    expected = differential.told(fmt, profile, seed)
+    expected = differential.history_of(fmt, profile, seed)
     written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
     carried = {column.name for column in expected.table.columns}
@@ -128,7 +128,7 @@ def _key(image: Mapping[str, Any]) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(expected: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
+def _compare(expected: Reference, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
     for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
     for key in table.keys() - expected.rows.keys():

@@ -32,8 +32,8 @@ def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, .
     asked = next(iter(places.values()), None)
     others = {n for n, place in places.items() if scenario.level == 2 and place != asked}
     return tuple(
-        replace(one, changes=()) if one.message.event in others and any(c.database or c.schema for c in one.changes) else one
-        for one in written
+        replace(w, changes=()) if w.message.event in others and any(c.database or c.schema for c in w.changes) else w
+        for w in written
     )
 
 
@@ -49,7 +49,7 @@ def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layo
     """
     name = case_id(fmt, profile, scenario)
     written = of_asked(scenario, fmt.write(scenario.history, profile, layout))
-    named = tuple(replace(one, message=replace(one.message, case=name)) for one in written)
+    named = tuple(replace(w, message=replace(w.message, case=name)) for w in written)
     return case_of(fmt, profile, scenario, name, named, Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED)
 
 

@@ -131,9 +131,9 @@ def draw_row(draw: DrawFn, table: Table) -> Row:
 @lru_cache(maxsize=256)
 def masks(count: int) -> SearchStrategy[int]:
     """Which columns an UPDATE changes, as a bit mask: one, two neighbours, all or none, the last column first."""
-    ones = [1 << i for i in reversed(range(count))]
-    some = [a | b for a, b in itertools.pairwise(ones)]
-    return st.sampled_from([*ones, *ones, *some, (1 << count) - 1, 0])
+    bits = [1 << i for i in reversed(range(count))]
+    some = [a | b for a, b in itertools.pairwise(bits)]
+    return st.sampled_from([*bits, *bits, *some, (1 << count) - 1, 0])
 
 
 def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:

@@ -1,6 +1,6 @@
 """One history for every format: the changes of one table in each source's types, and the resulting table.
 
-MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows. `told` has row
+MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows. `history_of` has row
 changes only; `streamed` adds the rest of a stream (`generators.drawing.streams`).
 """
 
@@ -64,7 +64,7 @@ _SOURCES: Final = {"mysql": 0, "postgresql": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reference:
     """A history in the types of one format's source, and the final rows by key."""
 
     table: Table
@@ -85,7 +85,7 @@ def _table(fmt: Format[Any], profile: Profile, name: str) -> Table:
     return Table("differential", name, columns, (KEY,), schema=schema)
 
 
-def told(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Told:
+def history_of(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Reference:
     """The history of that seed for a format: `changes` row changes, one an event, of columns that it supports."""
     table, names = _table(fmt, profile, NAME), supported(fmt, profile)
     rows: dict[Value, Row] = {}
@@ -97,7 +97,7 @@ def told(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> T
             del rows[was[KEY]]
         if now is not None:
             rows[now[KEY]] = now
-    return Told(table, History(tuple(events), seed), rows)
+    return Reference(table, History(tuple(events), seed), rows)
 
 
 def streamed(

@@ -247,9 +247,9 @@ def tell(
         story.tell(changes)
         history = History(tuple(story.events), story.seed)
         written = tuple(fmt.write(history, profile, layout))
-        told_of = {w.message.event for w in written if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)}
-        silent = {what for what, number in story.stated.items() if number not in told_of}
-        apart = not fine or _told_apart(written)
+        numbers = {w.message.event for w in written if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)}
+        silent = {what for what, number in story.stated.items() if number not in numbers}
+        apart = not fine or _distinct_positions(written)
         if not silent and apart:
             break
         fine = apart and fine
@@ -267,13 +267,13 @@ def tell(
     )
 
 
-def _told_apart(written: Iterable[Written]) -> bool:
+def _distinct_positions(written: Iterable[Written]) -> bool:
     """Whether the changes of rows have positions, and those of two events never the same."""
     events: dict[str, int] = {}
-    for one in written:
-        for change in one.changes:
+    for w in written:
+        for change in w.changes:
             if change.kind is Kind.ROW and (
-                change.position is None or events.setdefault(change.position, one.message.event) != one.message.event
+                change.position is None or events.setdefault(change.position, w.message.event) != w.message.event
             ):
                 return False
     return True

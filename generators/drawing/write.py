@@ -13,5 +13,5 @@ def write(fmt: str, history: History, *, profile: str | None = None, layout: Lay
     `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format or profile, and what the
     writer raises on a history that its source cannot have.
     """
-    found = get(fmt)
-    return found.write(history, found.profiles[0] if profile is None else found.profile(profile), layout)
+    writer = get(fmt)
+    return writer.write(history, writer.profiles[0] if profile is None else writer.profile(profile), layout)

@@ -24,7 +24,7 @@ from generators.wire_format import FORMATS, get
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -> None:
     fmt = get(name)
-    one = histories.told(fmt, fmt.profiles[0], 3)
+    one = histories.history_of(fmt, fmt.profiles[0], 3)
     events = [event for event in one.history.events if isinstance(event, RowChange)]
     assert {event.op for event in events} == {Op.INSERT, Op.UPDATE, Op.DELETE}
     pairs = [(row.before, row.after) for event in events for row in event.rows]
@@ -40,7 +40,7 @@ def test_every_format_is_told_the_same_rows() -> None:
     tables = {}
     for name in FORMATS:
         fmt = get(name)
-        one = histories.told(fmt, fmt.profiles[0], 5)
+        one = histories.history_of(fmt, fmt.profiles[0], 5)
         tables[name] = (one.rows, {column.name for column in one.table.columns})
     shared = set.intersection(*(columns for _, columns in tables.values()))
     assert len(shared) >= 9
