@@ -109,7 +109,7 @@ class Product:
             return [shown(record, told) for record in found]
 
 
-def shown(record: Record, told: confluent.Told = confluent.SCHEMAS.__getitem__) -> Record:
+def shown(record: Record, told: confluent.SchemaOf = confluent.SCHEMAS.__getitem__) -> Record:
     """A record of a format with a registry as JSON, which an audit compares."""
     key, value = (data and confluent.readable(data, told) for data in (record.key, record.value))
     return replace(record, key=key, value=value)

@@ -39,8 +39,8 @@ class Encoder:
     def read(self, value: bytes) -> tuple[Any, int]:
         """The value at the start of the bytes, and how many bytes it takes: how a fault finds its place."""
         source = io.BytesIO(value)
-        found = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
-        return found, source.tell()
+        datum = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
+        return datum, source.tell()
 
 
 LONG: Final = Encoder("long")
@@ -52,15 +52,15 @@ def blocks(items: Sequence[bytes], sizes: Sequence[int] = (), *, sized: bool = F
 
     `sized` writes a block's count negative and its number of bytes behind it, so that readers can skip it.
     """
-    found, start = b"", 0
+    data, start = b"", 0
     for size in (*sizes, len(items)):
         block = items[start : start + size]
         start += size
         if block:
             body = b"".join(block)
             head = LONG(-len(block)) + LONG(len(body)) if sized else LONG(len(block))
-            found += head + body
-    return found + LONG(0)
+            data += head + body
+    return data + LONG(0)
 
 
 def _cut(keep: Callable[[int], int]) -> Callable[[bytes], bytes | None]:

@@ -43,8 +43,8 @@ class Cases:
     def case(self, name: str, *events: Event, tags: Iterable[str] = ()) -> Scenario:
         """A case of these events, with its own table in the place of OWN."""
         own = self.table(name)
-        told = (replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e for e in events)
-        return named(name, *told, tags=tags)
+        own_events = (replace(e, table=own) if isinstance(e, RowChange | Bootstrap) and e.table is OWN else e for e in events)
+        return named(name, *own_events, tags=tags)
 
     def value(self, name: str, type: SourceType, value: Value, tags: Iterable[str] = ()) -> Scenario:
         """A value in a column `c` of that type."""

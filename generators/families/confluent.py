@@ -36,7 +36,7 @@ HEAD: Final = 5
 Schemas: TypeAlias = dict[int, tuple[tuple[str, ...], str]]
 """The subjects of a schema, in order, and its text, by its id."""
 SCHEMAS: Final[Schemas] = {}
-Told: TypeAlias = Callable[[int], tuple[tuple[str, ...], str]]
+SchemaOf: TypeAlias = Callable[[int], tuple[tuple[str, ...], str]]
 """The subjects of a schema and its text, by its id."""
 
 Subject: TypeAlias = Callable[[str, str, str], str]
@@ -81,24 +81,24 @@ def recall(schemas: Schemas, into: Schemas | None = None) -> None:
 def named_in(cases: Iterable[Case]) -> Schemas:
     """The schemas that keys and values of the cases name, behind a wrong magic byte too, in the order of their ids, with the
     subjects that the cases' profiles give them: whatever else this process has written."""
-    found: Schemas = {}
+    schemas: Schemas = {}
     for case in cases:
         of = strategy(case.profile.split("+"))
-        for number, topic, side in _named(one.message for one in case.written):
+        for number, topic, side in _named(w.message for w in case.written):
             text = SCHEMAS[number][1]
-            recall({number: ((of(topic, _record(text), side),), text)}, found)
-    return dict(sorted(found.items()))
+            recall({number: ((of(topic, _record(text), side),), text)}, schemas)
+    return dict(sorted(schemas.items()))
 
 
 def versions(messages: Iterable[Message]) -> dict[tuple[str, int], str]:
     """The texts of the schemas that messages name, by subject and id; a subject is one that a writer gave and the message's
     topic has."""
-    found: dict[tuple[str, int], str] = {}
+    texts: dict[tuple[str, int], str] = {}
     for number, topic, side in dict.fromkeys(_named(messages)):
         subjects, text = SCHEMAS[number]
         of = {subject(topic, _record(text), side) for subject in STRATEGIES.values()}
-        found |= {(subject, number): text for subject in subjects if subject in of}
-    return found
+        texts |= {(subject, number): text for subject in subjects if subject in of}
+    return texts
 
 
 def _named(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
@@ -113,13 +113,13 @@ def _named(messages: Iterable[Message]) -> Iterator[tuple[int, str, str]]:
 @lru_cache(maxsize=8192)
 def _record(text: str) -> str:
     """The full name of a schema's record."""
-    found = json.loads(text)
-    if not isinstance(found, dict) or found["type"] != "record":
+    schema = json.loads(text)
+    if not isinstance(schema, dict) or schema["type"] != "record":
         return _UNNAMED
-    return ".".join(filter(None, (found.get("namespace"), found["name"])))
+    return ".".join(filter(None, (schema.get("namespace"), schema["name"])))
 
 
-def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
+def readable(data: bytes, schema_of: SchemaOf = SCHEMAS.__getitem__) -> bytes:
     """A key or value of this framing as JSON of its schema and its datum; other bytes as they are.
 
     Values are as they are encoded: a decimal is bytes, which are base64. A datum that Avro would encode otherwise stands there
@@ -127,15 +127,15 @@ def readable(data: bytes, told: Told = SCHEMAS.__getitem__) -> bytes:
     """
     if data[: len(MAGIC)] != MAGIC:
         return data
-    subjects, text = told(int.from_bytes(data[1:HEAD]))
+    subjects, text = schema_of(int.from_bytes(data[1:HEAD]))
     schema, source, again = json.loads(text), io.BytesIO(data[HEAD:]), io.BytesIO()
     plain = physical(schema)
     payload = fastavro.schemaless_reader(source, plain, None)
     fastavro.schemaless_writer(again, plain, payload)
-    found = {"subjects": subjects, "schema": schema, "payload": payload}
+    document = {"subjects": subjects, "schema": schema, "payload": payload}
     if again.getvalue() != data[HEAD:]:
-        found["datum"] = data[HEAD:]
-    shown = json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
+        document["datum"] = data[HEAD:]
+    shown = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
     return shown.encode()
 
 
@@ -149,70 +149,70 @@ _PRECISION: Final = 64
 """The precision of a Decimal whose schema names none."""
 
 
-def avro_schema(found: Mapping[str, Any]) -> str:
+def avro_schema(schema: Mapping[str, Any]) -> str:
     """A schema of Connect, as JsonConverter prints it, as the text of Avro's."""
-    return json.dumps(_avro(found, "", {}), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(_avro(schema, "", {}), ensure_ascii=False, separators=(",", ":"))
 
 
-def _avro(found: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
+def _avro(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
     """The schema within a namespace; `known` are the full names of records that stand before it, and how many have none."""
-    base = _base(found, space, known)
-    if not found["optional"]:
+    base = _base(schema, space, known)
+    if not schema["optional"]:
         return base
-    return [base, "null"] if _is_default(found) else ["null", base]
+    return [base, "null"] if _is_default(schema) else ["null", base]
 
 
-def _is_default(found: Mapping[str, Any]) -> bool:
-    return "default" in found and found["type"] != "struct"
+def _is_default(schema: Mapping[str, Any]) -> bool:
+    return "default" in schema and schema["type"] != "struct"
 
 
-def _base(found: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
-    name, kind = found.get("name", ""), found["type"]
-    told: dict[str, Any] = {"type": _TYPES.get(kind, kind)}
+def _base(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> Any:
+    name, kind = schema.get("name", ""), schema["type"]
+    avro: dict[str, Any] = {"type": _TYPES.get(kind, kind)}
     match kind:
         case "array":
-            told["items"] = _avro(found["items"], space, known)
+            avro["items"] = _avro(schema["items"], space, known)
         case "map":
-            told["values"] = _avro(found["values"], space, known)
+            avro["values"] = _avro(schema["values"], space, known)
         case "struct":
             whole = name or _UNNAMED + (str(known[_UNNAMED] + 1) if _UNNAMED in known else "")
             own, _, last = whole.rpartition(".")
             if name in known:
                 return last if own == space else whole
             known[name or _UNNAMED] = known.get(name or _UNNAMED, 0) + 1
-            told = {"type": "record", "name": last, **({"namespace": own} if own != space else {})}
-            told["fields"] = [_field(field, own, known) for field in found["fields"]]
-    parameters = found.get("parameters", {})
+            avro = {"type": "record", "name": last, **({"namespace": own} if own != space else {})}
+            avro["fields"] = [_field(field, own, known) for field in schema["fields"]]
+    parameters = schema.get("parameters", {})
     decimal = name == f"{_DATA}Decimal"
     if decimal:
-        told |= {"scale": int(parameters["scale"]), "precision": int(parameters.get("connect.decimal.precision", _PRECISION))}
+        avro |= {"scale": int(parameters["scale"]), "precision": int(parameters.get("connect.decimal.precision", _PRECISION))}
     for property_ in ("doc", "version", "parameters"):
-        if property_ in found:
-            told[f"connect.{property_}"] = found[property_]
-    if "default" in found:
-        told["connect.default"] = _default(found)
+        if property_ in schema:
+            avro[f"connect.{property_}"] = schema[property_]
+    if "default" in schema:
+        avro["connect.default"] = _default(schema)
     if name:
-        told["connect.name"] = name
+        avro["connect.name"] = name
     if kind in ("int8", "int16"):
-        told["connect.type"] = kind
+        avro["connect.type"] = kind
     if name.startswith(_DATA):
-        told["logicalType"] = _LOGICAL[name.removeprefix(_DATA)]
-    return told["type"] if len(told) == 1 else told
+        avro["logicalType"] = _LOGICAL[name.removeprefix(_DATA)]
+    return avro["type"] if len(avro) == 1 else avro
 
 
-def _field(found: Mapping[str, Any], space: str, known: dict[str, int]) -> dict[str, Any]:
-    field = {"name": found["field"], "type": _avro(found, space, known)}
-    if _is_default(found):
-        field["default"] = _default(found)
-    elif found["optional"]:
+def _field(schema: Mapping[str, Any], space: str, known: dict[str, int]) -> dict[str, Any]:
+    field = {"name": schema["field"], "type": _avro(schema, space, known)}
+    if _is_default(schema):
+        field["default"] = _default(schema)
+    elif schema["optional"]:
         field["default"] = None
     return field
 
 
-def _default(found: Mapping[str, Any]) -> Any:
+def _default(schema: Mapping[str, Any]) -> Any:
     """A default in Avro's JSON: bytes are characters of Latin-1."""
-    value = found["default"]
-    return base64.b64decode(value).decode("latin-1") if found["type"] == "bytes" else value
+    value = schema["default"]
+    return base64.b64decode(value).decode("latin-1") if schema["type"] == "bytes" else value
 
 
 # Connect's values as data
@@ -223,9 +223,9 @@ def sized(raw: bytes) -> bytes:
     return LONG(len(raw)) + raw
 
 
-def _value(found: Mapping[str, Any], value: Any) -> Any:
+def _value(schema: Mapping[str, Any], value: Any) -> Any:
     """A value of JsonConverter's JSON, read, as fastavro takes it."""
-    match found["type"]:
+    match schema["type"]:
         case _ if value is None:
             return None
         case "float" | "double":
@@ -235,19 +235,19 @@ def _value(found: Mapping[str, Any], value: Any) -> Any:
         case "bytes":
             return base64.b64decode(value)
         case "array":
-            return [_value(found["items"], one) for one in value]
+            return [_value(schema["items"], item) for item in value]
         case "map":
-            return {name: _value(found["values"], one) for name, one in value.items()}
+            return {name: _value(schema["values"], item) for name, item in value.items()}
         case "struct":
-            return {field["field"]: _value(field, value[field["field"]]) for field in found["fields"]}
+            return {field["field"]: _value(field, value[field["field"]]) for field in schema["fields"]}
     return value
 
 
 @lru_cache(maxsize=8192)
 def _converter(text: str) -> tuple[Any, str]:
     """A schema of Connect, of its JSON, and its text as Avro's."""
-    found = json.loads(text)
-    return found, avro_schema(found)
+    parsed = json.loads(text)
+    return parsed, avro_schema(parsed)
 
 
 @lru_cache(maxsize=8192)
@@ -258,16 +258,16 @@ def encoder(text: str) -> Encoder:
 
 def encoded(schema: str, payload: str) -> bytes:
     """The datum of a value of JsonConverter, of its schema in Connect's JSON."""
-    found, text = _converter(schema)
-    return encoder(text)(_value(found, json.loads(payload)))
+    parsed, text = _converter(schema)
+    return encoder(text)(_value(parsed, json.loads(payload)))
 
 
 def converted(text: str, topic: str, side: str, subject: Subject) -> bytes:
     """A message of JsonConverter with its schema as AvroConverter writes it."""
     _, end = json.JSONDecoder().raw_decode(text, len(_OPENING))
     schema = text[len(_OPENING) : end]
-    found, avro = _converter(schema)
-    return named(subject(topic, found.get("name", _UNNAMED), side), avro) + encoded(schema, text[end + len(_BETWEEN) : -1])
+    parsed, avro = _converter(schema)
+    return named(subject(topic, parsed.get("name", _UNNAMED), side), avro) + encoded(schema, text[end + len(_BETWEEN) : -1])
 
 
 _OPENING: Final = '{"schema":'
@@ -359,8 +359,8 @@ def left(value: bytes | None) -> Left:
     """What is left of a value, by the schema that it names."""
     if value is None:
         return NULL
-    found = SCHEMAS.get(int.from_bytes(value[1:HEAD])) if len(value) >= HEAD and value[:1] == MAGIC else None
-    if found is None:
+    entry = SCHEMAS.get(int.from_bytes(value[1:HEAD])) if len(value) >= HEAD and value[:1] == MAGIC else None
+    if entry is None:
         return Left(State.UNREADABLE, "empty" if not value else "syntax")
-    judged = _oracle(found[1])(value[HEAD:])
+    judged = _oracle(entry[1])(value[HEAD:])
     return Left(State.UNREADABLE, "truncated") if judged.reason == "empty" else judged

@@ -44,10 +44,10 @@ class Schema:
 def fields(declared: str, **schemas: Schema) -> tuple[tuple[str, Schema], ...]:
     """A struct's fields in order, as `name:type`, with `?` behind the type of one that may be null; `schemas` are those of the
     fields that stand without a type."""
-    found = []
+    pairs = []
     for name, _, kind in (word.partition(":") for word in declared.split()):
-        found.append((name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name]))
-    return tuple(found)
+        pairs.append((name, Schema(kind.removesuffix("?"), kind.endswith("?")) if kind else schemas[name]))
+    return tuple(pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,13 @@ def _member(name: str) -> str:
 def _array(schema: Schema, value: Any) -> str:
     assert schema.items is not None
     items = schema.items
-    return f"[{','.join([payload_text(items, one) for one in value])}]"
+    return f"[{','.join([payload_text(items, item) for item in value])}]"
 
 
 def _map(schema: Schema, value: Mapping[str, Any]) -> str:
     assert schema.items is not None
     items = schema.items
-    return f"{{{','.join([f'{string(key)}:{payload_text(items, one)}' for key, one in value.items()])}}}"
+    return f"{{{','.join([f'{string(key)}:{payload_text(items, item)}' for key, item in value.items()])}}}"
 
 
 def _float(schema: Schema, value: float) -> str:

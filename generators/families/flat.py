@@ -48,8 +48,8 @@ def _nothing(_event: RowChange) -> Mapping[str, Any]:
     return {}
 
 
-def _as_it_is(found: Cell, _value: Value) -> Cell:
-    return found
+def _as_it_is(own: Cell, _value: Value) -> Cell:
+    return own
 
 
 def _none(_event: Event) -> Iterable[tuple[str, Change]]:
@@ -90,25 +90,25 @@ class Flat:
         written = []
         ops = (Op.INSERT, Op.UPDATE, Op.DELETE, *((Op.READ,) if self.reads else ()))
         for number, event in enumerate(history.events):
-            found: Iterable[tuple[str | None, str, Change]]
+            records: Iterable[tuple[str | None, str, Change]]
             if isinstance(event, RowChange):
-                found = self._rows(event) if event.op in ops else ()
+                records = self._rows(event) if event.op in ops else ()
             else:
-                found = ((None, text, told) for text, told in self.others(event))
-            for key, text, told in found:
+                records = ((None, text, expected) for text, expected in self.others(event))
+            for key, text, expected in records:
                 coded = None if key is None else key.encode()
                 message = Message(layout.topic, 0, coded, text.encode(), timestamp_ms=event.at.ms, event=number)
-                written.append(Written(message, (replace(told, row=0),)))
+                written.append(Written(message, (replace(expected, row=0),)))
         return written
 
     def _rows(self, event: RowChange) -> Iterable[tuple[str | None, str, Change]]:
         for row, images in enumerate(event.rows):
             before, after = (self.image(event.table, side) for side in (images.before, images.after))
-            told = replace(self._change(event, before, after), row=row)
+            expected = replace(self._change(event, before, after), row=row)
             if self.position is not None:
-                told = replace(told, position=self.position(event, row))
-            text = self.whole(event, told) if self.whole else json_text(held(self.members, event, told))
-            yield None if self.key is None else json_text(self.key(event, told)), text, told
+                expected = replace(expected, position=self.position(event, row))
+            text = self.whole(event, expected) if self.whole else json_text(held(self.members, event, expected))
+            yield None if self.key is None else json_text(self.key(event, expected)), text, expected
 
     def _change(self, event: RowChange, before: Image | None, after: Image | None) -> Change:
         sent, full = before, before
@@ -151,14 +151,14 @@ class Flat:
         """A row as it stands on the wire, its numbers as JSON: a number leaves no doubt that its text leaves."""
         if row is None:
             return None
-        found = {}
+        image = {}
         for column in table.columns:
             value = row.get(column.name)
             own = cell(column.type, value, self.forms)
             own = own if value is None else self.spell(own, value)
             is_number = column.type.logical in self.numbers and own.state in (State.VALUE, State.ONE_OF) and not own.json
-            found[column.name] = _number(own) if is_number else own
-        return found
+            image[column.name] = _number(own) if is_number else own
+        return image
 
     def left(self, type: SourceType, value: Value) -> Value:
         """What a message holds of a value."""
@@ -209,9 +209,9 @@ def json_text(value: object, spell: Callable[[str], str] = string) -> str:
         case str():
             return spell(value)
         case dict():
-            return "{" + ",".join(f"{spell(name)}:{json_text(one, spell)}" for name, one in value.items()) + "}"
+            return "{" + ",".join(f"{spell(name)}:{json_text(member, spell)}" for name, member in value.items()) + "}"
         case list() | tuple():
-            return f"[{','.join(json_text(one, spell) for one in value)}]"
+            return f"[{','.join(json_text(item, spell) for item in value)}]"
     return json.dumps(value)
 
 

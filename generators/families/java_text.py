@@ -177,10 +177,10 @@ def _round_up(digits: list[int]) -> int:
 
 def hash_code(text: str) -> int:
     """`String.hashCode`: over UTF-16 units, as a signed 32-bit integer."""
-    found = 0
+    code = 0
     for (unit,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
-        found = found * 31 + unit & 0xFFFFFFFF
-    return _wrap(found, 32)
+        code = code * 31 + unit & 0xFFFFFFFF
+    return _wrap(code, 32)
 
 
 def remainder_of_abs(value: int, count: int) -> int:
@@ -217,7 +217,7 @@ def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
 def json_string(text: str, library: Escapes) -> str:
     """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder writes it."""
     pattern, table = _escapes(library)
-    return f'"{pattern.sub(lambda found: table[found[0]], text)}"'
+    return f'"{pattern.sub(lambda hit: table[hit[0]], text)}"'
 
 
 @lru_cache(maxsize=8192)
@@ -244,8 +244,8 @@ def hash_order(keys: Sequence[str]) -> list[str]:
 
 def _spread(text: str) -> int:
     """`HashMap.hash` of `String.hashCode`."""
-    found = hash_code(text) & 0xFFFFFFFF
-    return found ^ found >> 16
+    code = hash_code(text) & 0xFFFFFFFF
+    return code ^ code >> 16
 
 
 def unscaled(value: Decimal, scale: int) -> int:
@@ -289,21 +289,21 @@ def document_text(
     """A JSON document with its doubles as `number` prints them, its texts as `spell` does, and its keys in that order. Raises
     TypeError for what is no JSON value."""
 
-    def printed(one: Any) -> str:
-        match one:
+    def printed(item: Any) -> str:
+        match item:
             case None | bool() | int():
-                return json.dumps(one)
+                return json.dumps(item)
             case float():
-                return number(one)
+                return number(item)
             case Decimal():
-                return format(one, "f")
+                return format(item, "f")
             case str():
-                return spell(one)
+                return spell(item)
             case Mapping():
-                members = (f"{spell(key)}{colon}{printed(one[key])}" for key in sorted(one, key=order))
+                members = (f"{spell(key)}{colon}{printed(item[key])}" for key in sorted(item, key=order))
                 return f"{{{comma.join(members)}}}"
             case list() | tuple():
-                return f"[{comma.join(map(printed, one))}]"
-        raise TypeError(f"{one!r} is no JSON value")
+                return f"[{comma.join(map(printed, item))}]"
+        raise TypeError(f"{item!r} is no JSON value")
 
     return printed(value)

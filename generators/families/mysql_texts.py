@@ -88,14 +88,14 @@ def cell(type: SourceType, value: Value, forms: TextForms) -> Cell:
         case Logical.TIMESTAMP, int() | ZeroDate() if forms.timestamp:
             return _millis(type, value, forms)
         case Logical.TIME, int() if forms.time_digits is not None:
-            found = wire(type, value, forms).cell
-            return replace(found, text=mysql.time_text(value, max(type.fsp, forms.time_digits)))
+            base = wire(type, value, forms).cell
+            return replace(base, text=mysql.time_text(value, max(type.fsp, forms.time_digits)))
         case Logical.DECIMAL, Decimal():
             return replace(wire(type, value, forms).cell, text=scaled_text(value, type.scale or 0))
         case Logical.BINARY, bytes():
-            found = wire(type, value, forms).cell
-            assert isinstance(found.value, bytes)
-            return replace(found, text=binary_text(found.value, forms.binary, forms.upper_hex))
+            base = wire(type, value, forms).cell
+            assert isinstance(base.value, bytes)
+            return replace(base, text=binary_text(base.value, forms.binary, forms.upper_hex))
         case ((Logical.ENUM | Logical.SET), int()) if forms.labels:
             return _labels(type, value)
         case Logical.BIT, int():
@@ -128,11 +128,11 @@ def binary_text(value: bytes, form: str, upper: bool = False) -> str:
 _BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
 
 
-def _bits(found: Cell) -> Cell:
-    text = found.text or ""
-    if not _BINARY_DIGITS.fullmatch(text) or len(text) > (found.type.length or 1):
-        return found
-    return _either(found, (found.value, int(text, 2)), BIT_DOUBT)
+def _bits(base: Cell) -> Cell:
+    text = base.text or ""
+    if not _BINARY_DIGITS.fullmatch(text) or len(text) > (base.type.length or 1):
+        return base
+    return _either(base, (base.value, int(text, 2)), BIT_DOUBT)
 
 
 def _labels(type: SourceType, value: int) -> Cell:
@@ -145,8 +145,8 @@ def _labels(type: SourceType, value: int) -> Cell:
         options = {value}
     if text.isascii() and text.isdigit() and int(text) <= (type.high or 0):
         options.add(int(text))
-    found = Cell(State.VALUE, type, value, text, mysql.value_class(type, value))
-    return _either(found, tuple(sorted(options)), LABEL_DOUBT)
+    base = Cell(State.VALUE, type, value, text, mysql.value_class(type, value))
+    return _either(base, tuple(sorted(options)), LABEL_DOUBT)
 
 
 def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
@@ -159,15 +159,15 @@ def _millis(type: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
     reason = "" if kept == value else TRUNCATED
     if forms.timestamp == "epoch":
         return Cell(State.VALUE, type, kept, str(kept // 1000), cls, reason=reason)
-    found = wire(mysql.temporal("timestamp", _digits(type, forms)), kept, forms).cell
-    return replace(found, type=type, cls=cls, reason=found.reason or reason)
+    base = wire(mysql.temporal("timestamp", _digits(type, forms)), kept, forms).cell
+    return replace(base, type=type, cls=cls, reason=base.reason or reason)
 
 
 def _digits(type: SourceType, forms: TextForms) -> int:
     return min(type.fsp, 3) if forms.timestamp == "cut" else 3
 
 
-def _either(found: Cell, options: tuple[Value, ...], reason: str) -> Cell:
+def _either(base: Cell, options: tuple[Value, ...], reason: str) -> Cell:
     if len(set(options)) < 2:
-        return found
-    return replace(found, state=State.ONE_OF, options=options, reason=reason)
+        return base
+    return replace(base, state=State.ONE_OF, options=options, reason=reason)

@@ -266,9 +266,9 @@ def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callabl
                 snapshot = "last" if ends else "true" if event.op is Op.READ else None
                 lag = 90 + chance.randrange(60_000)
                 beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
-                one, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
-                value = value_of(replace(one, snapshot=snapshot)).encode()
-                message = Message(layout.topic, 0, None, value, timestamp_ms=one.sent_ms, event=number)
+                draft, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
+                value = value_of(replace(draft, snapshot=snapshot)).encode()
+                message = Message(layout.topic, 0, None, value, timestamp_ms=draft.sent_ms, event=number)
                 written.append(Written(message, (change,)))
     return written
 
@@ -289,7 +289,7 @@ def _row(
         moved = any(was[name].value != now[name].value for name in table.primary_key) if op is Op.UPDATE else True
         sent_before, full = _identified(table, was) if moved and table.primary_key else (None, None)
     key = {name: (now or was)[name].value for name in table.primary_key}
-    one = Event(table, op, event.at, _values(sent_before), _values(now or None), key or None, beat, sent, facts)
+    draft = Event(table, op, event.at, _values(sent_before), _values(now or None), key or None, beat, sent, facts)
     change = Change(
         0,
         Kind.ROW,
@@ -298,14 +298,14 @@ def _row(
         schema=table.schema,
         table=table.name,
         keys=tuple(c.name for c in table.columns if c.name in table.primary_key) or None,
-        position=str(one.lsn),
+        position=str(draft.lsn),
         commit_time_us=event.at.ms * 1000,
         before=_image(sent_before),
         after=_image(now or None),
         full_before=full,
         accept=((Kind.ROW, Op.READ),) if op is Op.READ else (),
     )
-    return one, change
+    return draft, change
 
 
 def _identified(table: Table, was: Mapping[str, CdlCell]) -> tuple[Mapping[str, CdlCell], Image]:
@@ -327,11 +327,11 @@ def _cells(table: Table, row: Row, facts: CdlProfile) -> dict[str, CdlCell]:
 
 
 def _values(row: Mapping[str, CdlCell] | None) -> Payload:
-    return None if row is None else {name: one.value for name, one in row.items()}
+    return None if row is None else {name: cell.value for name, cell in row.items()}
 
 
 def _image(row: Mapping[str, CdlCell] | None) -> Image | None:
-    return None if row is None else {name: one.cell for name, one in row.items()}
+    return None if row is None else {name: cell.cell for name, cell in row.items()}
 
 
 def losses(facts: CdlProfile) -> tuple[Loss, ...]:

@@ -127,11 +127,11 @@ def write(
     first = chance.randrange(1, 1_000_000)
     written: list[Written] = []
     for ordinal, event in enumerate(history.events):
-        found = _draft(event, profile, shape)
-        if found is None:
+        draft = _draft(event, profile, shape)
+        if draft is None:
             continue
         draft = replace(
-            found,
+            draft,
             number=first + ordinal if profile.numbered else 0,
             exec_ms=event.at.ms if profile.milliseconds else event.at.ms // 1000 * 1000,
             send_ms=event.at.ms + SEND_LAG_MS,
@@ -244,13 +244,13 @@ LEFT_OUT: Final = "left-out"
 
 def _changed(before: Image, after: Image) -> tuple[Image, Image]:
     """The old image with the changed columns alone, and whole for a reader who takes the others from the new row."""
-    same = {name for name, found in before.items() if found.text == after[name].text}
-    wire = {name: Cell(State.ABSENT, found.type) if name in same else found for name, found in before.items()}
-    return wire, {name: replace(after[name], cls=LEFT_OUT) if name in same else found for name, found in before.items()}
+    same = {name for name, cell in before.items() if cell.text == after[name].text}
+    wire = {name: Cell(State.ABSENT, cell.type) if name in same else cell for name, cell in before.items()}
+    return wire, {name: replace(after[name], cls=LEFT_OUT) if name in same else cell for name, cell in before.items()}
 
 
 def _texts(image: Image) -> Texts:
-    return {name: found.text for name, found in image.items() if found.state is not State.ABSENT}
+    return {name: cell.text for name, cell in image.items() if cell.state is not State.ABSENT}
 
 
 @lru_cache(maxsize=1024)

@@ -98,14 +98,14 @@ def wire(
     none of the type's, KeyError for a type that no MySQL has."""
     if snapshot and deciding(declared) != "FLOAT(":
         declared = ""
-    found = schema(type, modes, nullable, declared)
+    schema_ = schema(type, modes, nullable, declared)
     if value is None:
-        return wired(found, type, "", Meaning(None if nullable else fallback(found, modes), None, "", lost=not nullable), modes)
+        return wired(schema_, type, "", Meaning(None if nullable else fallback(schema_, modes), lost=not nullable), modes)
     cls = mysql.value_class(type, value)
-    meaning = _spelled(found, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
+    meaning = _spelled(schema_, value, deciding(declared), modes) or _meaning(type, value, modes, snapshot)
     if meaning.value is None and not nullable:
-        meaning = _epoch(type, found, meaning, modes)
-    return wired(found, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning, modes)
+        meaning = _epoch(type, schema_, meaning, modes)
+    return wired(schema_, type, _class(type, cls, meaning, modes.escapes_labels and not snapshot), meaning, modes)
 
 
 def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
@@ -122,15 +122,15 @@ def _class(type: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
     return cls
 
 
-def _epoch(type: SourceType, found: Schema, meaning: Meaning, modes: Modes) -> Meaning:
+def _epoch(type: SourceType, schema_: Schema, meaning: Meaning, modes: Modes) -> Meaning:
     """What stands for a value that the connector has none for, in a NOT NULL column."""
     meant: Value = _EPOCH_DATE if type.logical is Logical.DATE else 0
-    return Meaning(fallback(found, modes), meant, meaning.reason)
+    return Meaning(fallback(schema_, modes), meant, meaning.reason)
 
 
-def fallback(found: Schema, modes: Modes) -> Any:
+def fallback(schema_: Schema, modes: Modes) -> Any:
     """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (debezium#before-fallback)."""
-    match found.name.rpartition(".")[2]:
+    match schema_.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
         case "IsoDate":
@@ -140,8 +140,8 @@ def fallback(found: Schema, modes: Modes) -> Any:
         case "Json":
             return "{}"
         case "Decimal":
-            return values.zero_decimal(found, modes)
-    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
+            return values.zero_decimal(schema_, modes)
+    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(schema_.type, 0)
 
 
 _FLOAT_MAX: Final = 3.4028235677973366e38
@@ -150,23 +150,23 @@ _REAL: Final = "REAL is written as binary32"
 _BARE: Final = "BINARY without a length is not padded: the server strips its zero byte"
 
 
-def _spelled(found: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
+def _spelled(schema_: Schema, value: Value, declared: str, modes: Modes) -> Meaning | None:
     """A value whose form the statement's spelling decides; None for any other (debezium#declared-types)."""
-    if found.type == "boolean":
+    if schema_.type == "boolean":
         return Meaning(
             bool(value), int(bool(value)), "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true"
         )
     match value:
-        case float() if declared == "REAL" and found.type == "float":
+        case float() if declared == "REAL" and schema_.type == "float":
             if abs(value) > _FLOAT_MAX:
                 return Meaning(math.copysign(math.inf, value), None, _REAL, lost=True, corrupt=True)
             near = mysql.to_float32(value)
-            told = float(values.shortest(near))
-            more = (told, mysql.to_float32(told)) if modes.avro else ()
+            shortest = float(values.shortest(near))
+            more = (shortest, mysql.to_float32(shortest)) if modes.avro else ()
             return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near)), *more))
         case float() if declared == "FLOAT(":
             return Meaning(value, value)
-        case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
+        case int() if declared == _SIGNED_ZEROFILL and schema_.type == "int32" and value > 0x7FFFFFFF:
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
         case bytes() if declared == "BINARY" and not value.rstrip(b"\0"):
             return Meaning(values.binary_value(b"", modes), b"", _BARE, options=(b"", b"\0"))
@@ -217,10 +217,10 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             return Meaning(values.zoned_text(value, _width(type, modes, snapshot)), value)
         case Logical.TIME, int():
             shown_time = value if snapshot or modes.release >= (2, 0) else misread_time(value, type.fsp)
-            found = values.time_value(shown_time, type.fsp, modes)
+            meaning = values.time_value(shown_time, type.fsp, modes)
             if shown_time == value:
-                return found
-            return replace(found, reason=found.reason or _MISREAD_TIME, corrupt=not mysql.fits(type, shown_time))
+                return meaning
+            return replace(meaning, reason=meaning.reason or _MISREAD_TIME, corrupt=not mysql.fits(type, shown_time))
         case Logical.YEAR, int():
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
@@ -288,8 +288,8 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
     days, rest = divmod(value, mysql.DAY)
     date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
     moved = (date - _EPOCH_DATE).days * mysql.DAY + rest
-    found = values.datetime_value(moved, fsp, modes)
-    return replace(found, reason=reason or found.reason)
+    meaning = values.datetime_value(moved, fsp, modes)
+    return replace(meaning, reason=reason or meaning.reason)
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:

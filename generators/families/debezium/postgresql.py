@@ -125,46 +125,46 @@ def wire(
         return _hidden(type, modes, nullable)
     lost_name = not snapshot and (type.name == "name" or (type.name == "ltree" and modes.release < (2, 0)))
     meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(type, value, modes, snapshot)
-    found = schema(type, modes, nullable)
-    return wired(found, type, _class(type, value, modes, found, meaning), meaning, modes)
+    schema_ = schema(type, modes, nullable)
+    return wired(schema_, type, _class(type, value, modes, schema_, meaning), meaning, modes)
 
 
-def _class(type: SourceType, value: Value, modes: Modes, found: Schema, meaning: Meaning) -> str:
+def _class(type: SourceType, value: Value, modes: Modes, schema_: Schema, meaning: Meaning) -> str:
     """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
     `unknown-type`."""
     if _is_unknown(type.name, modes):
         return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
-    if found.name == "io.debezium.data.VariableScaleDecimal":
+    if schema_.name == "io.debezium.data.VariableScaleDecimal":
         return "variable-scale"
     plain = postgresql.value_class(type, value)
-    return "unit-millis" if found.name == "io.debezium.time.Time" and plain != "over-24h" else plain
+    return "unit-millis" if schema_.name == "io.debezium.time.Time" and plain != "over-24h" else plain
 
 
 def not_sent(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL column
     (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
-    found = schema(type, modes, nullable)
+    schema_ = schema(type, modes, nullable)
     if nullable:
-        return wired(found, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
-    shown: Any = {} if found.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(found, modes)
-    if type.logical is Logical.DECIMAL and found.type == "string" and not postgresql_values.unconstrained(type):
+        return wired(schema_, type, "not-sent", Meaning(None, None, "the server sends the old key alone"), modes)
+    shown: Any = {} if schema_.type == "map" else _JSON_OBJECT if type.name == "hstore" else _fallback(schema_, modes)
+    if type.logical is Logical.DECIMAL and schema_.type == "string" and not postgresql_values.unconstrained(type):
         shown = java_decimal(0, _wire_scale(type), plain=modes.release >= (1, 9))
-    return wired(found, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
+    return wired(schema_, type, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True), modes)
 
 
 _JSON_OBJECT: Final = "{}"
 
 
-def _fallback(found: Schema, modes: Modes) -> Any:
-    match found.name.rpartition(".")[2]:
+def _fallback(schema_: Schema, modes: Modes) -> Any:
+    match schema_.name.rpartition(".")[2]:
         case "Point":
             return {"x": 0.0, "y": 0.0, "wkb": struct.pack("<BIdd", 1, 1, 0.0, 0.0), "srid": None}
         case "VariableScaleDecimal":
             return {"scale": 0, "value": b"\x00"}
         case "Decimal":
-            return values.zero_decimal(found, modes)
+            return values.zero_decimal(schema_, modes)
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
         case "ZonedTime" | "IsoTime":
@@ -173,7 +173,7 @@ def _fallback(found: Schema, modes: Modes) -> Any:
             return "1970-01-01Z"
         case "Interval":
             return "P0Y0M0DT0H0M0S"
-    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0, "array": []}.get(found.type, 0)
+    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0, "array": []}.get(schema_.type, 0)
 
 
 def is_toasted(type: SourceType, value: Value, limit: int = TOASTED) -> bool:
@@ -251,7 +251,7 @@ def _hidden(type: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
 def _typed(type: SourceType, shown: Any) -> Value:
     """The placeholder as the typed value of a column, which the column does not have."""
     if type.name.endswith("[]"):
-        return Json([base64.b64encode(one).decode() if isinstance(one, bytes) else one for one in shown])
+        return Json([base64.b64encode(element).decode() if isinstance(element, bytes) else element for element in shown])
     return UNAVAILABLE.encode() if type.name == "bytea" else UNAVAILABLE
 
 
@@ -266,8 +266,8 @@ def _is_placeholder(value: Value) -> bool:
             return value == UNAVAILABLE
         case bytes():
             return value == UNAVAILABLE.encode()
-        case Json([str() as one]):
-            return one == UNAVAILABLE
+        case Json([str() as text]):
+            return text == UNAVAILABLE
     return False
 
 
@@ -295,8 +295,8 @@ def _meaning(type: SourceType, value: Value, modes: Modes, snapshot: bool = Fals
         case Logical.DATE, int():
             return _beyond(values.date_value(value, modes))
         case Logical.DATETIME, int():
-            found = values.datetime_value(value, type.fsp, modes)
-            return found if _is_common(value) else _beyond(found.value)
+            meaning = values.datetime_value(value, type.fsp, modes)
+            return meaning if _is_common(value) else _beyond(meaning.value)
         case Logical.TIMESTAMP, int():
             width = type.fsp if type.fsp and modes.release >= (2, 2) else None
             text = values.zoned_text(value, width)
@@ -355,11 +355,11 @@ def _decimal(type: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
             return Meaning(text, None if lost else value, _MONEY, lost=lost, corrupt=lost)
         digits = modes.money_digits if modes.precise else 2
         rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-        found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
+        meaning = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
         if not double:
-            return replace(found, meant=value) if rounded == value else replace(found, reason=_ROUNDED)
+            return replace(meaning, meant=value) if rounded == value else replace(meaning, reason=_ROUNDED)
         lost = abs(rounded) > Decimal(type.high or 0) / 100
-        return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
+        return replace(meaning, reason=_MONEY, lost=lost, corrupt=lost)
     if not postgresql_values.unconstrained(type):
         shown = scale if modes.decimal == "double" else _wire_scale(type)
         return values.decimal_value(value, precision, shown, modes)
@@ -409,8 +409,8 @@ def _element_value(element: SourceType, item: Any) -> Value:
             return int(item)
         case Logical.FLOAT, float():
             return to_float32(item)
-    found: Value = item
-    return found
+    value: Value = item
+    return value
 
 
 def _document(type: SourceType, value: Json, modes: Modes) -> Meaning:

@@ -107,20 +107,20 @@ def left_of(wire: Wire) -> Callable[[SourceType, Value], Value]:
     return left
 
 
-def wired(schema: Schema, type: SourceType, cls: str, found: Meaning, modes: Modes) -> DebeziumCell:
+def wired(schema: Schema, type: SourceType, cls: str, meaning: Meaning, modes: Modes) -> DebeziumCell:
     """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
-    value = found.value
+    value = meaning.value
     json = payload_text(schema, value)
     if json == "null":
-        return DebeziumCell(schema, None, json, Cell(State.NULL, type, cls=cls, reason=found.reason), found.corrupt)
+        return DebeziumCell(schema, None, json, Cell(State.NULL, type, cls=cls, reason=meaning.reason), meaning.corrupt)
     text, is_json = (modes.avro and _avro_text(schema, value)) or wire_text(value, json)
-    if found.lost:
-        cell = Cell(State.ANY, type, found.meant, text, cls, is_json, found.options, found.reason)
-    elif found.options:
-        cell = Cell(State.ONE_OF, type, found.meant, text, cls, is_json, found.options, found.reason)
+    if meaning.lost:
+        cell = Cell(State.ANY, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason)
+    elif meaning.options:
+        cell = Cell(State.ONE_OF, type, meaning.meant, text, cls, is_json, meaning.options, meaning.reason)
     else:
-        cell = Cell(State.VALUE, type, found.meant, text, cls, is_json, reason=found.reason)
-    return DebeziumCell(schema, value, json, cell, found.corrupt)
+        cell = Cell(State.VALUE, type, meaning.meant, text, cls, is_json, reason=meaning.reason)
+    return DebeziumCell(schema, value, json, cell, meaning.corrupt)
 
 
 def wire_text(value: Any, json: str) -> tuple[str, bool]:
@@ -140,8 +140,8 @@ def _avro_text(schema: Schema, value: Any) -> tuple[str, bool] | None:
     if not item.name.endswith("data.Decimal"):
         return None
     scale = int(dict(item.parameters)["scale"])
-    found = value if item is not schema else [value]
-    texts = [one and java_decimal(int.from_bytes(one, signed=True), scale, plain=True) for one in found]
+    numbers = value if item is not schema else [value]
+    texts = [raw and java_decimal(int.from_bytes(raw, signed=True), scale, plain=True) for raw in numbers]
     return (texts[0], False) if item is schema else (jsons.dumps(texts, separators=(",", ":")), True)
 
 
@@ -149,7 +149,7 @@ def shortest(value: float) -> str:
     """The fewest digits of a binary32; Java has others."""
     single = to_float32(value)
     texts = (f"{single:.{digits}e}" for digits in range(9))
-    return next(found for found in texts if to_float32(float(found)) == single)
+    return next(text for text in texts if to_float32(float(text)) == single)
 
 
 def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:
@@ -205,9 +205,9 @@ def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, m
 _WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
 
 
-def zero_decimal(found: Schema, modes: Modes) -> bytes | Raw:
+def zero_decimal(schema: Schema, modes: Modes) -> bytes | Raw:
     """The 0 of a Decimal of that schema."""
-    return connect_decimal(0, int(dict(found.parameters)["scale"]), modes)
+    return connect_decimal(0, int(dict(schema.parameters)["scale"]), modes)
 
 
 def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from generators.families.ticdc.ddl_columns import Told, bare, commented
+from generators.families.ticdc.ddl_columns import Statement, bare, commented
 from generators.families.ticdc.ddl_tables import Options
 from generators.families.ticdc.sql import tokens, unquoted
 from generators.sources.mysql import quote
@@ -21,23 +21,23 @@ def restored(sql: str, placement: bool = False, ttl_off: bool = True, routed: st
     `placement` tells that TiCDC keeps placement rules, `ttl_off` that it turns TTL off: each concerns some releases. `routed` is
     the database of a statement whose tables are routed: the restored text is read and restored once more.
     """
-    text = told(sql, placement, ttl_off).text
-    return told(text, ttl_off=False, routed=routed).text if routed else text
+    text = parse(sql, placement, ttl_off).text
+    return parse(text, ttl_off=False, routed=routed).text if routed else text
 
 
 @lru_cache(4096)
-def told(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Told:
+def parse(sql: str, placement: bool = False, ttl_off: bool = True, routed: str = "") -> Statement:
     """`restored`, and what else the statement tells."""
-    statement = _Statement(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
-    statement.told.text = statement.restored()
-    statement.skip(";")
-    if not statement.ended:
-        raise statement.refused()
-    return statement.told
+    parser = _Parser(sql, tuple(tokens(sql)), placement=placement, ttl_off=ttl_off, routed=routed)
+    parser.statement.text = parser.restored()
+    parser.skip(";")
+    if not parser.ended:
+        raise parser.refused()
+    return parser.statement
 
 
 @dataclass(slots=True)
-class _Statement(Options):
+class _Parser(Options):
     """Statements."""
 
     def restored(self) -> str:
@@ -50,7 +50,7 @@ class _Statement(Options):
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
             name = self.plain_name()
-            self.told.dropped.append(bare(name))
+            self.statement.dropped.append(bare(name))
             return f"DROP INDEX {existing}{name} {self.expect('ON')} {self.table()}{self.lock()}"
         if self.either("DROP DATABASE", "DROP SCHEMA"):
             return f"DROP DATABASE {self.existing()}{self.name()}"
@@ -124,10 +124,10 @@ class _Statement(Options):
         return text
 
     def lock(self) -> str:
-        found = {}
+        options = {}
         while word := self.option("ALGORITHM", "LOCK"):
-            found[word] = self.expect("DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE")
-        shown = [f"{word} = {found[word]}" for word in ("ALGORITHM", "LOCK") if found.get(word, "DEFAULT") != "DEFAULT"]
+            options[word] = self.expect("DEFAULT", "INPLACE", "INSTANT", "COPY", "NONE", "SHARED", "EXCLUSIVE")
+        shown = [f"{word} = {options[word]}" for word in ("ALGORITHM", "LOCK") if options.get(word, "DEFAULT") != "DEFAULT"]
         return f" {' '.join(shown)}" if shown else ""
 
     def view(self) -> str:
@@ -145,7 +145,7 @@ class _Statement(Options):
         head = f"CREATE {replace}ALGORITHM = {algorithm} DEFINER = {definer} SQL SECURITY {security} VIEW {self.table()}"
         columns = f" {self.bracketed(self.plain_name, ',')}" if self.next_is("(") else ""
         query = f"{self.expect('AS')} {self.select()}"
-        self.told.resolved = "`.`" in query
+        self.statement.resolved = "`.`" in query
         return f"{head}{columns} {query}"
 
     def user(self) -> str:
@@ -207,7 +207,7 @@ class _Statement(Options):
             self.skip("COLUMN")
             existing, old = self.existing(), self.name()
             text = f"CHANGE COLUMN {existing}{old} {self.placed()}"
-            self.told.renamed[self.column_name] = bare(old)
+            self.statement.renamed[self.column_name] = bare(old)
             return text
         if self.skip("ALTER INDEX"):
             return f"ALTER INDEX {self.plain_name()} {self.expect('VISIBLE', 'INVISIBLE')}"
@@ -217,14 +217,14 @@ class _Statement(Options):
             self.skip("COLUMN")
             column = self.name()
             if self.skip("DROP DEFAULT"):
-                self.told.defaults[bare(column)] = None
+                self.statement.defaults[bare(column)] = None
                 return f"ALTER COLUMN {column} DROP DEFAULT"
             self.expect("SET DEFAULT")
-            default = self.told.defaults[bare(column)] = self.set_default()
+            default = self.statement.defaults[bare(column)] = self.set_default()
             return f"ALTER COLUMN {column} SET DEFAULT {default}"
         if self.skip("RENAME COLUMN"):
             old, to, new = self.name(), self.expect("TO"), self.name()
-            self.told.renamed[bare(new)] = bare(old)
+            self.statement.renamed[bare(new)] = bare(old)
             return f"RENAME COLUMN {old} {to} {new}"
         if self.either("RENAME INDEX", "RENAME KEY"):
             return f"RENAME INDEX {self.plain_name()} {self.expect('TO')} {self.plain_name()}"
@@ -267,28 +267,28 @@ class _Statement(Options):
 
     def altered_options(self) -> str:
         """Options of a table in one clause; a character set with its collation has words of its own."""
-        found: list[str] = []
+        parts: list[str] = []
         while not self.ended and self.next not in (",", ";", "PARTITION", "REMOVE"):
-            found += self.table_option()
-        if len(found) == 2 and found[0].startswith("DEFAULT CHARACTER SET = ") and found[1].startswith("DEFAULT COLLATE = "):
-            return " ".join(option.removeprefix("DEFAULT ").replace(" = ", " ") for option in found)
-        return " ".join(found)
+            parts += self.table_option()
+        if len(parts) == 2 and parts[0].startswith("DEFAULT CHARACTER SET = ") and parts[1].startswith("DEFAULT COLLATE = "):
+            return " ".join(option.removeprefix("DEFAULT ").replace(" = ", " ") for option in parts)
+        return " ".join(parts)
 
     def set_default(self) -> str:
         """A new default: what is no literal stands in brackets."""
         bracket = self.next_is("(")
         start = self.at
-        found = self.grouped() if bracket else self.expression(12)
+        text = self.grouped() if bracket else self.expression(12)
         read = self.tokens[start + bracket : self.at - bracket]
-        plain = len(read) == 1 + (read[0].text[0] == "_") and (read[-1].kind != "word" or found in ("NULL", "TRUE", "FALSE"))
-        return found if plain else f"({found})"
+        plain = len(read) == 1 + (read[0].text[0] == "_") and (read[-1].kind != "word" or text in ("NULL", "TRUE", "FALSE"))
+        return text if plain else f"({text})"
 
     def dropped(self) -> str:
         if self.skip("PRIMARY KEY"):
             return "DROP PRIMARY KEY"
         if self.either("INDEX", "KEY"):
             existing, name = self.existing(), self.plain_name()
-            self.told.dropped.append(bare(name))
+            self.statement.dropped.append(bare(name))
             return f"DROP INDEX {existing}{name}"
         if self.skip("FOREIGN KEY"):
             return f"DROP FOREIGN KEY {self.existing()}{self.plain_name()}"
@@ -320,4 +320,4 @@ class _Statement(Options):
         return f"{text} AFTER {self.name()}" if self.skip("AFTER") else text
 
 
-__all__ = ["Told", "restored", "told", "unquoted"]
+__all__ = ["Statement", "parse", "restored", "unquoted"]

@@ -46,7 +46,7 @@ def commented(feature: str, text: str) -> str:
 
 
 @dataclass(slots=True)
-class Told:
+class Statement:
     """What a statement tells beside its text: the restored default of each column that it defines (None without one), the old
     name of each column that it renames, its indexes and those that it drops, the expressions of hidden columns by name, the
     number of partitions, how they are chosen, and the values of each; whether a view's SELECT has names of two parts, for which
@@ -73,7 +73,7 @@ def bare(name: str) -> str:
 class Columns(Reader):
     """Columns, indexes and constraints."""
 
-    told: Told = field(default_factory=Told)
+    statement: Statement = field(default_factory=Statement)
     key: list[str] = field(default_factory=list)
     column_name: str = ""
 
@@ -83,10 +83,10 @@ class Columns(Reader):
     def charset(self) -> str:
         """A character set, in upper case."""
         token = self.take("word", "text")
-        found = (unquoted(token.text) if token.kind == "text" else token.text).upper()
-        if found not in _CHARSETS:
+        charset = (unquoted(token.text) if token.kind == "text" else token.text).upper()
+        if charset not in _CHARSETS:
             raise self.refused()
-        return "UTF8" if found == "UTF8MB3" else found
+        return "UTF8" if charset == "UTF8MB3" else charset
 
     def collation(self) -> str:
         """A collation, in lower case."""
@@ -160,7 +160,7 @@ class Columns(Reader):
         """A column with its options."""
         name = self.name()
         self.column_name = bare(name)
-        self.told.defaults[self.column_name] = None
+        self.statement.defaults[self.column_name] = None
         text = f"{name} {self.type()}"
         while not (self.ended or self.next in (",", ")", "FIRST", "AFTER", ";")):
             text += f" {self.column_option()}"
@@ -175,7 +175,7 @@ class Columns(Reader):
         if self.either("UNIQUE KEY", "UNIQUE"):
             return "UNIQUE KEY"
         if self.skip("DEFAULT"):
-            default = self.told.defaults[self.column_name] = self.default()
+            default = self.statement.defaults[self.column_name] = self.default()
             return f"DEFAULT {default}"
         if self.skip("ON UPDATE"):
             self.expect(*NOW)
@@ -201,17 +201,17 @@ class Columns(Reader):
     def default(self) -> str:
         """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a call alone."""
         if self.next_is("("):
-            found = self.grouped()
-            now = found.partition("(")
-            if now[0] in NOW and found.endswith(")"):
+            text = self.grouped()
+            now = text.partition("(")
+            if now[0] in NOW and text.endswith(")"):
                 return f"CURRENT_TIMESTAMP({now[2]}"
-            return f"({found})" if _is_call(found) else found
+            return f"({text})" if _is_call(text) else text
         if self.either(*NOW):
             return self.now(self.next_is("("))
         if self.next in ("CURRENT_DATE", "NEXT"):
             raise self.refused()
-        found = self.expression(12)
-        return f"({found})" if _is_call(found) else found
+        text = self.expression(12)
+        return f"({text})" if _is_call(text) else text
 
     def check(self, behind: str) -> str:
         """A CHECK; `behind` stands before its enforcement."""
@@ -246,32 +246,32 @@ class Columns(Reader):
     def grouped(self) -> str:
         """An expression in brackets, without them."""
         self.expect("(")
-        found = self.expression()
+        text = self.expression()
         self.expect(")")
-        return found
+        return text
 
     def index_options(self, before: str = "") -> str:
         """The options of an index in their one order."""
-        found = {"USING": before}
+        options = {"USING": before}
         while True:
             if kind := self.either("CLUSTERED", "NONCLUSTERED"):
-                found["CLUSTERED"] = commented("[clustered_index]", kind)
+                options["CLUSTERED"] = commented("[clustered_index]", kind)
             elif self.option("KEY_BLOCK_SIZE"):
-                found["KEY_BLOCK_SIZE"] = f"KEY_BLOCK_SIZE={self.digits()}"
+                options["KEY_BLOCK_SIZE"] = f"KEY_BLOCK_SIZE={self.digits()}"
             elif self.either("USING", "TYPE"):
-                found["USING"] = f"USING {self.expect('BTREE', 'HASH', 'RTREE', 'HNSW')}"
+                options["USING"] = f"USING {self.expect('BTREE', 'HASH', 'RTREE', 'HNSW')}"
             elif self.skip("WITH PARSER"):
-                found["PARSER"] = f"WITH PARSER {self.plain_name()}"
+                options["PARSER"] = f"WITH PARSER {self.plain_name()}"
             elif self.skip("COMMENT"):
-                found["COMMENT"] = f"COMMENT {self.text()}"
+                options["COMMENT"] = f"COMMENT {self.text()}"
             elif kind := self.either("GLOBAL", "LOCAL"):
-                found["GLOBAL"] = found.get("GLOBAL", "") if kind == "LOCAL" else commented("[global_index]", "GLOBAL")
+                options["GLOBAL"] = options.get("GLOBAL", "") if kind == "LOCAL" else commented("[global_index]", "GLOBAL")
             elif kind := self.either("VISIBLE", "INVISIBLE"):
-                found["VISIBLE"] = kind
+                options["VISIBLE"] = kind
             else:
                 break
         order = ("CLUSTERED", "KEY_BLOCK_SIZE", "USING", "PARSER", "COMMENT", "GLOBAL", "VISIBLE")
-        return "".join(f" {found[name]}" for name in order if found.get(name) and found[name] != "COMMENT ''")
+        return "".join(f" {options[name]}" for name in order if options.get(name) and options[name] != "COMMENT ''")
 
     def constraint(self) -> str:
         """An index or a constraint of a table; "" if none follows."""
@@ -319,8 +319,8 @@ class Columns(Reader):
         for place, part in enumerate(self.key):
             columns.append(bare(part) if part[0] == "`" else f"_V$_{name}_{place}")
             if part[0] != "`":
-                self.told.hidden[columns[-1]] = part[1:-1]
-        self.told.indexes.append(Index(name, tuple(columns), unique or primary))
+                self.statement.hidden[columns[-1]] = part[1:-1]
+        self.statement.indexes.append(Index(name, tuple(columns), unique or primary))
 
 
 def _is_call(text: str) -> bool:

@@ -119,8 +119,8 @@ class Options(Columns):
 
     def partitioning(self) -> str:
         """PARTITION BY and what follows."""
-        self.told.method = self.method() if self.expect("PARTITION BY") else ""
-        text = f"PARTITION BY {self.told.method}"
+        self.statement.method = self.method() if self.expect("PARTITION BY") else ""
+        text = f"PARTITION BY {self.statement.method}"
         count = self.digits() if self.skip("PARTITIONS") else ""
         if self.skip("SUBPARTITION BY"):
             text += f" SUBPARTITION BY {self.method()}"
@@ -129,7 +129,7 @@ class Options(Columns):
         if self.next_is("("):
             text += f" {self.bracketed(self.partition, ',')}"
         elif count or text.startswith(("PARTITION BY HASH", "PARTITION BY KEY", "PARTITION BY LINEAR")):
-            self.told.partitions = int(count or 1)
+            self.statement.partitions = int(count or 1)
             text += f" PARTITIONS {count or 1}"
         if self.skip("UPDATE INDEXES"):
             text += f" UPDATE INDEXES {self.bracketed(lambda: f'{self.plain_name()} ' + self.expect('GLOBAL', 'LOCAL'), ',')}"
@@ -149,22 +149,22 @@ class Options(Columns):
                 self.at += 2
                 return f"{linear}{kind} ()"
             return f"{linear}{kind} {self.bracketed(self.name, ',')}"
-        found = f"{linear}{kind} ({self.grouped()})"
+        text = f"{linear}{kind} ({self.grouped()})"
         if self.next_is("INTERVAL"):
             raise self.refused()
-        return found
+        return text
 
     def partition(self) -> str:
         """A partition."""
         text = f"{self.expect('PARTITION')} {self.plain_name()}"
-        self.told.partitions += 1
+        self.statement.partitions += 1
         if self.skip("VALUES LESS THAN"):
             values = "(MAXVALUE)" if self.skip("MAXVALUE") else self.bracketed(self.expression)
-            self.told.values.append(values)
+            self.statement.values.append(values)
             text += f" VALUES LESS THAN {values}"
         elif self.skip("VALUES IN"):
             values = self.bracketed(self.member)
-            self.told.values.append(values)
+            self.statement.values.append(values)
             text += " DEFAULT" if values == "(DEFAULT)" else f" VALUES IN {values}"
         elif self.skip("DEFAULT"):
             text += " DEFAULT"

@@ -43,7 +43,7 @@ _DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
 
 def declared_columns(release: str) -> Mapping[str, tuple[Column, Value]]:
     """The columns that a release can have: TiDB has vectors since v8.4."""
-    return {name: one for name, one in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))}
+    return {name: pair for name, pair in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7", "v8.1"))}
 
 
 def at(tso: int) -> Instant:

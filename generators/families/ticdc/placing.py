@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from generators.families.ticdc.ddl import Told, unquoted
+from generators.families.ticdc.ddl import Statement, unquoted
 from generators.model import Row, SchemaChange, Table, Value
 from generators.sources import mysql
 
@@ -27,7 +27,7 @@ def unplaced(event: SchemaChange, place: Place) -> Place:
     return nowhere if "partition" in event.action else place
 
 
-def placing(table: Table, statement: Told) -> Place:
+def placing(table: Table, statement: Statement) -> Place:
     """The partition of a row by a column of whole numbers or texts, or by the year of a date; None for other functions."""
     matched = _METHOD.fullmatch(statement.method)
     names = [column.name for column in table.columns if matched and mysql.quote(column.name) == matched["column"]]
@@ -42,10 +42,10 @@ def placing(table: Table, statement: Told) -> Place:
             value = value.year if isinstance(value, dt.date) else None
         if kind == "HASH":
             return abs(value) % count if isinstance(value, int) else None
-        for number, found in enumerate(limits):
-            if found is None or (kind == "LIST" and value in found):
+        for number, limit in enumerate(limits):
+            if limit is None or (kind == "LIST" and value in limit):
                 return number
-            if kind == "RANGE" and (found == ["MAXVALUE"] or value is None or _below(value, found[0])):
+            if kind == "RANGE" and (limit == ["MAXVALUE"] or value is None or _below(value, limit[0])):
                 return number
         return None
 
@@ -60,14 +60,14 @@ def _below(value: Value, limit: Value) -> bool:
 
 def _limits(values: str) -> list[Value] | None:
     """The literals in brackets; None if others stand there."""
-    found: list[Value] = []
+    literals: list[Value] = []
     for literal in re.findall(r"_UTF8MB4'(?:[^']|'')*'|[^,() ]+", values):
         if literal.startswith("_UTF8MB4"):
-            found.append(unquoted(literal.removeprefix("_UTF8MB4")))
+            literals.append(unquoted(literal.removeprefix("_UTF8MB4")))
         elif literal in ("MAXVALUE", "NULL"):
-            found.append(None if literal == "NULL" else literal)
+            literals.append(None if literal == "NULL" else literal)
         elif literal.lstrip("-").isdigit():
-            found.append(int(literal))
+            literals.append(int(literal))
         else:
             return None
-    return found
+    return literals

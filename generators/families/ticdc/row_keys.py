@@ -25,14 +25,14 @@ def row_key(table: Table, row: Row) -> str:
     number of TiDB's own. Raises Refused for a clustered key whose encoding is not known here.
     """
     key = tuple(table.column(name) for name in table.primary_key)
-    told = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
-    if len(key) == 1 and key[0].type.logical is Logical.INT and told != [False]:
+    clustered = [index.clustered for index in table.indexes if index.name == "PRIMARY"]
+    if len(key) == 1 and key[0].type.logical is Logical.INT and clustered != [False]:
         value = row[key[0].name]
         assert isinstance(value, int)
         handle = _number(value - (2 * _SIGN if value >= _SIGN else 0))
-    elif key and told != [False]:
+    elif key and clustered != [False]:
         parts = [_encoded(column, row[column.name]) for column in key]
-        if None in parts and told:
+        if None in parts and clustered:
             raise Refused(f"table {table.name}: TiKV's form of its clustered key is not known here")
         handle = _own(row) if None in parts else b"".join(part for part in parts if part is not None)
     else:
@@ -64,10 +64,10 @@ def _encoded(column: Column, value: Value) -> bytes | None:
             return None
         case bytes() as raw:
             return _BYTES + _grouped(raw)
-        case str() as found if kind.logical is Logical.TEXT and not column.collation.endswith("_ci"):
-            return _BYTES + _grouped(found.encode())
-        case str() as found if column.collation.endswith("_general_ci") and found.isascii():
-            return _BYTES + _grouped(found.encode("utf-16-be"))
+        case str() as characters if kind.logical is Logical.TEXT and not column.collation.endswith("_ci"):
+            return _BYTES + _grouped(characters.encode())
+        case str() as characters if column.collation.endswith("_general_ci") and characters.isascii():
+            return _BYTES + _grouped(characters.encode("utf-16-be"))
     return None
 
 

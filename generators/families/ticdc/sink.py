@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import restored, told
+from generators.families.ticdc.ddl import parse, restored
 from generators.model import (
     Change,
     Column,
@@ -73,7 +73,7 @@ COMPRESSED_LIMIT: Final = 2_000
 def delivered(options: Sequence[str], deployments: Mapping[str, Deployment], limit: int) -> dict[str, Any]:
     """Facts of a profile with these options: its deployment by the compression, what becomes of a message larger than its limit,
     which is `limit` where nothing does, and how partitions are chosen."""
-    compression = next((one for one in COMPRESSION if one in options), "none")
+    compression = next((option for option in COMPRESSION if option in options), "none")
     reduce = reduction(options)
     if reduce:
         limit = REDUCED_LIMIT if compression == "none" else COMPRESSED_LIMIT
@@ -106,7 +106,7 @@ def partition_of(
 def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC", *, new: bool = False) -> int:
     """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns. NULL is the text null in the
     classic architecture, and not hashed in the new one (ticdc#partitions)."""
-    found = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
+    crc = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
     for column in table.columns:
         stored = row[column.name] if column.name in names else None
         if column.name not in names or (stored is None and new):
@@ -118,8 +118,8 @@ def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC
             shown = value
         else:
             shown = text.value_text(column.type, value, time_zone=time_zone).encode()
-        found ^= zlib.crc32(column.name.encode() + shown)
-    return found
+        crc ^= zlib.crc32(column.name.encode() + shown)
+    return crc
 
 
 NEWEST: Final = "new-8.5.7"
@@ -142,7 +142,7 @@ def source_of(table: Table, options: Sequence[str]) -> Table:
 
 def statement(event: SchemaChange, profile: Profile, placement: bool = False, ttl_off: bool = True) -> str:
     """The text of a DDL as the profile's TiCDC sends it. Raises Refused for one that is not known here."""
-    if profile.release == NEWEST and told(event.sql).resolved:
+    if profile.release == NEWEST and parse(event.sql).resolved:
         raise Refused(f"TiCDC sends TiDB's stored SELECT of this view, which is not known here: {event.sql}")
     return restored(event.sql, placement, ttl_off, event.database if "routed" in profile.options else "")
 
@@ -178,9 +178,9 @@ def writer(messages: Callable[[Event, P, Layout, int, random.Random], Iterable[S
     return write
 
 
-def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **told: Any) -> Change:
+def committed(kind: Kind, at: Instant, database: str | None = None, table: str | None = None, **fields: Any) -> Change:
     """A change whose position is the commit's TSO, and its time the milliseconds of that."""
-    return Change(0, kind, database=database, table=table, position=str(at.tso), commit_time_us=at.ms * 1000, **told)
+    return Change(0, kind, database=database, table=table, position=str(at.tso), commit_time_us=at.ms * 1000, **fields)
 
 
 def placed_rows(
@@ -255,9 +255,9 @@ def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
     return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
 
 
-def _differs(type: SourceType, one: Value, other: Value, new: bool) -> bool:
+def _differs(type: SourceType, before: Value, after: Value, new: bool) -> bool:
     """Whether a key's value is another one. The classic architecture compares texts, of which NULL's is null."""
-    texts = [None if value is None else text.value_text(type, text.canonical(type, value)) for value in (one, other)]
+    texts = [None if value is None else text.value_text(type, text.canonical(type, value)) for value in (before, after)]
     if not new:
         texts = ["null" if shown is None else shown for shown in texts]
     return texts[0] != texts[1]

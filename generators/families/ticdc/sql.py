@@ -177,15 +177,15 @@ class Reader:
 
     def next_is(self, *texts: str) -> bool:
         """Whether these words or signs follow."""
-        found = self.tokens[self.at : self.at + len(texts)]
-        return len(found) == len(texts) and all(token.upper == text for token, text in zip(found, texts, strict=True))
+        following = self.tokens[self.at : self.at + len(texts)]
+        return len(following) == len(texts) and all(token.upper == text for token, text in zip(following, texts, strict=True))
 
     def skip(self, words: str) -> bool:
         """Goes past these words if they follow."""
-        found = words.split()
-        if not self.next_is(*found):
+        texts = words.split()
+        if not self.next_is(*texts):
             return False
-        self.at += len(found)
+        self.at += len(texts)
         return True
 
     def either(self, *choices: str) -> str:
@@ -194,15 +194,15 @@ class Reader:
 
     def option(self, *choices: str) -> str:
         """The same, and goes past a sign `=` behind it."""
-        if found := self.either(*choices):
+        if choice := self.either(*choices):
             self.skip("=")
-        return found
+        return choice
 
     def expect(self, *choices: str) -> str:
         """Goes past one of these, which must follow."""
-        if not (found := self.either(*choices)):
+        if not (choice := self.either(*choices)):
             raise self.refused()
-        return found
+        return choice
 
     def plain_name(self) -> str:
         """A name in back quotes."""
@@ -211,29 +211,29 @@ class Reader:
 
     def name(self) -> str:
         """A name, qualified or not."""
-        found = self.plain_name()
+        name = self.plain_name()
         while self.skip("."):
-            found += f".{self.plain_name()}"
-        return found
+            name += f".{self.plain_name()}"
+        return name
 
     def table(self) -> str:
         """The name of a table."""
-        found = self.name()
-        return f"{quote(self.routed)}.{found}" if self.routed and "`.`" not in found else found
+        name = self.name()
+        return f"{quote(self.routed)}.{name}" if self.routed and "`.`" not in name else name
 
-    def listed(self, one: Callable[[], str], separator: str) -> str:
+    def listed(self, part: Callable[[], str], separator: str) -> str:
         """One or more, with commas between them."""
-        found = [one()]
+        parts = [part()]
         while self.skip(","):
-            found.append(one())
-        return separator.join(found)
+            parts.append(part())
+        return separator.join(parts)
 
-    def bracketed(self, one: Callable[[], str], separator: str = ", ") -> str:
+    def bracketed(self, part: Callable[[], str], separator: str = ", ") -> str:
         """One or more in brackets."""
         self.expect("(")
-        found = self.listed(one, separator)
+        text = self.listed(part, separator)
         self.expect(")")
-        return f"({found})"
+        return f"({text})"
 
     def digits(self) -> str:
         """A whole number."""
@@ -259,8 +259,8 @@ class Reader:
         """An expression whose operators bind at least that tightly."""
         left = self._negated(binding)
         while True:
-            if binding <= _PREDICATE and (found := self._predicate(left)):
-                left = found
+            if binding <= _PREDICATE and (predicate := self._predicate(left)):
+                left = predicate
             elif (operator := _BINARY.get(self.next)) and operator[0] >= binding:
                 sign = self.take().text
                 if sign in "+-" and self.skip("INTERVAL"):
@@ -278,15 +278,15 @@ class Reader:
         return self._collated()
 
     def _collated(self) -> str:
-        found = self._operand()
+        text = self._operand()
         while True:
             if self.skip("COLLATE"):
-                found += f" COLLATE {self.take('word', 'name', 'text').text.strip(_QUOTES).lower()}"
+                text += f" COLLATE {self.take('word', 'name', 'text').text.strip(_QUOTES).lower()}"
             elif arrow := self.either("->>", "->"):
-                found = f"JSON_EXTRACT({found}, {self._operand()})"
-                found = f"JSON_UNQUOTE({found})" if arrow == "->>" else found
+                text = f"JSON_EXTRACT({text}, {self._operand()})"
+                text = f"JSON_UNQUOTE({text})" if arrow == "->>" else text
             else:
-                return found
+                return text
 
     def _predicate(self, left: str) -> str:
         """IS, IN, BETWEEN, LIKE or REGEXP behind their operand; "" if none follows."""
@@ -302,11 +302,11 @@ class Reader:
             self.expect("AND")
             return f"{left}{no} BETWEEN {low} AND {self.expression(_PREDICATE)}"
         if self.skip("LIKE"):
-            found = f"{left}{no} LIKE {self.expression(_PREDICATE + 1)}"
+            text = f"{left}{no} LIKE {self.expression(_PREDICATE + 1)}"
             if self.skip("ESCAPE"):
                 escape = unquoted(self.take("text").text)
-                found += "" if escape == "\\" else f" ESCAPE {plain_text(escape)}"
-            return found
+                text += "" if escape == "\\" else f" ESCAPE {plain_text(escape)}"
+            return text
         if self.either("REGEXP", "RLIKE"):
             return f"{left}{no} REGEXP {self.expression(_PREDICATE + 1)}"
         self.at = start
@@ -337,13 +337,13 @@ class Reader:
                 self.at -= 1
                 return self.name()
             case "sign" if token.text == "(":
-                found = self.expression()
+                text = self.expression()
                 if self.skip(","):
-                    found = f"{found},{self.listed(self.expression, ',')}"
+                    text = f"{text},{self.listed(self.expression, ',')}"
                     self.expect(")")
-                    return f"ROW({found})"
+                    return f"ROW({text})"
                 self.expect(")")
-                return f"({found})"
+                return f"({text})"
             case "word":
                 return self._word(token.upper)
         raise self.refused()
@@ -385,56 +385,56 @@ class Reader:
         return "CURRENT_TIMESTAMP()"
 
     def _case(self) -> str:
-        found = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
+        text = "CASE" if self.next_is("WHEN") else f"CASE {self.expression()}"
         while self.skip("WHEN"):
-            found += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
+            text += f" WHEN {self.expression()} {self.expect('THEN')} {self.expression()}"
         if self.skip("ELSE"):
-            found += f" ELSE {self.expression()}"
-        return f"{found} {self.expect('END')}"
+            text += f" ELSE {self.expression()}"
+        return f"{text} {self.expect('END')}"
 
     def _call(self, word: str) -> str:
         self.expect("(")
         if word == "CAST":
-            found = f"CAST({self.expression()} {self.expect('AS')} {self._cast_type()})"
+            text = f"CAST({self.expression()} {self.expect('AS')} {self._cast_type()})"
         elif word in ("DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE"):
-            found = f"{word}({self.expression()}"
+            text = f"{word}({self.expression()}"
             self.expect(",")
-            found += f", INTERVAL {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
+            text += f", INTERVAL {self._interval() if self.skip('INTERVAL') else f'{self.expression()} DAY'})"
         elif word == "CONVERT":
-            found = f"CONVERT({self.expression()}"
+            text = f"CONVERT({self.expression()}"
             if self.skip("USING"):
                 charset = self.take("word", "text")
-                found += f" USING {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
+                text += f" USING {value_text((unquoted(charset.text) if charset.kind == 'text' else charset.text).lower())})"
             else:
                 self.expect(",")
-                found += f", {self._cast_type()})"
+                text += f", {self._cast_type()})"
         elif word == "MOD":
-            found = self.expression()
+            text = self.expression()
             self.expect(",")
-            found += f"%{self.expression()}"
+            text += f"%{self.expression()}"
         elif word in ("SUBSTRING", "SUBSTR", "MID"):
             arguments = [self.expression()]
             while self.either(",", "FROM", "FOR"):
                 arguments.append(self.expression())
-            found = f"{word}({', '.join(arguments)})"
+            text = f"{word}({', '.join(arguments)})"
         elif word == "TRIM":
-            found = f"TRIM({self.expression()})"
+            text = f"TRIM({self.expression()})"
         elif word in ("TIMESTAMPDIFF", "TIMESTAMPADD"):
             unit = self.unit()
             self.expect(",")
-            found = f"{word}({unit}, {self.listed(self.expression, ', ')})"
+            text = f"{word}({unit}, {self.listed(self.expression, ', ')})"
         elif word == "EXTRACT":
-            found = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
+            text = f"EXTRACT({self.unit()} {self.expect('FROM')} {self.expression()})"
         elif word in ("COUNT", "SUM", "MIN", "MAX", "AVG") and not self.next_is("DISTINCT") and not self.next_is("*"):
-            found = f"{word}({self.expression()})"
+            text = f"{word}({self.expression()})"
         elif word == "COUNT" and self.skip("*"):
-            found = "COUNT(1)"
+            text = "COUNT(1)"
         elif word in _OWN_SYNTAX:
             raise self.refused()
         else:
-            found = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
+            text = f"{word}({'' if self.next_is(')') else self.listed(self.expression, ', ')})"
         self.expect(")")
-        return found
+        return text
 
     def _cast_type(self) -> str:
         if kind := self.either("SIGNED", "UNSIGNED"):

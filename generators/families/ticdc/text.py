@@ -153,12 +153,12 @@ def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[in
     return mysql.datetime_text(wall, fsp), instants
 
 
-def zoned(found: Cell, micros: int, time_zone: str) -> Cell:
+def zoned(cell: Cell, micros: int, time_zone: str) -> Cell:
     """The cell of a TIMESTAMP with its text in the server's zone; both instants where the clock shows it twice."""
-    shown, instants = timestamp_text(micros, found.type.fsp, time_zone)
+    shown, instants = timestamp_text(micros, cell.type.fsp, time_zone)
     if len(instants) > 1:
-        found = replace(found, state=State.ONE_OF, options=instants, reason=f"{shown} occurs twice in {time_zone}")
-    return replace(found, text=shown)
+        cell = replace(cell, state=State.ONE_OF, options=instants, reason=f"{shown} occurs twice in {time_zone}")
+    return replace(cell, text=shown)
 
 
 Doubles = Literal["go", "mysql"]

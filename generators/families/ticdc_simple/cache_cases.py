@@ -60,8 +60,8 @@ def _order(cases: Cases) -> Iterator[Scenario]:
     yield cases.case("schema/row-first", insert(OWN, _ROW, _at(0)), deleted, Bootstrap(_at(2), OWN), tags=("schema:late",))
     name = "schema/row-first-of-two"
     table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
-    found: tuple[Event, ...] = (insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), Bootstrap(_at(2), table))
-    yield named(name, *found, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
+    events: tuple[Event, ...] = (insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), Bootstrap(_at(2), table))
+    yield named(name, *events, insert(other, {"id": 1, "n": "y"}, _at(3)), tags=("schema:late",))
     name = "schema/none"
     table, other = cases.table(name), cases.of(ID, Column("n", _STRING)).table(f"{name}-other")
     yield named(name, insert(table, _ROW, _at(0)), Bootstrap(_at(1), other), tags=("schema:none",))
@@ -120,20 +120,20 @@ def _names(cases: Cases) -> Iterator[Scenario]:
     old, new, renamed = _altered(cases, name, 0, "rename table", _RENAME, suffix="_new")
     yield named(name, renamed, Bootstrap(_at(1), new), insert(new, _ROW, _at(2)), tags=("schema:rename",))
     name = "schema/same-table-name"
-    one = cases.table(name)
-    two = replace(one, database=f"{cases.database}_2", columns=(ID, Column("n", _STRING)))
-    found: tuple[Event, ...] = (
-        Bootstrap(_at(0), one),
-        Bootstrap(_at(1), two),
-        insert(one, _ROW, _at(2)),
-        insert(two, {"id": 1, "n": "x"}, _at(3)),
+    table = cases.table(name)
+    namesake = replace(table, database=f"{cases.database}_2", columns=(ID, Column("n", _STRING)))
+    events: tuple[Event, ...] = (
+        Bootstrap(_at(0), table),
+        Bootstrap(_at(1), namesake),
+        insert(table, _ROW, _at(2)),
+        insert(namesake, {"id": 1, "n": "x"}, _at(3)),
     )
-    yield named(name, *found, tags=("schema",))
+    yield named(name, *events, tags=("schema",))
     name = "schema/name-case"
     lower, upper = cases.table(name), cases.of(ID, Column("n", _STRING)).table(name)
     upper = replace(upper, name=lower.name.upper())
-    found = (Bootstrap(_at(0), lower), Bootstrap(_at(1), upper), insert(lower, _ROW, _at(2)))
-    yield named(name, *found, insert(upper, {"id": 1, "n": "x"}, _at(3)), tags=("schema",))
+    events = (Bootstrap(_at(0), lower), Bootstrap(_at(1), upper), insert(lower, _ROW, _at(2)))
+    yield named(name, *events, insert(upper, {"id": 1, "n": "x"}, _at(3)), tags=("schema",))
 
 
 def _special(cases: Cases) -> Iterator[Scenario]:
@@ -148,9 +148,9 @@ def _special(cases: Cases) -> Iterator[Scenario]:
     name = "schema/virtual-column"
     table = cases.of(ID, _N, Column("v", mysql.integer("int"), generated="virtual")).table(name)
     sql = "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
-    found = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
+    rows = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
     updated = change(table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2))
-    yield named(name, _ddl(0, "create table", None, table, sql), *found, updated, tags=("virtual",))
+    yield named(name, _ddl(0, "create table", None, table, sql), *rows, updated, tags=("virtual",))
     name = "schema/index"
     table = cases.table(name)
     made = _ddl(0, "create index", table, table, "CREATE INDEX `i` ON {t} (`n`, `s`)")

@@ -58,11 +58,11 @@ def publish(history: History, layout: Layout, encoding: Encoding) -> list[Writte
     planned = list(plan(history, encoding.profile, layout.partitions, chance))
     known = schemas_sent(planned)
     written: list[Written] = []
-    for one in planned:
-        value, change = _encoded(encoding, one.record, known, chance)
-        key = b"" if isinstance(one.record, records.DmlRecord | records.BootstrapRecord) else None
-        for partition in one.partitions:
-            message = Message(layout.topic, partition, key, value, (), one.record.build_ts, one.event)
+    for entry in planned:
+        value, change = _encoded(encoding, entry.record, known, chance)
+        key = b"" if isinstance(entry.record, records.DmlRecord | records.BootstrapRecord) else None
+        for partition in entry.partitions:
+            message = Message(layout.topic, partition, key, value, (), entry.record.build_ts, entry.event)
             written.append(Written(message, (change,)))
     return written
 
@@ -108,9 +108,9 @@ def _expected(
 ) -> Image | None:
     if image is None or not (image or encoding.empty_images):
         return None
-    found = {name: encoding.expected(*cell) for name, cell in image.items()}
+    cells = {name: encoding.expected(*cell) for name, cell in image.items()}
     absent = {name: Cell(State.ABSENT, _TEXT) for name in hidden}
-    return {**record.source.image(found), **absent}
+    return {**record.source.image(cells), **absent}
 
 
 def _micros(commit_ts: int) -> int:
@@ -123,7 +123,7 @@ def _change(
     if isinstance(record, records.WatermarkRecord):
         return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
     schema = record.table_schema
-    told = Change(
+    base = Change(
         0,
         Kind.BOOTSTRAP,
         position=bootstrap_position,
@@ -134,8 +134,8 @@ def _change(
         schema_version=str(schema.version) if schema else None,
     )
     if isinstance(record, records.BootstrapRecord):
-        return told
-    return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
+        return base
+    return replace(base, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
 
 
 def timestamp(profile: SimpleProfile, type: SourceType, value: Value) -> tuple[str, str, Cell]:

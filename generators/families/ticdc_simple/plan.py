@@ -101,14 +101,14 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[records.SchemaKey, records.TableSchema]:
     """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
     schemas: dict[records.SchemaKey, records.TableSchema] = {}
-    for one in planned:
-        match one.record:
+    for entry in planned:
+        match entry.record:
             case records.BootstrapRecord(table_schema=schema):
                 schemas.setdefault(schema.key, schema)
             case records.DdlRecord(table_schema=after, pre_table_schema=before):
-                for one_of_two in (after, before):
-                    if one_of_two is not None:
-                        schemas.setdefault(one_of_two.key, one_of_two)
+                for table_schema in (after, before):
+                    if table_schema is not None:
+                        schemas.setdefault(table_schema.key, table_schema)
             case _:
                 pass
     return schemas
@@ -183,12 +183,12 @@ def cut(record: records.DmlRecord, location: str = "") -> records.DmlRecord:
 
 def checksum_of(columns: Sequence[Column], image: records.RowImage, json_doubles: text.Doubles = "go") -> int:
     """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
-    found = 0
+    crc = 0
     for column in columns:
         type, value = image.get(column.name, (column.type, None))
         if value is not None:
-            found = zlib.crc32(_bytes(type, value, json_doubles), found)
-    return found
+            crc = zlib.crc32(_bytes(type, value, json_doubles), crc)
+    return crc
 
 
 def _bytes(type: SourceType, value: Value, json_doubles: text.Doubles) -> bytes:

@@ -179,8 +179,8 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     yield shared.minus_zero(database)
     yield shared.doubles(database)
     known = declared_columns(profile.release)
-    told = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
-    yield cases.of(ID, *(column for column, _ in known.values())).case("types/declared", Bootstrap(START, OWN), told)
+    event = inserted({"id": 1, **{n: value for n, (_, value) in known.items()}})
+    yield cases.of(ID, *(column for column, _ in known.values())).case("types/declared", Bootstrap(START, OWN), event)
     everything = every_type(lambda _type: True)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}

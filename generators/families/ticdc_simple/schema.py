@@ -16,7 +16,7 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
-from generators.families.ticdc.ddl import Told, told, unquoted
+from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.sink import moved
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
@@ -117,11 +117,11 @@ class Known:
     def schema(self, order: str) -> TableSchema:
         """The tableSchema; `order` is "id" or "table"."""
         columns = self.by_id() if order == "id" else self.table.columns
-        found = [ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns]
+        schemas = [ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns]
         for column in self.hidden:
             place = sum(self.ids[c.name] < self.ids[column.name] for c in columns) if order == "id" else len(columns)
-            found.insert(place + len(found) - len(columns), column)
-        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, tuple(found), self._indexes())
+            schemas.insert(place + len(schemas) - len(columns), column)
+        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, tuple(schemas), self._indexes())
 
     def _column(self, column: Column) -> ColumnSchema:
         kind = data_type(column.type, column.charset, column.collation)
@@ -167,10 +167,10 @@ class Catalogue:
 
     def current(self, table: Table) -> Known:
         """The table as it is known now."""
-        found = self._known.get((table.database, table.name))
-        if found is None or (found.table is not table and found.table != table):
-            found = self._known[table.database, table.name] = self._fresh(table)
-        return found
+        known = self._known.get((table.database, table.name))
+        if known is None or (known.table is not table and known.table != table):
+            known = self._known[table.database, table.name] = self._fresh(table)
+        return known
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
         """Follows a DDL statement: the table after it (for DROP the dropped one) and before it, None where TiCDC sends none."""
@@ -205,7 +205,7 @@ class Catalogue:
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
         known = self._fresh(table) if before is None or event.action in _CREATES else before
-        statement = told(event.sql)
+        statement = parse(event.sql)
         kept = {
             name: known.defaults[old]
             for name in (column.name for column in table.columns)
@@ -287,13 +287,13 @@ def _hidden(name: str, expression: str, table: Table) -> ColumnSchema:
         kind = replace(data_type(text_.type, text_.charset, text_.collation), mysql_type="var_string", decimal=-1)
         return ColumnSchema(name, kind)
     if counted := _COUNTED.fullmatch(expression):
-        operands = [columns.get(found) for found in counted.groups() if found]
-        if all(one is not None and one.type.logical is Logical.INT and not one.type.unsigned for one in operands):
+        operands = [columns.get(quoted) for quoted in counted.groups() if quoted]
+        if all(operand is not None and operand.type.logical is Logical.INT and not operand.type.unsigned for operand in operands):
             return ColumnSchema(name, DataType("bigint", *_BYTES, 20))
     raise Refused(f"table {table.name}: the type that TiDB gives to {expression} of an index is not known here")
 
 
-def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Told) -> Mapping[str, int]:
+def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement: Statement) -> Mapping[str, int]:
     """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB writes anew."""
     kinds = {column.name: column.type for column in known.table.columns}
     ids: dict[str, int] = {}
@@ -306,11 +306,11 @@ def _ids(known: Known, table: Table, hidden: tuple[ColumnSchema, ...], statement
             fresh.append(column.name)
     defined = list(statement.defaults)
     fresh.sort(key=lambda name: defined.index(name) if name in defined else -1)
-    for one in hidden:
-        if one.name in known.ids:
-            ids[one.name] = known.ids[one.name]
+    for added in hidden:
+        if added.name in known.ids:
+            ids[added.name] = known.ids[added.name]
         else:
-            fresh.append(one.name)
+            fresh.append(added.name)
     return ids | {name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)}
 
 

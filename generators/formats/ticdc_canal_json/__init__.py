@@ -19,7 +19,7 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import sink, text
-from generators.families.ticdc.ddl import told
+from generators.families.ticdc.ddl import parse
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
 from generators.families.ticdc.row_keys import row_key
 from generators.families.ticdc.sink import partition_of
@@ -76,7 +76,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                 message = _ddl_message(profile, event, stamp)
                 name = (event.database, event.table)
                 made = event.after if event.action == "create table" else None
-                places[name] = placing(made, told(event.sql)) if made else unplaced(event, places.get(name, nowhere))
+                places[name] = placing(made, parse(event.sql)) if made else unplaced(event, places.get(name, nowhere))
                 yield range(layout.partitions if profile.ddl_broadcast else 1), None, *message
             case Watermark() if profile.extension:
                 yield range(layout.partitions), None, *_watermark_message(profile, stamp)

@@ -117,7 +117,7 @@ ROUTED = [json.loads(line) for line in (Path(__file__).parent / "ticdc_ddl_route
 def test_routed_statements_are_restored_once_more_as_tidbs_parser_does():
     def routed(text):
         try:
-            return ddl.told(text, ttl_off=False, routed="d").text
+            return ddl.parse(text, ttl_off=False, routed="d").text
         except Refused:
             return None
 
