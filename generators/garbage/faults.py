@@ -277,7 +277,7 @@ def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
     return boundaries.scenario(f"fault/rows/{fault.name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{fault.tag}"})
 
 
-def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
+def fault_scenarios(database: str, source: str = "mysql", faults: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
     """Each fault with an INSERT and an UPDATE to whose messages it applies; level one, each with a table of the source.
 
     Raises UnknownName.
@@ -286,7 +286,7 @@ def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault]
     columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
     before: Row = {"id": 1, "a": "x", "b": 5}
     after: Row = {**before, "a": "y"}
-    for fault in found:
+    for fault in faults:
         tags = BOUNDARY | {f"fault:{fault.tag}"}
         for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
             name = f"fault/{fault.name}/{label}"
@@ -474,7 +474,7 @@ def _as_written(written: Written, fault: CellFault) -> tuple[str, str]:
 
 
 def cell_fault_scenarios(
-    supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
+    supports: Callable[[SourceType], bool], faults: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
 ) -> Iterator[tuple[CellFault, Scenario]]:
     """Each cell fault whose column of that source the format has, with the level-two INSERT to which it applies.
 
@@ -483,7 +483,7 @@ def cell_fault_scenarios(
     table = boundaries.every_type(supports, source)
     bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
     bare["id"] = 1
-    for fault in found:
+    for fault in faults:
         if fault.column in bare:
             event = boundaries.insert(table, bare | {fault.column: fault.value})
             tags = BOUNDARY | {"fault:domain" if outside_domain(fault.name) else f"fault:{fault.name}"}

@@ -107,15 +107,15 @@ def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_00
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
             keyed.append((number + distance, _again(written, restarted_ms)))
-    rows = [(number, one) for number, one in enumerate(stream.written) if _is_row(one)]
-    keyed += [(late + 0.7, _again(one, restarted_ms)) for (_, one), (late, two) in itertools.pairwise(rows) if _soon(one, two)]
+    rows = [(number, written) for number, written in enumerate(stream.written) if _is_row(written)]
+    keyed += [(late + 0.7, _again(old, restarted_ms)) for (_, old), (late, new) in itertools.pairwise(rows) if _soon(old, new)]
     keyed.sort(key=lambda item: item[0])
     return _evenly([written for _, written in keyed])
 
 
-def _soon(one: Written, two: Written) -> bool:
+def _soon(old: Written, new: Written) -> bool:
     """Whether they tell of two commits of one time."""
-    return one.message.event != two.message.event and one.changes[0].commit_time_us == two.changes[0].commit_time_us is not None
+    return old.message.event != new.message.event and old.changes[0].commit_time_us == new.changes[0].commit_time_us is not None
 
 
 def _copied(stream: Stream, chance: random.Random) -> Stages:
@@ -138,17 +138,17 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
     last record is a tombstone, nothing."""
     end, size = _compacted_end(stream.written), len(stream.written)
     first, second, *rest = _cut(stream.written, (end // 2, end, (end + size) // 2))
-    topics = {one.message.topic for one in stream.written if _is_row(one)}
+    topics = {written.message.topic for written in stream.written if _is_row(written)}
     last: dict[tuple[str, int, bytes | None], int] = {}
-    for number, one in enumerate(first + second):
-        last[one.message.topic, one.message.partition, one.message.key] = number
+    for number, written in enumerate(first + second):
+        last[written.message.topic, written.message.partition, written.message.key] = number
     gone = {key for key, number in last.items() if (first + second)[number].message.value is None and chance.random() < 0.5}
 
-    def left(number: int, one: Written) -> Written:
-        key = one.message.topic, one.message.partition, one.message.key
-        if one.message.topic not in topics or (last[key] == number and key not in gone):
-            return one
-        return Written(replace(one.message, value=REMOVED), ())
+    def left(number: int, written: Written) -> Written:
+        key = written.message.topic, written.message.partition, written.message.key
+        if written.message.topic not in topics or (last[key] == number and key not in gone):
+            return written
+        return Written(replace(written.message, value=REMOVED), ())
 
     return (
         tuple(itertools.starmap(left, enumerate(first))),
@@ -160,9 +160,9 @@ def _compacted(stream: Stream, chance: random.Random) -> Stages:
 def _compacted_end(written: Sequence[Written]) -> int:
     """Where compaction ended: in the middle, or after the first UPDATE behind it that leaves a row's INSERT removed for good."""
     alone: dict[tuple[str, int, bytes | None], int | None] = {}
-    for number, one in enumerate(written):
-        key = one.message.topic, one.message.partition, one.message.key
-        if not (_is_row(one) and one.changes[0].op is Op.UPDATE):
+    for number, w in enumerate(written):
+        key = w.message.topic, w.message.partition, w.message.key
+        if not (_is_row(w) and w.changes[0].op is Op.UPDATE):
             alone[key] = None
         elif alone.get(key) is None:
             alone[key] = number
@@ -242,13 +242,13 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
 def _late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones, and rows behind watermarks that have passed them, in a later look."""
     first, second, third, fourth = _evenly(stream.written)
-    marks, come = ([_again(one, 900_000) for one in some if _is_watermark(one)] for some in (stream.written, first + second))
+    marks, come = ([_again(w, 900_000) for w in some if _is_watermark(w)] for some in (stream.written, first + second))
 
     def some(messages: Sequence[Written], later_ms: int) -> Iterator[Written]:
         """Rows again, no deletes: a deleted row that comes back shows who believed the late ones."""
-        for one in messages:
-            if _is_row(one) and any(c.op is not Op.DELETE for c in one.changes) and chance.random() < 0.9:
-                yield _again(one, later_ms)
+        for written in messages:
+            if _is_row(written) and any(c.op is not Op.DELETE for c in written.changes) and chance.random() < 0.9:
+                yield _again(written, later_ms)
 
     rows, early = tuple(some(first + second, 900_000)), tuple(some(first, 300_000))
     behind = tuple(come[: len(marks) // 4])

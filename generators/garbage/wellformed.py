@@ -249,15 +249,15 @@ def avro_left(schemas: Sequence[Any]) -> Oracle:
             return NULL
         if not value:
             return _EMPTY
-        found = best(value)
-        if found.state is State.UNREADABLE and _TOO_LONG.search(value):
+        outcome = best(value)
+        if outcome.state is State.UNREADABLE and _TOO_LONG.search(value):
             narrowed = _TOO_LONG.sub(lambda number: number[1] + bytes((number[2][0] & 0x0F,)), value)
             if best(narrowed).state is not State.UNREADABLE:
                 return Left(State.DOUBTFUL, "overlong-number")
-        return found
+        return outcome
 
     def best(value: bytes) -> Left:
-        return min((attempt(value, schema, "strict") for schema in parsed), key=lambda one: _WORSE[one.state])
+        return min((attempt(value, schema, "strict") for schema in parsed), key=lambda outcome: _WORSE[outcome.state])
 
     return left
 
