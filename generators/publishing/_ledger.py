@@ -71,7 +71,7 @@ class Histogram:
         return round(self.largest * 1000, 3) if self.count else None
 
 
-Told: TypeAlias = Callable[["KafkaError | None", "Report"], None]
+Callback: TypeAlias = Callable[["KafkaError | None", "Report"], None]
 """What the client calls for a message."""
 Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "Report"], None]
 
@@ -79,8 +79,8 @@ Arrived: TypeAlias = Callable[[int, float, "KafkaError | None", "Report"], None]
 class Ledger:
     """What the client reported: counts and latencies, by lane (a partition)."""
 
-    def __init__(self, clock: Callable[[], float], told: Callable[[Delivered], None] | None) -> None:
-        self.clock, self.told = clock, told
+    def __init__(self, clock: Callable[[], float], delivered: Callable[[Delivered], None] | None) -> None:
+        self.clock, self.delivered = clock, delivered
         self.failed = self._acknowledged = 0
         self.timed_out = self.denied = False
         self.errors: list[str] = []
@@ -137,11 +137,11 @@ class Ledger:
             self._acknowledged += 1
             now = self.clock()
             self.latencies.add(now - intended)
-            if self.told is not None:
+            if self.delivered is not None:
                 offset = message.offset()
                 # A retry that the broker recognises too late has none; an idempotent producer's messages lie in their order.
                 known = offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
                 last = known
-                self.told(Delivered(number, partition, known, intended, now, topic))
+                self.delivered(Delivered(number, partition, known, intended, now, topic))
 
         return report

@@ -48,19 +48,19 @@ class PublishResult:
     placed: list[Placed | None] = field(repr=False)
 
 
-def places(told: Sequence[Delivered], first: int, count: int) -> list[Placed | None]:
+def places(deliveries: Sequence[Delivered], first: int, count: int) -> list[Placed | None]:
     """The places of `count` messages from number `first` on, by what was told of them, each partition in order.
 
     A retry that the broker recognises too late is acknowledged without an offset. An idempotent producer's messages lie in their
     order, so such a message, if no earlier one determines it, precedes its successor.
     """
-    found: list[Placed | None] = [None] * count
+    placed: list[Placed | None] = [None] * count
     following: dict[tuple[str, int], int] = {}
-    for one in reversed(told):
-        place = one.topic, one.partition
-        following[place] = offset = following.get(place, 0) - 1 if one.offset < 0 else one.offset
-        found[one.number - first] = None if offset < 0 else Placed(*place, offset)
-    return found
+    for delivery in reversed(deliveries):
+        place = delivery.topic, delivery.partition
+        following[place] = offset = following.get(place, 0) - 1 if delivery.offset < 0 else delivery.offset
+        placed[delivery.number - first] = None if offset < 0 else Placed(*place, offset)
+    return placed
 
 
 def publish(
@@ -81,8 +81,8 @@ def publish(
     Raises PublishError when `timeout_s` seconds pass without any acknowledgement while some are awaited (the broker is dead or
     stuck), so that it cannot hang; HarnessError when the client is not installed.
     """
-    told: list[Delivered] = []
+    deliveries: list[Delivered] = []
     done = publish_paced(
-        bootstrap, topic, messages, rate=None, delivered=told.append if keep_offsets else None, timeout_s=timeout_s
+        bootstrap, topic, messages, rate=None, delivered=deliveries.append if keep_offsets else None, timeout_s=timeout_s
     )
-    return PublishResult(done.acknowledged, done.failed, done.errors, places(told, 0, done.sent if keep_offsets else 0))
+    return PublishResult(done.acknowledged, done.failed, done.errors, places(deliveries, 0, done.sent if keep_offsets else 0))

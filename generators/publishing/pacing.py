@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
-from generators.publishing._ledger import Arrived, Delivered, Histogram, Ledger, Told
+from generators.publishing._ledger import Arrived, Callback, Delivered, Histogram, Ledger
 from generators.publishing.cluster import Target, client, of, settings
 from generators.publishing.topics import LARGEST_MESSAGE, denied, sized, unreachable
 
@@ -92,15 +92,15 @@ def added_up(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Counts, quantiles and errors of several publishings together; each is what `dataclasses.asdict` makes of a Published, or
     JSON of that."""
     latencies = Histogram()
-    for one in parts:
-        told = one["latencies"]
-        latencies.merge(Histogram({int(place): count for place, count in told["counts"].items()}, told["count"], told["largest"]))
+    for part in parts:
+        data = part["latencies"]
+        latencies.merge(Histogram({int(place): count for place, count in data["counts"].items()}, data["count"], data["largest"]))
     return {
-        **{name: sum(one[name] for one in parts) for name in ("sent", "acknowledged", "failed")},
+        **{name: sum(part[name] for part in parts) for name in ("sent", "acknowledged", "failed")},
         "p50_ms": latencies.quantile_ms(0.5),
         "p99_ms": latencies.quantile_ms(0.99),
         "max_ms": latencies.max_ms,
-        "errors": list(dict.fromkeys(error for one in parts for error in one["errors"])),
+        "errors": list(dict.fromkeys(error for part in parts for error in part["errors"])),
     }
 
 
@@ -248,7 +248,7 @@ class Paced:
 
     def burst(self, messages: Iterable[Message]) -> int:
         """Hands messages to the client, each with its intended time; returns how many there were."""
-        if self.rate is None and self.ledger.told is None and not self.stamp:
+        if self.rate is None and self.ledger.delivered is None and not self.stamp:
             return self._plain(messages)
         first = self.number
         for message in messages:
@@ -287,7 +287,7 @@ class Paced:
         self.number = number
         return number - first
 
-    def _hand(self, message: Message, report: Told, timestamp_ms: int) -> None:
+    def _hand(self, message: Message, report: Callback, timestamp_ms: int) -> None:
         """Hands over one message, waiting for room; one that the client refuses has failed, and no report will come."""
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:

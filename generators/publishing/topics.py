@@ -135,7 +135,7 @@ def create_topics(
             created[name].result(left + 1)
         while True:
             known = admin.list_topics(name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())).topics
-            missing = [one for one, count in partitions.items() if one not in known or not _led(known[one], count)]
+            missing = [topic for topic, count in partitions.items() if topic not in known or not _led(known[topic], count)]
             if not missing:
                 return
             if time.monotonic() > deadline:
@@ -155,7 +155,7 @@ def config_of(append_time: bool) -> Mapping[str, str]:
 
 
 def _led(topic: TopicMetadata, partitions: int) -> bool:
-    return topic.error is None and sum(one.leader >= 0 for one in topic.partitions.values()) == partitions
+    return topic.error is None and sum(partition.leader >= 0 for partition in topic.partitions.values()) == partitions
 
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
@@ -216,12 +216,12 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
 
     resource, admin = ConfigResource(ConfigResource.Type.TOPIC, topic), admin_of(bootstrap)
     try:
-        found = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
+        entries = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
     except (kafka.KafkaException, TimeoutError) as error:
         if _forbids(error):
             return ""
         raise HarnessError(f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}") from error
-    return str(found[name].value) if name in found else ""
+    return str(entries[name].value) if name in entries else ""
 
 
 def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:

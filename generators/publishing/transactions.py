@@ -24,8 +24,8 @@ class Transactions:
     """A producer of transactions. Raises HarnessError where the broker refuses or does not answer."""
 
     def __init__(self, to: Target) -> None:
-        self._told: list[Delivered] = []
-        self._run = Paced(to, None, delivered=self._told.append, timeout_s=LIMIT_S, commit_s=LIMIT_S)
+        self._delivered: list[Delivered] = []
+        self._run = Paced(to, None, delivered=self._delivered.append, timeout_s=LIMIT_S, commit_s=LIMIT_S)
         self._begun = False
 
     def send(self, messages: Iterable[Message]) -> list[Placed]:
@@ -34,16 +34,16 @@ class Transactions:
             self._run.begin()
             self._begun = True
         first = self._run.number
-        self._told.clear()
+        self._delivered.clear()
         # The time since the last messages is no time without an answer.
         self._run.poll(0)
         sent = self._run.burst(messages)
         self._run.drain()
-        found = [place for place in places(self._told, first, sent) if place is not None]
-        if len(found) < sent:
+        placed = [place for place in places(self._delivered, first, sent) if place is not None]
+        if len(placed) < sent:
             said = "; ".join(self._run.ledger.errors[:1]) or "no acknowledgement"
             raise HarnessError(f"publishing a transaction to {self._run.to} failed: {said}")
-        return found
+        return placed
 
     def end(self, *, commit: bool) -> None:
         """Commits or aborts the open transaction, if one is."""
@@ -81,23 +81,23 @@ class Interleaved:
     def publish(self, messages: Iterable[tuple[Message, bool]]) -> list[Placed]:
         """Publishes messages, each partition in order; those with True are aborted. Returns the places of all, in order."""
         runs: dict[tuple[str, int], list[list[int]]] = {}
-        told = list(messages)
-        for number, (one, lost) in enumerate(told):
-            of_partition = runs.setdefault((one.topic, one.partition), [])
-            if not of_partition or told[of_partition[-1][-1]][1] != lost:
+        pairs = list(messages)
+        for number, (message, lost) in enumerate(pairs):
+            of_partition = runs.setdefault((message.topic, message.partition), [])
+            if not of_partition or pairs[of_partition[-1][-1]][1] != lost:
                 of_partition.append([])
             of_partition[-1].append(number)
         places: dict[int, Placed] = {}
         # A run of one partition may only be sent when the run before it is in the topic.
         for turn in itertools.zip_longest(*runs.values(), fillvalue=()):
             for lost, writer in zip((False, True), self._writers, strict=True):
-                numbers = [number for run in turn for number in run if told[number][1] == lost]
+                numbers = [number for run in turn for number in run if pairs[number][1] == lost]
                 if numbers:
-                    places |= zip(numbers, writer.send(told[number][0] for number in numbers), strict=True)
+                    places |= zip(numbers, writer.send(pairs[number][0] for number in numbers), strict=True)
         for lost, writer in zip((False, True), self._writers, strict=True):
             writer.end(commit=not lost)
         settled(self._to, runs)
-        return [places[number] for number in range(len(told))]
+        return [places[number] for number in range(len(pairs))]
 
 
 def delete_before(to: Target, firsts: Mapping[tuple[str, int], int], timeout_s: float = 30) -> None:
