@@ -70,7 +70,7 @@ def numbered(
 def canonical(row: Mapping[str, Any]) -> bytes:
     """The text of a row that is hashed; `spark_checks.services.corpora` has the same in SQL."""
     headers = row["headers"]
-    texts = None if headers is None else ",".join(f"{_hex(one['key'].encode())}={_hex(one['value'])}" for one in headers)
+    texts = None if headers is None else ",".join(f"{_hex(header['key'].encode())}={_hex(header['value'])}" for header in headers)
     place = (row["topic"], row["partition"], row["offset"], row["timestamp"], row["timestampType"])
     return "|".join((_hex(row["key"]), _hex(row["value"]), *map(str, place), "-" if texts is None else texts)).encode()
 
@@ -131,21 +131,21 @@ def verify(folder: Path) -> list[str]:
         fmt = get(known["format"])
         profile = fmt.profile(known["profile"])
         step = max(1, known["messages"] // COMPARED)
-        found, first, second, problems = 0, 0, 0, list[str]()
+        count, first, second, problems = 0, 0, 0, list[str]()
         for file in sorted((folder / PARQUET).glob("*.parquet")):
             for batch in pq.ParquetFile(file).iter_batches(BATCH):
                 for row in (
                     batch.cast(records.schema()).set_column(5, "timestamp", batch["timestamp"].cast(pa.int64())).to_pylist()
                 ):
-                    one, other = words(row)
-                    first, second = first + one, second + other
-                    if found % step == 0 and not problems and row != _written(fmt, profile, known, row["offset"]):
+                    head, tail = words(row)
+                    first, second = first + head, second + tail
+                    if count % step == 0 and not problems and row != _written(fmt, profile, known, row["offset"]):
                         problems.append(f"{file}: offset {row['offset']} is not what the writer writes")
-                    found += 1
+                    count += 1
     except (CorpusError, OSError, pa.ArrowException) as error:
         return [str(error)]
-    if found != known["messages"]:
-        problems.append(f"{folder}: {found} messages, the manifest says {known['messages']}")
+    if count != known["messages"]:
+        problems.append(f"{folder}: {count} messages, the manifest says {known['messages']}")
     elif (hashed := content(first, second)) != known["content"]:
         problems.append(f"{folder}: content is {hashed}, the manifest says {known['content']}")
     return problems

@@ -228,13 +228,13 @@ def dump_schemas(schemas: confluent.Schemas) -> Plain:
 
 def load_schemas(data: Plain, at: str = "") -> None:
     """Makes schemas of `dump_schemas` known to this process. Raises Malformed."""
-    found: confluent.Schemas = {}
+    schemas: confluent.Schemas = {}
     for number, schema in mapping(data, at).items():
         if not number.isdecimal() or len(number) > 10:
             raise Malformed(path(at, number[:80]), "is no id of a schema")
-        subjects, text = (*array(schema, path(at, number), lambda one, _where: one), [], "")[:2]
-        found[int(number)] = TEXTS.load(subjects, path(at, number)), string(text, path(at, number))
-    confluent.recall(found)
+        subjects, text = (*array(schema, path(at, number), lambda value, _where: value), [], "")[:2]
+        schemas[int(number)] = TEXTS.load(subjects, path(at, number)), string(text, path(at, number))
+    confluent.recall(schemas)
 
 
 _CASE: Final = Record(

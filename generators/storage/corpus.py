@@ -436,8 +436,8 @@ def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
             total += 1
     counts = _Counts(len(shells), len(places), total, len(tables))
     for name, count in asdict(counts).items():
-        if (told := getattr(manifest.counts, name)) != count:
-            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {told}, but there are {count}")
+        if (figure := getattr(manifest.counts, name)) != count:
+            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {figure}, but there are {count}")
     return tuple(
         Case(
             shell.id,
@@ -472,12 +472,12 @@ def _tables(file: Path) -> tuple[tuple[Table, ...], tuple[_Shell, ...]]:
     """The tables, and the cases without their messages."""
     content = _bytes(file)
     with _located(file):
-        found = fields(from_line(content), "", {"tables", "cases"})
-        tables = array(need(found, "tables", ""), "tables", codec.load_table)
-        cases = array(need(found, "cases", ""), "cases", _SHELL.load)
+        members = fields(from_line(content), "", {"tables", "cases"})
+        tables = array(need(members, "tables", ""), "tables", codec.load_table)
+        cases = array(need(members, "cases", ""), "cases", _SHELL.load)
         for i, shell in enumerate(cases):
             for j, number in enumerate(shell.tables):
                 _index(number, f"cases[{i}].tables[{j}]", tables)
-        if len({one.id for one in cases}) != len(cases):
+        if len({shell.id for shell in cases}) != len(cases):
             raise Malformed("cases", "an id is there twice")
         return tables, cases

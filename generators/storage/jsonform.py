@@ -51,10 +51,10 @@ def from_line(line: bytes | str) -> Plain:
     Malformed."""
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
         if _SURROGATE.search(text):
-            json.dumps(found, ensure_ascii=False).encode()
-        return found
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except UnicodeEncodeError:
         raise Malformed("", 'a lone surrogate: such a text stands as {"wtf8": base64}') from None
     except UnicodeDecodeError as error:
@@ -432,7 +432,7 @@ class Record(Generic[T]):
         needed: Sequence[str] = (),
         shown: Sequence[str] = (),
     ) -> None:
-        usual = {one.name: one.default for one in fields_of(kind) if one.default is not MISSING}  # type: ignore[arg-type]
+        usual = {field.name: field.default for field in fields_of(kind) if field.default is not MISSING}  # type: ignore[arg-type]
         self._kind, self._forms = kind, forms
         self._required = {name for name in forms if name in needed or name not in usual}
         self._nullable = {name for name in forms if usual.get(name, MISSING) is None}

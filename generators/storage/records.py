@@ -48,10 +48,10 @@ def batch(messages: Sequence[Message], offsets: Sequence[int], append_ms: int | 
     """The rows of messages; `append_ms` is the timestamp that the broker set (LogAppendTime), if it did."""
     import pyarrow as pa
 
-    found = columns(messages, offsets)
+    data = columns(messages, offsets)
     if append_ms is not None:
-        found |= {"timestamp": [append_ms * 1000] * len(messages), "timestampType": [1] * len(messages)}
-    return pa.RecordBatch.from_pydict(found, schema())
+        data |= {"timestamp": [append_ms * 1000] * len(messages), "timestampType": [1] * len(messages)}
+    return pa.RecordBatch.from_pydict(data, schema())
 
 
 def row(message: Message, offset: int) -> dict[str, Any]:
