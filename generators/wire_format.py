@@ -102,8 +102,8 @@ class Choices:
         its `facts`. Raises as `checked` does."""
         made = replace(bases[release], options=self.checked(release, options))
         names = {field.name for field in fields(made)}
-        told = {option.removeprefix("without-").replace("-", "_"): not option.startswith("without-") for option in made.options}
-        changes: list[Mapping[str, Any]] = [{name: fact for name, fact in told.items() if name in names}]
+        flags = {option.removeprefix("without-").replace("-", "_"): not option.startswith("without-") for option in made.options}
+        changes: list[Mapping[str, Any]] = [{name: fact for name, fact in flags.items() if name in names}]
         changes += [facts for option, facts in self.facts.items() if option in made.options]
         for facts in changes:
             parts = {name: replace(getattr(made, name), **fact) for name, fact in facts.items() if isinstance(fact, Mapping)}
@@ -266,10 +266,10 @@ def meanings(name: str) -> dict[str, str]:
 
     Raises UsageError for a wrong file.
     """
-    told: dict[str, str] = {option: text or _table("shared").get(option, "") for option, text in _own(name)["options"].items()}
-    if silent := [option for option, text in told.items() if not text]:
+    texts: dict[str, str] = {option: text or _table("shared").get(option, "") for option, text in _own(name)["options"].items()}
+    if silent := [option for option, text in texts.items() if not text]:
         raise UsageError(f"{_FILE.format(name)}: options without a text, here and in shared.toml: {', '.join(silent)}")
-    return told
+    return texts
 
 
 def module_name(name: str) -> str:

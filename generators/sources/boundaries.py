@@ -296,8 +296,8 @@ def _shape_scenarios(database: str, source: sources.Source, supports: Callable[[
     yield scenario(name, insert(loud, {"ID": 1}), tags=BOUNDARY | (frozenset() if schema else {"names:database-in-capitals"}))
     name = "shape/awkward-texts"
     texts: Row = {f"t{i}": text for i, text in enumerate(AWKWARD_TEXTS)}
-    told = table(name, key_column, *(Column(n, string) for n in texts))
-    yield scenario(name, insert(told, {"id": 1, **texts}))
+    textual = table(name, key_column, *(Column(n, string) for n in texts))
+    yield scenario(name, insert(textual, {"id": 1, **texts}))
     name = "shape/equal-rows"
     twins = table(name, *abc[1:], key=())
     yield scenario(
