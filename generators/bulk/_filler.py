@@ -86,21 +86,21 @@ class Filler:
         self._partition_of = _Lazy(lambda draw: self._partitions[load.row_key(options, draw, 0)])
         self._verify()
 
-    def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, found: Mapping[str, Value]) -> list[Message]:
+    def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, values: Mapping[str, Value]) -> list[Message]:
         """The writer's messages for values by slot: column, ` before` for what an UPDATE changed, `/n` for rows but the first."""
         rows = []
         for number in range(self._options.rows):
             end = f"/{number}" if number else ""
-            row = {name: found[f"{name}{end}"] if f"{name}{end}" in found else _PROBES[name][0] for name in self._names}
-            if number and f"id{end}" not in found:
+            row = {name: values[f"{name}{end}"] if f"{name}{end}" in values else _PROBES[name][0] for name in self._names}
+            if number and f"id{end}" not in values:
                 row["id"] = load.row_key(self._options, 0, number)
-            old = {name: found.get(f"{name} before{end}", _PROBES[f"{name} before"][0]) for name in CHANGED}
+            old = {name: values.get(f"{name} before{end}", _PROBES[f"{name} before"][0]) for name in CHANGED}
             rows.append(load.images(op, row, old))
         written = self._write(load.history(self._table, op, variant, at, rows), profile, self._layout)
-        return [one.message for one in written]
+        return [sent.message for sent in written]
 
     def _learn(self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageShape, ...]:
-        return learn(lambda at, found: self._messages(self._plain, op, variant, at, found), probes)
+        return learn(lambda at, values: self._messages(self._plain, op, variant, at, values), probes)
 
     def _domain(self, name: str) -> list[Value]:
         """Every value of a column in load, except the key."""
@@ -149,7 +149,7 @@ class Filler:
             [self._draft(getattr(shape, side), probes, op, variant, fragments, stamps) for side in ("key", "value")]
             for shape in shapes
         ]
-        order: dict[Any, int] = {one: i for i, one in enumerate([*fragments, *stamps])}
+        order: dict[Any, int] = {filler: i for i, filler in enumerate([*fragments, *stamps])}
         ready = [
             (
                 shape.sample.topic,
@@ -185,14 +185,14 @@ class Filler:
                 continue
             slot, _, row = place.slot.partition("/")
             name, _, before = slot.partition(" ")
-            found = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
-            if found is None:
+            match = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+            if match is None:
                 # This kind spells the column in a way of its own.
                 self._learn_texts(op, (name,), variant)
-                found = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
-            if found is None:
+                match = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+            if match is None:
                 raise NotLearned(f"{op} spells {name} in no way known")
-            number, span = found
+            number, span = match
             column = self._names.index(name)
             pick = int(row or 0) * _WIDTH + (_BEFORE + CHANGED.index(name) if before else column)
             pair = (column * 1000 + number, pick)
@@ -201,8 +201,8 @@ class Filler:
             fragments[pair] = None
             spans.append(span)
             fields.append(pair)
-        for i, (one, other) in enumerate(itertools.pairwise(spans)):
-            if one[1] > other[0]:
+        for i, (left, right) in enumerate(itertools.pairwise(spans)):
+            if left[1] > right[0]:
                 raise NotLearned(f"bytes that answer to {part.places[i].slot} and {part.places[i + 1].slot}")
         return spans, fields
 
@@ -258,8 +258,8 @@ class Filler:
         raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * rows))
         op_bytes = [self._ops.index(op) for op in used]
         longest = [
-            max(range(256), key=lambda byte, found=found: len(str(found[byte]).encode()))  # type: ignore[misc]
-            for found in self._columns[1 : len(NAMES)]
+            max(range(256), key=lambda byte, column=column: len(str(column[byte]).encode()))  # type: ignore[misc]
+            for column in self._columns[1 : len(NAMES)]
         ]
         for unit in range(BLOCK):
             raw[unit * UNIT * rows] = op_bytes[unit % len(used)]
@@ -277,8 +277,8 @@ class Filler:
             for unit in units:
                 n = first + unit
                 history = load.unit_history(bytes(raw), unit, n, self._profile.source, self._options)
-                for one in self._write(history, self._profile, self._layout):
-                    if next(made, None) != one.message:
+                for written in self._write(history, self._profile, self._layout):
+                    if next(made, None) != written.message:
                         raise NotLearned(f"unit {n} is not what the writer writes")
             if next(made, None) is not None:
                 raise NotLearned("more messages than the writer writes")

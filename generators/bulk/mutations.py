@@ -136,7 +136,7 @@ class Mutants:
 
 def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]) -> list[tuple[str, Message, bytes]]:
     """The messages to mutate, as profile, message and uncompressed value, each value once."""
-    found: dict[bytes, tuple[str, Message, bytes]] = {}
+    bases: dict[bytes, tuple[str, Message, bytes]] = {}
     loaded: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
         plain = replace(profile, deployment=replace(profile.deployment, compression="none"))
@@ -148,15 +148,15 @@ def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[Hi
                 to[message.value] = name, replace(message, value=value), message.value
 
         for history in histories:
-            for one in fmt.write(history, plain, LAYOUT):
-                add(found, one.message, profile.name, compress)
+            for written in fmt.write(history, plain, LAYOUT):
+                add(bases, written.message, profile.name, compress)
         for scenario in () if histories else boundary_scenarios(fmt, plain):
-            for one in as_case(fmt, plain, scenario).written:
-                add(found, one.message, profile.name, compress)
+            for written in as_case(fmt, plain, scenario).written:
+                add(bases, written.message, profile.name, compress)
         for n in range(0 if histories else LOADED):
-            for one in fmt.write(orders.load_scenario(fmt, plain, 0, n).history, plain, LAYOUT):
-                add(loaded, one.message, profile.name, compress)
-    some = list(found.values())
+            for written in fmt.write(orders.load_scenario(fmt, plain, 0, n).history, plain, LAYOUT):
+                add(loaded, written.message, profile.name, compress)
+    some = list(bases.values())
     step = max(1, -(-len(some) // BASES))
     return [*some[::step], *loaded.values()]
 
@@ -170,7 +170,7 @@ def _foreign(name: str) -> tuple[bytes, ...]:
             fmt = get(other)
             for n in range(4):
                 history = orders.load_scenario(fmt, fmt.profiles[0], 0, n).history
-                values += [one.message.value or b"" for one in fmt.write(history, fmt.profiles[0], LAYOUT)]
+                values += [written.message.value or b"" for written in fmt.write(history, fmt.profiles[0], LAYOUT)]
     return tuple(values)
 
 

@@ -214,7 +214,7 @@ def by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
     nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
     keys, *others = values()
     columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
-    columns += [[found[byte % len(found)] for byte in range(256)] for found in others]
+    columns += [[pool[byte % len(pool)] for byte in range(256)] for pool in others]
     columns[NAMES.index("note")] = [None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)]
     if options.payload:
         columns.append(list(payload_texts(options.payload)))

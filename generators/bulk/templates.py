@@ -89,12 +89,12 @@ class Part:
 
     def literals(self, slot: str | None = None) -> list[bytes]:
         """What stands before, between and after the places, or those of one slot only."""
-        base, found, last = self.base or b"", [], 0
+        base, pieces, last = self.base or b"", [], 0
         for place in self.places:
             if slot is None or place.slot == slot:
-                found.append(base[last : place.start])
+                pieces.append(base[last : place.start])
                 last = place.end
-        return [*found, base[last:]]
+        return [*pieces, base[last:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,52 +117,52 @@ def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[MessageS
     `probes` are values by slot. The first are those of the base message; the second differ from them in every character and in
     nothing else that shows, length included.
     """
-    values = {slot: found[0] for slot, found in probes.items()}
+    values = {slot: probe[0] for slot, probe in probes.items()}
     base = write(TIMES[0], values)
-    varied = {slot: [write(TIMES[0], {**values, slot: value}) for value in found[1:]] for slot, found in probes.items()}
+    varied = {slot: [write(TIMES[0], {**values, slot: value}) for value in probe[1:]] for slot, probe in probes.items()}
     varied[TIME] = [write(at, values) for at in TIMES[1:]]
-    if any(len(messages) != len(base) for found in varied.values() for messages in found):
+    if any(len(messages) != len(base) for runs in varied.values() for messages in runs):
         raise NotLearned("the number of messages varies")
     return tuple(
-        _shape(message, {slot: [messages[i] for messages in found] for slot, found in varied.items()})
+        _shape(message, {slot: [messages[i] for messages in runs] for slot, runs in varied.items()})
         for i, message in enumerate(base)
     )
 
 
 def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> MessageShape:
     for slot, messages in varied.items():
-        for one in messages:
-            if (one.topic, one.headers, one.event) != (base.topic, base.headers, base.event):
+        for message in messages:
+            if (message.topic, message.headers, message.event) != (base.topic, base.headers, base.event):
                 raise NotLearned("topic, headers or event vary")
-            if slot != TIME and one.timestamp_ms != base.timestamp_ms:
+            if slot != TIME and message.timestamp_ms != base.timestamp_ms:
                 raise NotLearned("the record's timestamp follows a value")
-    stamps = [base.timestamp_ms, *(one.timestamp_ms for one in varied[TIME])]
+    stamps = [base.timestamp_ms, *(message.timestamp_ms for message in varied[TIME])]
     return MessageShape(
-        key=_part(base.key, {slot: [one.key for one in messages] for slot, messages in varied.items()}),
-        value=_part(base.value, {slot: [one.value for one in messages] for slot, messages in varied.items()}),
+        key=_part(base.key, {slot: [message.key for message in messages] for slot, messages in varied.items()}),
+        value=_part(base.value, {slot: [message.value for message in messages] for slot, messages in varied.items()}),
         timestamp=None if len(set(stamps)) == 1 else _fit(stamps, binary=False),
         sample=base,
     )
 
 
 def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
-    if base is None or any(one is None for found in varied.values() for one in found):
-        if base is None and all(one is None for found in varied.values() for one in found):
+    if base is None or any(value is None for values in varied.values() for value in values):
+        if base is None and all(value is None for values in varied.values() for value in values):
             return Part(None, ())
         raise NotLearned("null here, bytes there")
-    known = {slot: [one for one in found if one is not None] for slot, found in varied.items()}
-    spans = [(start, end, slot) for slot, found in known.items() if slot != TIME for start, end in _spans(base, found)]
+    known = {slot: [value for value in values if value is not None] for slot, values in varied.items()}
+    spans = [(start, end, slot) for slot, values in known.items() if slot != TIME for start, end in _spans(base, values)]
     timed = _numbers(base, known.pop(TIME))
     spans = sorted([*spans, *((place.start, place.end, TIME) for place in timed)])
-    for one, other in itertools.pairwise(spans):
-        if one[1] > other[0]:
-            raise NotLearned(f"bytes that answer to {one[2] or 'time'} and {other[2] or 'time'}")
+    for left, right in itertools.pairwise(spans):
+        if left[1] > right[0]:
+            raise NotLearned(f"bytes that answer to {left[2] or 'time'} and {right[2] or 'time'}")
     roomy = [_roomy(base, spans, i) for i in range(len(spans))]
     places = timed
-    for slot, found in known.items():
+    for slot, values in known.items():
         own = [i for i, span in enumerate(spans) if span[2] == slot]
         if own:
-            places += _places(base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], found)
+            places += _places(base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], values)
     places.sort(key=lambda place: place.start)
     for before, after in itertools.pairwise(places):
         if before.end > after.start:
@@ -188,23 +188,23 @@ def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
     return spans
 
 
-def _different(one: bytes, other: bytes) -> list[int]:
+def _different(text: bytes, other: bytes) -> list[int]:
     """Where two texts of one length differ."""
     places, step = [], 64
-    for begin in range(0, len(one), step):
-        a, b = one[begin : begin + step], other[begin : begin + step]
+    for begin in range(0, len(text), step):
+        a, b = text[begin : begin + step], other[begin : begin + step]
         if a != b:
             places += [begin + i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
     return places
 
 
-def _common(one: bytes, other: bytes) -> int:
+def _common(text: bytes, other: bytes) -> int:
     """How many bytes two texts begin with alike."""
-    length = min(len(one), len(other))
+    length = min(len(text), len(other))
     low = 0
-    while low < length and one[low : low + 64] == other[low : low + 64] and low + 64 <= length:
+    while low < length and text[low : low + 64] == other[low : low + 64] and low + 64 <= length:
         low += 64
-    while low < length and one[low] == other[low]:
+    while low < length and text[low] == other[low]:
         low += 1
     return low
 
@@ -224,17 +224,17 @@ def _places(
     slot: str,
     spans: Sequence[tuple[int, int]],
     roomy: Sequence[tuple[int, int]],
-    found: Sequence[bytes],
+    values: Sequence[bytes],
 ) -> list[Place]:
     """The places of a slot, cut to what differs."""
     cores = [base[a:b] for a, b in zip([0, *(r[1] for r in roomy)], [*(r[0] for r in roomy), len(base)], strict=True)]
-    cut = [cut_out(cores, one) for one in (base, *found)]
+    cut = [cut_out(cores, value) for value in (base, *values)]
     places = []
     for i, (start, end) in enumerate(roomy):
-        texts = [one[i] for one in cut]
-        left = min(_common(texts[0], one) for one in texts)
-        right = min(_common(texts[0][left:][::-1], one[left:][::-1]) for one in texts)
-        places.append(Place(slot, start + left, end - right, tuple(one[left : len(one) - right] for one in texts)))
+        texts = [pieces[i] for pieces in cut]
+        left = min(_common(texts[0], text) for text in texts)
+        right = min(_common(texts[0][left:][::-1], text[left:][::-1]) for text in texts)
+        places.append(Place(slot, start + left, end - right, tuple(text[left : len(text) - right] for text in texts)))
     return places
 
 
@@ -255,10 +255,10 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
 
 def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
     """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the high bit."""
-    equal = [one for one in varied if len(one) == len(base) and one != base]
+    equal = [value for value in varied if len(value) == len(base) and value != base]
     windows: dict[tuple[int, int, bool], None] = {}
-    for i in sorted({i for one in equal for i in _different(base, one)}):
-        binary = not all(one[i : i + 1].isdigit() for one in (base, *equal))
+    for i in sorted({i for value in equal for i in _different(base, value)}):
+        binary = not all(value[i : i + 1].isdigit() for value in (base, *equal))
         start = end = i
         if binary:
             while start and base[start - 1] & 0x80:
@@ -273,11 +273,11 @@ def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
                 end += 1
         windows[start, end, binary] = None
     spans = sorted(windows)
-    if not spans and any(one != base for one in varied):
+    if not spans and any(value != base for value in varied):
         raise NotLearned("nothing but the length follows the time")
-    texts = [_follow(spans, base, one) for one in (base, *varied)]
+    texts = [_follow(spans, base, value) for value in (base, *varied)]
     return [
-        Place(TIME, start, end, tuple(one[i] for one in texts), _stamp([one[i] for one in texts], binary))
+        Place(TIME, start, end, tuple(parts[i] for parts in texts), _stamp([parts[i] for parts in texts], binary))
         for i, (start, end, binary) in enumerate(spans)
     ]
 

@@ -101,14 +101,14 @@ CHOICES: Final = Choices(
 profile: Final = partial(CHOICES.made, RELEASES)
 
 
-def _spell(profile: DialectProfile, found: Cell, value: Value) -> Cell:
-    if profile.deployment.binary == LISTED and isinstance(found.value, bytes):
-        return replace(found, text=str(list(found.value)))
-    if profile.zoned and found.type.logical is Logical.TIMESTAMP:
+def _spell(profile: DialectProfile, cell: Cell, value: Value) -> Cell:
+    if profile.deployment.binary == LISTED and isinstance(cell.value, bytes):
+        return replace(cell, text=str(list(cell.value)))
+    if profile.zoned and cell.type.logical is Logical.TIMESTAMP:
         zero = isinstance(value, ZeroDate)
-        text = found.text if zero or not isinstance(value, int) else mysql.datetime_text(value, found.type.fsp)
-        return replace(found, state=State.VALUE, value=value, text=text if zero else f"{text} +00:00", options=(), reason="")
-    return found
+        text = cell.text if zero or not isinstance(value, int) else mysql.datetime_text(value, cell.type.fsp)
+        return replace(cell, state=State.VALUE, value=value, text=text if zero else f"{text} +00:00", options=(), reason="")
+    return cell
 
 
 def _types(table: Table, profile: DialectProfile) -> dict[str, str] | None:
@@ -127,8 +127,8 @@ def _codes(table: Table, profile: DialectProfile) -> dict[str, int] | None:
 
 def _listed(image: Member) -> Member:
     def member(event: RowChange, change: Change) -> Any:
-        found = image(event, change)
-        return None if found is ABSENT else [found]
+        row = image(event, change)
+        return None if row is ABSENT else [row]
 
     return member
 
@@ -192,7 +192,7 @@ def _flat(profile: DialectProfile) -> Flat:
         tells=lambda event: {"types": _types(event.table, profile)},
         unit=1000,
         whole_old=profile.whole_old,
-        spell=lambda found, value: _spell(profile, found, value),
+        spell=lambda cell, value: _spell(profile, cell, value),
         reads=True,
         position=lambda event, row: str(_number(event, row, profile)),
         whole=lambda event, change: _text(_whole(event, change, profile), profile),
@@ -204,8 +204,8 @@ def _statement(event: Event, profile: DialectProfile) -> Iterable[tuple[str, Cha
     if isinstance(event, SchemaChange) and event.action in DDL_TYPES:
         own = {"database": event.database, "isDdl": True, "sql": event.sql, "table": event.table}
         members = _envelope(event, 0, profile, **own, type=profile.ddl or DDL_TYPES[event.action])
-        told = Change(0, Kind.DDL, None, event.database, None, event.table, position=str(members["id"]), sql=event.sql)
-        yield _text(members, profile), replace(told, commit_time_us=event.at.ms // 1000 * 1_000_000)
+        statement = Change(0, Kind.DDL, None, event.database, None, event.table, position=str(members["id"]), sql=event.sql)
+        yield _text(members, profile), replace(statement, commit_time_us=event.at.ms // 1000 * 1_000_000)
 
 
 write: Final = writer(_flat)

@@ -48,7 +48,7 @@ CHOICES: Final = Choices(
     NAME,
     OF_CONNECTORS.releases,
     {
-        **{name: told for name, told in OF_CONNECTORS.options.items() if name not in _NOT_HERE},
+        **{name: meaning for name, meaning in OF_CONNECTORS.options.items() if name not in _NOT_HERE},
         **meanings(NAME),
     },
     (*OF_CONNECTORS.exclusive, ("record-name", "topic-record-name")),
@@ -59,9 +59,9 @@ CHOICES: Final = Choices(
 def profile(release: str, *options: str) -> DebeziumProfile:
     """The profile of a release with options. Raises UnknownName, or UsageError for a pair that cannot be."""
     ordered = CHOICES.checked(release, options)
-    found = connectors.profile(release, *(option for option in ordered if option not in confluent.STRATEGIES))
-    modes, deployment = replace(found.modes, avro=True), replace(found.deployment, schemas="registry")
-    return replace(found, options=ordered, modes=modes, deployment=deployment, avro_names=True)
+    common = connectors.profile(release, *(option for option in ordered if option not in confluent.STRATEGIES))
+    modes, deployment = replace(common.modes, avro=True), replace(common.deployment, schemas="registry")
+    return replace(common, options=ordered, modes=modes, deployment=deployment, avro_names=True)
 
 
 def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
@@ -70,19 +70,19 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     Nothing if two names of columns become one: the connector stops there.
     """
     try:
-        return [_converted(one, profile, layout.partitions) for one in connectors.write(history, profile, layout)]
+        return [_converted(written, profile, layout.partitions) for written in connectors.write(history, profile, layout)]
     except NamesClash:
         return []
 
 
-def _converted(one: Written, profile: DebeziumProfile, partitions: int) -> Written:
-    message, subject = one.message, confluent.strategy(profile.options)
+def _converted(written: Written, profile: DebeziumProfile, partitions: int) -> Written:
+    message, subject = written.message, confluent.strategy(profile.options)
     key, value = (
         text and confluent.converted(text.decode(), message.topic, side, subject)
         for side, text in (("key", message.key), ("value", message.value))
     )
     place = message.partition if key is None else partition_of(key, partitions)
-    return Written(replace(message, key=key, value=value, partition=place), one.changes)
+    return Written(replace(message, key=key, value=value, partition=place), written.changes)
 
 
 def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
@@ -111,14 +111,14 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
     columns = {f"c_{slug(name)}": type for name, type in source(profile.source).types.items()}
     of_json = [(f.name, f.column, f.value, str(f.bad).partition(":")[2], f.kept) for f in connectors.FORMAT.cell_faults(profile)]
     far = ((name, f"c_{slug(b if profile.source != 'mysql' else a)}", value, bad, None) for name, a, b, value, bad in _FAR)
-    found = []
+    faults = []
     for name, column, value, bad, kept in (*of_json, *far):
         cell = wire_of(profile, columns[column], value) if column in columns else None
         if cell is None or name in _FITTING or (name == "cell-binary" and cell.schema.type == "bytes"):
             continue
         with contextlib.suppress(TypeError, ValueError, AttributeError, KeyError, OverflowError):
-            found.append(CellFault(name, column, value, _datum(cell.schema, cell.json), _datum(cell.schema, bad), kept))
-    return tuple(found)
+            faults.append(CellFault(name, column, value, _datum(cell.schema, cell.json), _datum(cell.schema, bad), kept))
+    return tuple(faults)
 
 
 def _datum(schema: Schema, text: str) -> bytes:

@@ -34,8 +34,8 @@ _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties"
 
 def write(history: History, profile: CdlProfile, layout: Layout) -> list[Written]:
     """The messages of a history's row changes, one a row, in order."""
-    found = _cdl.write(history, profile, layout, _value)
-    return [replace(one, changes=tuple(replace(c, database=None) for c in one.changes)) for one in found]
+    written = _cdl.write(history, profile, layout, _value)
+    return [replace(row, changes=tuple(replace(c, database=None) for c in row.changes)) for row in written]
 
 
 def _value(event: Event) -> str:

@@ -69,56 +69,56 @@ CHOICES: Final = Choices(NAME, (RELEASE,), meanings(NAME), (("xoffset", "without
 profile: Final = partial(CHOICES.made, {RELEASE: MaxwellProfile(RELEASE)})
 
 
-def _spell(profile: MaxwellProfile, found: Cell, value: Value) -> Cell:
+def _spell(profile: MaxwellProfile, cell: Cell, value: Value) -> Cell:
     """A cell that is not MySQL's text: what Maxwell's column definitions make of the binlog's value (maxwell#numbers)."""
-    type = found.type
+    type = cell.type
     match type.logical, value:
         case Logical.DECIMAL, Decimal():
-            return replace(found, text=str(Decimal(scaled_text(value, type.scale or 0))), json=True)
+            return replace(cell, text=str(Decimal(scaled_text(value, type.scale or 0))), json=True)
         case Logical.BIT, int():
             wrong = sum(struct.unpack("<2i", value.to_bytes(8, "little")))
             if value >> 63 or wrong == value:
-                return replace(found, state=State.VALUE, options=())
+                return replace(cell, state=State.VALUE, options=())
             reason = "Maxwell adds the bytes of a BIT as signed 32-bit integers"
-            return Cell(State.ANY, type, text=str(wrong), cls=found.cls, json=True, reason=reason)
+            return Cell(State.ANY, type, text=str(wrong), cls=cell.cls, json=True, reason=reason)
         case Logical.YEAR, 0:
             reason = "YEAR 0000 is written as 1900"
-            return replace(found, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True)
+            return replace(cell, state=State.ONE_OF, text="1900", options=(0, 1900), reason=reason, json=True)
         case Logical.TIME, int():
-            return _time(found, value)
+            return _time(cell, value)
         case Logical.ENUM, 0:
             return Cell(State.NULL, type)
         case Logical.ENUM, int():
-            return replace(found, state=State.VALUE, text=type.members[value - 1], options=())
+            return replace(cell, state=State.VALUE, text=type.members[value - 1], options=())
         case Logical.SET, int():
             labels = [label for i, label in enumerate(type.members) if value >> i & 1]
-            return replace(found, state=State.VALUE, text=json_text(labels), options=(), json=True)
+            return replace(cell, state=State.VALUE, text=json_text(labels), options=(), json=True)
         case Logical.JSON, Json(value=None):
             return Cell(State.NULL, type)
         case Logical.JSON, Json(value=str() as text):
-            return replace(found, text=text)
+            return replace(cell, text=text)
         case Logical.JSON, _:
-            return replace(found, json=True)
+            return replace(cell, json=True)
         case _, ZeroDate() if profile.null_zerodates:
             return Cell(State.NULL, type)
         case _, ZeroDate():
             zero = mysql.date_text(ZeroDate()) if type.logical is Logical.DATE else mysql.datetime_text(ZeroDate(), type.fsp)
             reason = "" if value == ZeroDate() else "a partly zero date is written as zero"
-            return replace(found, value=ZeroDate(), text=zero, reason=reason)
-    return found
+            return replace(cell, value=ZeroDate(), text=zero, reason=reason)
+    return cell
 
 
-def _time(found: Cell, value: int) -> Cell:
+def _time(cell: Cell, value: int) -> Cell:
     """`java.sql.Time` of the milliseconds, and the microseconds' remainder, which has the sign of the value."""
-    millis, fsp = int(value / 1000), found.type.fsp
+    millis, fsp = int(value / 1000), cell.type.fsp
     clock = mysql.time_text(millis // 1000 % 86_400 * mysql.MICROS, 0)
     rest = abs(value) % mysql.MICROS // 10 ** (6 - fsp)
     if value < 0 and rest:
         text = f"{clock}.{'0' * (fsp - len(str(rest)) - 1)}-{rest}"
-        return Cell(State.ANY, found.type, text=text, cls=found.cls, reason="Maxwell writes the sign of a TIME into its fraction")
+        return Cell(State.ANY, cell.type, text=text, cls=cell.cls, reason="Maxwell writes the sign of a TIME into its fraction")
     text = f"{clock}.{rest:0{fsp}d}" if fsp else clock
     left = value % mysql.DAY
-    return replace(found, value=left, text=text, reason="" if left == value else "Maxwell writes a TIME as a time of day")
+    return replace(cell, value=left, text=text, reason="" if left == value else "Maxwell writes a TIME as a time of day")
 
 
 def _position(event: Event) -> str:
@@ -144,9 +144,9 @@ def _flat(profile: MaxwellProfile) -> Flat:
     def is_last(event: RowChange, change: Change) -> bool:
         return change.row == len(event.rows) - 1
 
-    def live(told: bool, value: Any) -> Any:
+    def live(enabled: bool, value: Any) -> Any:
         """Members of what the binlog says: a row of a bootstrap has none."""
-        return lambda event, change: value(event, change) if told and event.op is not Op.READ else ABSENT
+        return lambda event, change: value(event, change) if enabled and event.op is not Op.READ else ABSENT
 
     return Flat(
         members=(
@@ -201,8 +201,8 @@ def _others(event: Event, profile: MaxwellProfile) -> Iterable[tuple[str, Change
             def_ = {"def": _definition(event.after)} if event.after else {}
             place = {"position": _position(event)} if profile.position else {}
             text = json_text({"type": DDL_TYPES[action], **names, **old, **def_, "ts": event.at.ms, "sql": event.sql, **place})
-            told = Change(0, Kind.DDL, None, event.database, None, event.table or None, position=place.get("position"))
-            yield text, replace(told, commit_time_us=event.at.ms * 1000, sql=event.sql)
+            statement = Change(0, Kind.DDL, None, event.database, None, event.table or None, position=place.get("position"))
+            yield text, replace(statement, commit_time_us=event.at.ms * 1000, sql=event.sql)
 
 
 def _definition(table: Table) -> dict[str, Any]:
@@ -212,17 +212,17 @@ def _definition(table: Table) -> dict[str, Any]:
 
 def _column(column: Column) -> dict[str, Any]:
     type = column.type
-    told: dict[str, Any] = {"type": type.name, "name": column.name}
+    definition: dict[str, Any] = {"type": type.name, "name": column.name}
     match type.logical:
         case Logical.INT:
-            told["signed"] = not type.unsigned
+            definition["signed"] = not type.unsigned
         case Logical.TEXT | Logical.BINARY:
-            told["charset"] = column.charset or ("utf8mb4" if type.logical is Logical.TEXT else "binary")
+            definition["charset"] = column.charset or ("utf8mb4" if type.logical is Logical.TEXT else "binary")
         case Logical.ENUM | Logical.SET:
-            told["enum-values"] = type.members
+            definition["enum-values"] = type.members
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if type.fsp:
-            told["column-length"] = type.fsp
-    return told
+            definition["column-length"] = type.fsp
+    return definition
 
 
 write: Final = writer(_flat)

@@ -71,16 +71,16 @@ def supports(type: SourceType) -> bool:
     return type.source == "mysql" and type.logical in NUMBERS | _CLOCKS | _TEXTS and type.name != "vector"
 
 
-def _decimal(found: Cell, value: Value) -> Cell:
+def _decimal(cell: Cell, value: Value) -> Cell:
     """A DECIMAL with every digit of its scale, as PRODUCT_PRICE of the documentation."""
-    if found.type.logical is not Logical.DECIMAL or isinstance(value, (int, str, bytes)):
-        return found
-    return replace(found, text=scaled_text(value, found.type.scale or 0))  # type: ignore[arg-type]
+    if cell.type.logical is not Logical.DECIMAL or isinstance(value, (int, str, bytes)):
+        return cell
+    return replace(cell, text=scaled_text(value, cell.type.scale or 0))  # type: ignore[arg-type]
 
 
-def _colons(found: Cell, value: Value) -> Cell:
-    found = _decimal(found, value)
-    return replace(found, text=(found.text or "").replace(" ", ":")) if found.type.logical in _CLOCKS else found
+def _colons(cell: Cell, value: Value) -> Cell:
+    cell = _decimal(cell, value)
+    return replace(cell, text=(cell.text or "").replace(" ", ":")) if cell.type.logical in _CLOCKS else cell
 
 
 def _clock(ms: int, mark: str) -> str:
@@ -97,8 +97,8 @@ OPS: Final = {Op.INSERT: "I", Op.UPDATE: "U", Op.DELETE: "D", Op.TRUNCATE: "T"}
 
 def _image(profile: OggProfile, image: Member) -> Member:
     def member(event: RowChange, change: Change) -> Any:
-        found = image(event, change)
-        return None if found is ABSENT and profile.null_images else found
+        row = image(event, change)
+        return None if row is ABSENT and profile.null_images else row
 
     return member
 
@@ -135,9 +135,9 @@ def _truncated(event: Event, profile: OggProfile) -> Iterable[tuple[str, Change]
     """TRUNCATE is the one statement that is an operation of a trail."""
     if isinstance(event, SchemaChange) and event.action == "truncate table" and event.before is not None:
         table = event.before
-        told = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
-        told = replace(told, accept=((Kind.DDL, None),), **_flat(profile).names(table))
-        yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), told)), told
+        truncation = Change(0, Kind.ROW, Op.TRUNCATE, commit_time_us=event.at.ms * 1000, position=_position(event, 0))
+        truncation = replace(truncation, accept=((Kind.DDL, None),), **_flat(profile).names(table))
+        yield json_text(held(_members(profile), RowChange(event.at, table, Op.TRUNCATE, ()), truncation)), truncation
 
 
 write: Final = writer(_flat)

@@ -125,23 +125,23 @@ def _row(event: RowChange, key: Sequence[str], op: Op, row: Row, topic: str, pro
     if not deleted:
         columns = tuple(c for c in table.columns if profile.new or c.generated != "virtual")
         value, after = _record(table, columns, row, f"{topic}-value", profile, _extension(table, op, row, at, profile))
-    told = profile.extension and not deleted
+    extended = profile.extension and not deleted
     change = committed(
         Kind.ROW,
         at,
         adjusted(table.database),
         adjusted(table.name),
-        op=op if told or deleted else Op.INSERT,
+        op=op if extended or deleted else Op.INSERT,
         keys=tuple(held) if key else None,
         before=_image(table, held, adjusted) if deleted else None,
         after=after and _image(table, after, adjusted),
         types={adjusted(c.name): _tidb_type(c.type) for c in table.columns if adjusted(c.name) in (after or held)},
-        accept=() if told or deleted else ((Kind.ROW, Op.UPDATE),),
+        accept=() if extended or deleted else ((Kind.ROW, Op.UPDATE),),
     )
     if any(adjusted(name) != name for name in (table.name, *(c.name for c in table.columns))):
         before, whole = _image(table, held, str) if deleted else None, after and _image(table, after, str)
         change = replace(change, full_before=before, full_after=whole, tables=(table.name,))
-    return keys if key else None, value, change if told else replace(change, position=None, commit_time_us=None)
+    return keys if key else None, value, change if extended else replace(change, position=None, commit_time_us=None)
 
 
 def _image(table: Table, cells: Mapping[str, Cell], name: Callable[[str], str]) -> Image:
@@ -152,10 +152,10 @@ def _record(
     table: Table, columns: tuple[Column, ...], row: Row, subject: str, profile: TicdcAvroProfile, more: Mapping[str, Any]
 ) -> tuple[bytes, dict[str, Cell]]:
     """A framed record of the columns, and of what stands behind them."""
-    found = {adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile) for c in columns}
+    cells = {adjusted(c.name): _cell(c.type, None if c.generated == "virtual" else row[c.name], profile) for c in columns}
     schema = _schema(table, columns, tuple(more), profile)
-    datum = confluent.encoder(schema)({**{name: value for name, (value, _) in found.items()}, **more})
-    return confluent.named(subject, schema) + datum, {name: cell for name, (_, cell) in found.items()}
+    datum = confluent.encoder(schema)({**{name: value for name, (value, _) in cells.items()}, **more})
+    return confluent.named(subject, schema) + datum, {name: cell for name, (_, cell) in cells.items()}
 
 
 _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
@@ -172,13 +172,13 @@ _FIELDS: Final[Mapping[str, tuple[str, Any]]] = {
 def _extension(table: Table, op: Op, row: Row, at: Instant, profile: TicdcAvroProfile) -> dict[str, Any]:
     if not profile.extension:
         return {}
-    told: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
+    values: list[Any] = ["c" if op is Op.INSERT else "u", at.tso, at.ms]
     if profile.checksum:
         columns = [c for c in table.columns if c.generated != "virtual"]
         stored = {c.name: (c.type, None if row[c.name] is None else text.canonical(c.type, row[c.name])) for c in columns}
-        found = checksum_of(columns, stored)
-        told += [str(found), False, 1 if profile.release == "v7.1.6" else 2] if found else ["", False, 0]
-    return dict(zip(_FIELDS, told, strict=False))
+        checksum = checksum_of(columns, stored)
+        values += [str(checksum), False, 1 if profile.release == "v7.1.6" else 2] if checksum else ["", False, 0]
+    return dict(zip(_FIELDS, values, strict=False))
 
 
 @lru_cache(maxsize=8192)
@@ -196,8 +196,8 @@ def _schema(table: Table, columns: tuple[Column, ...], more: tuple[str, ...], pr
     if len({field["name"] for field in fields}) < len(fields):
         raise Stopped
     fields += [{"default": _FIELDS[name][1], "name": name, "type": _FIELDS[name][0]} for name in more]
-    found = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    shape = {"type": "record", "name": adjusted(table.name), "namespace": f"{SPACE}.{adjusted(table.database)}", "fields": fields}
+    return json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
 
 
 _TYPES: Final = {
@@ -226,7 +226,7 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     if type.logical is Logical.BIT:
         parameters["length"] = str(type.length)
     if type.logical in (Logical.ENUM, Logical.SET):
-        labels = (one.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for one in type.members)
+        labels = (label.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for label in type.members)
         parameters["allowed"] = ",".join(labels)
     return {"type": kind, "connect.parameters": parameters, **more}
 
@@ -247,22 +247,22 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
     if stored is None:
         return None, Cell(State.NULL, type)
     value = text.canonical(type, stored)
-    found = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
+    cell = Cell(State.VALUE, type, value, cls=text.value_class(type, value))
     match type.logical, value:
         case ((Logical.INT | Logical.YEAR), int()) if not (profile.bigint_string and type.key == "bigint unsigned"):
             value -= 1 << 64 if value >> 63 > 0 else 0
-            return value, replace(found, text=str(value), json=True)
+            return value, replace(cell, text=str(value), json=True)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            return value, replace(found, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True)
+            return value, replace(cell, text=text.json_number(value, single=type.logical is Logical.FLOAT), json=True)
         case Logical.DECIMAL, Decimal() if not profile.decimal_string:
             shown = text.decimal_text(value, type.scale or 0)
-            return two_complement(int(shown.replace(".", ""))), replace(found, text=shown)
+            return two_complement(int(shown.replace(".", ""))), replace(cell, text=shown)
         case Logical.BIT, int():
             width = (type.length or 1) + 7 >> 3 if profile.new else max(1, value.bit_length() + 7 >> 3)
             raw = value.to_bytes(width)
-            return raw, replace(found, text=base64.b64encode(raw).decode())
+            return raw, replace(cell, text=base64.b64encode(raw).decode())
         case Logical.BINARY, bytes():
-            return value, replace(found, text=base64.b64encode(value).decode())
+            return value, replace(cell, text=base64.b64encode(value).decode())
         case Logical.ENUM, 0:
             raise Stopped
         case Logical.ENUM, int():
@@ -270,11 +270,11 @@ def _cell(type: SourceType, stored: Value, profile: TicdcAvroProfile) -> tuple[A
         case Logical.SET, int():
             shown = ",".join(label for i, label in enumerate(type.members) if value >> i & 1)
         case Logical.TIMESTAMP, int():
-            found = text.zoned(found, value, profile.deployment.time_zone)
-            shown = found.text or ""
+            cell = text.zoned(cell, value, profile.deployment.time_zone)
+            shown = cell.text or ""
         case _:
             shown = text.value_text(type, value)
-    return shown.encode("utf-8", "replace").decode(), replace(found, text=shown)
+    return shown.encode("utf-8", "replace").decode(), replace(cell, text=shown)
 
 
 def scenarios(profile: TicdcAvroProfile, database: str) -> Iterator[Scenario]:
@@ -331,11 +331,11 @@ def _good(profile: TicdcAvroProfile, column: str, value: Value) -> bytes:
 
 def cell_faults(profile: TicdcAvroProfile) -> Iterator[CellFault]:
     """MySQL's unfit cells in strings, and numbers that Avro's type of the column holds and the column does not."""
-    for one in CELL_FAULTS:
-        type, bad = _COLUMNS[one.column], json.loads(str(one.bad))
+    for fault in CELL_FAULTS:
+        type, bad = _COLUMNS[fault.column], json.loads(str(fault.bad))
         if _type(type, profile)["type"] == "string" and type.logical is not Logical.SET:
-            good = _good(profile, one.column, one.value)
-            yield replace(one, good=good, bad=confluent.SOME + sized(bad.encode()))
+            good = _good(profile, fault.column, fault.value)
+            yield replace(fault, good=good, bad=confluent.SOME + sized(bad.encode()))
     for name, column, value, datum in (
         ("cell-int-over", "c_unsigned_int", 1234567893, LONG(1 << 33)),
         ("cell-year", "c_year", 2019, LONG(99_999)),

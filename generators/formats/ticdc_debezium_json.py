@@ -130,10 +130,10 @@ def schema(type: SourceType, nullable: bool) -> Schema:
         return Schema("double", nullable)
     if type.name == "vector":
         return Schema("string", nullable, "io.debezium.data.TiDBVectorFloat32")
-    found = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
+    shape = debezium_mysql.schema(type, modes(adjusts_years=True), nullable)
     if type.logical is Logical.ENUM:
-        return replace(found, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),))
-    return replace(found, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else found
+        return replace(shape, parameters=(("allowed", ",".join(m.replace(",", "\\,") for m in type.members)),))
+    return replace(shape, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else shape
 
 
 def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCell:
@@ -163,8 +163,8 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
             meant = Meaning(text.json_text(value.value), value)
     shape, of = schema(type, nullable), modes(adjusts_years=years)
     own = debezium_mysql.wire(type, value, of, nullable=nullable)
-    found = wired(shape, type, text.value_class(type, value), meant, of) if meant else replace(own, schema=shape)
-    return replace(found, json=_json(found.value)) if isinstance(found.value, str) else found
+    wire = wired(shape, type, text.value_class(type, value), meant, of) if meant else replace(own, schema=shape)
+    return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
 
 
 # Messages
@@ -198,18 +198,18 @@ def _text_of(schema: Schema, field: str = "") -> str:
     members |= {"version": schema.version, "parameters": dict(schema.parameters)}
     last = {"field": field, "default": Raw(schema.default) if schema.default else ""}
     members |= dict(reversed(last.items())) if field == "snapshot" else last
-    told = {name: value for name, value in members.items() if value or value is False}
-    told |= {"fields": [Raw(_text_of(inner, name)) for name, inner in schema.fields]} if schema.type == "struct" else {}
-    return _json(told)
+    shown = {name: value for name, value in members.items() if value or value is False}
+    shown |= {"fields": [Raw(_text_of(inner, name)) for name, inner in schema.fields]} if schema.type == "struct" else {}
+    return _json(shown)
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
-    kind, found = column.type, schema(column.type, column.nullable)
+    kind, shape = column.type, schema(column.type, column.nullable)
     if profile.filled and column.default is not None:
-        found = replace(found, default=cell(column, None, new=True, years=profile.years).json)
+        shape = replace(shape, default=cell(column, None, new=True, years=profile.years).json)
     unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
     tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
-    return column.name, replace(found, doc=tidb)
+    return column.name, replace(shape, doc=tidb)
 
 
 def _named(*parts: str) -> str:
@@ -218,9 +218,9 @@ def _named(*parts: str) -> str:
 
 
 def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
-    told: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": event.at.ms}
-    told |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
-    return told | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
+    block: dict[str, Any] = {"version": "2.4.0.Final", "connector": "TiCDC", "name": CLUSTER, "ts_ms": event.at.ms}
+    block |= {"snapshot": "false", "db": database, "table": table, "server_id": 0, "gtid": None, "file": "", "pos": 0, "row": 0}
+    return block | {"thread": 0, "query": None, "commit_ts": event.at.tso, "cluster_id": CLUSTER}
 
 
 def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
@@ -235,7 +235,7 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
         sides = {"after": None, "before": sides["before"]}
     elif op is Op.UPDATE and not profile.before:
         del sides["before"]
-    images = {side: row and {name: Raw(one.json) for name, one in row.items()} for side, row in sides.items()}
+    images = {side: row and {name: Raw(wire.json) for name, wire in row.items()} for side, row in sides.items()}
     source = _source(event, table.database, table.name)
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
@@ -245,11 +245,11 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
     value = _message(profile, payload, envelope_schema(_OWN, name, shape))
     keys = [c for c in table.columns if c.name in table.handle_key]
-    told = images["before" if op is Op.DELETE else "after"] or {}
+    image = images["before" if op is Op.DELETE else "after"] or {}
     shape = Schema("struct", name=f"{name}.Key", fields=tuple(_column(c, profile) for c in keys))
-    key = _message(profile, {c.name: told[c.name] for c in keys}, shape) if profile.keyed else b""
-    lossy = any(one.corrupt for row in sides.values() for one in (row or {}).values())
-    cells = {side: row and table.image({name: one.cell for name, one in row.items()}) for side, row in sides.items()}
+    key = _message(profile, {c.name: image[c.name] for c in keys}, shape) if profile.keyed else b""
+    lossy = any(wire.corrupt for row in sides.values() for wire in (row or {}).values())
+    cells = {side: row and table.image({name: wire.cell for name, wire in row.items()}) for side, row in sides.items()}
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
@@ -260,16 +260,16 @@ def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> s
     sql = sink.statement(event, profile)
     changed: list[dict[str, Any]] = []
     if event.table and event.action != "truncate table":
-        one = ".".join(f'"{part}"' for part in (event.database, event.table))
-        renamed = f'"{event.database}"."{event.old_name}",{one}' if event.old_name else one
+        name = ".".join(f'"{part}"' for part in (event.database, event.table))
+        renamed = f'"{event.database}"."{event.old_name}",{name}' if event.old_name else name
         shape = None if event.action == "drop table" else _shape(event.after)
         changed.append({"type": _ACTIONS[event.action], "id": renamed, "table": shape})
     source = _source(event, event.database, event.table)
     payload = {"source": source, "ts_ms": ms, "databaseName": event.database, "schemaName": None, "ddl": sql}
     key, value = schema_change_schemas(_OWN)
     shown = _message(profile, {**payload, "tableChanges": changed}, replace(value, fields=value.fields[:-1]))
-    told = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
-    return _message(profile, {"databaseName": event.database}, key), shown, told
+    change = sink.committed(Kind.DDL, event.at, event.database, event.table, sql=sql)
+    return _message(profile, {"databaseName": event.database}, key), shown, change
 
 
 def _shape(table: Table | None) -> dict[str, Any]:

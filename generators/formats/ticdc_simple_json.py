@@ -91,14 +91,14 @@ class Printer:
 
     def _column(self, column: records.ColumnSchema) -> str:
         kind = column.data_type
-        found = [f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"']
-        found += [f'"{name}":{number}' for name, number in (("length", kind.length), ("decimal", kind.decimal)) if number]
+        members = [f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"']
+        members += [f'"{name}":{number}' for name, number in (("length", kind.length), ("decimal", kind.decimal)) if number]
         if kind.elements:
-            found.append(f'"elements":[{",".join(map(self._text, kind.elements))}]')
-        found += [f'"{name}":true' for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill)) if flag]
+            members.append(f'"elements":[{",".join(map(self._text, kind.elements))}]')
+        members += [f'"{name}":true' for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill)) if flag]
         default = self._text(column.default) if isinstance(column.default, str) else json.dumps(column.default)
         return (
-            f'{{"name":{self._text(column.name)},"dataType":{{{",".join(found)}}},"nullable":{json.dumps(column.nullable)},'
+            f'{{"name":{self._text(column.name)},"dataType":{{{",".join(members)}}},"nullable":{json.dumps(column.nullable)},'
             f'"default":{default}}}'
         )
 
@@ -108,21 +108,21 @@ class Printer:
         return f'{{"name":{self._text(index.name)},{shown},"columns":[{",".join(map(self._text, index.columns))}]}}'
 
     def _row(self, record: records.DmlRecord) -> str:
-        found = [
+        members = [
             f'"version":1,"database":{self._text(record.source.database)},"table":{self._text(record.source.name)}',
             f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
             f'"schemaVersion":{record.schema_version}',
         ]
         if record.claim_check_location:
-            found.append(f'"claimCheckLocation":{self._text(record.claim_check_location)}')
+            members.append(f'"claimCheckLocation":{self._text(record.claim_check_location)}')
         if record.handle_key_only:
-            found.append('"handleKeyOnly":true')
+            members.append('"handleKeyOnly":true')
         if record.checksum:
-            found.append(f'"checksum":{_checksum(record.checksum)}')
+            members.append(f'"checksum":{_checksum(record.checksum)}')
         for name, image in (("data", record.data), ("old", record.old)):
             if image:
-                found.append(f'"{name}":{self._image(image)}')
-        return "{" + ",".join(found) + "}"
+                members.append(f'"{name}":{self._image(image)}')
+        return "{" + ",".join(members) + "}"
 
     def _image(self, image: records.RowImage) -> str:
         names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
@@ -155,8 +155,8 @@ class Printer:
                 return text.value_text(type, value, json_doubles=self.profile.json_doubles)
 
 
-def _checksum(found: records.Checksum) -> str:
-    return f'{{"version":{found.version},"corrupted":false,"current":{found.current},"previous":{found.previous}}}'
+def _checksum(record: records.Checksum) -> str:
+    return f'{{"version":{record.version},"corrupted":false,"current":{record.current},"previous":{record.previous}}}'
 
 
 def go_shortest(value: float, *, single: bool) -> str:

@@ -40,32 +40,32 @@ class Agreed:
 
 def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
     """Every recording of a format that has episodes, in their order."""
-    found: dict[str, tuple[Recording, list[Comparison]]] = {}
+    audits: dict[str, tuple[Recording, list[Comparison]]] = {}
     for episode in registry.episodes(fmt.name):
-        found.setdefault(episode.recording.name, (episode.recording, []))[1].extend(audit(fmt, episode))
-    for recording, compared in found.values():
-        counts = Counter(one.agreement for one in compared)
+        audits.setdefault(episode.recording.name, (episode.recording, []))[1].extend(audit(fmt, episode))
+    for recording, compared in audits.values():
+        counts = Counter(comparison.agreement for comparison in compared)
         reasons, owed = (
-            Counter("; ".join(one.reasons) for one in compared if one.agreement is wanted)
+            Counter("; ".join(comparison.reasons) for comparison in compared if comparison.agreement is wanted)
             for wanted in (Agreement.EXPLAINED, Agreement.UNEXPLAINED)
         )
         yield Agreed(
             recording,
-            tuple(dict.fromkeys(one.episode.recording.profile for one in compared)),
+            tuple(dict.fromkeys(comparison.episode.recording.profile for comparison in compared)),
             counts[Agreement.IDENTICAL],
             counts[Agreement.EXPLAINED],
             counts[Agreement.UNEXPLAINED],
             tuple(reasons.items()),
             tuple(owed.items()),
-            Counter((one.kind, one.agreement) for one in compared),
-            tuple(one for one in compared if one.agreement is not Agreement.IDENTICAL),
-            _apart(recording, {one.recorded.event for one in compared}),
+            Counter((comparison.kind, comparison.agreement) for comparison in compared),
+            tuple(comparison for comparison in compared if comparison.agreement is not Agreement.IDENTICAL),
+            _apart(recording, {comparison.recorded.event for comparison in compared}),
         )
 
 
-def _apart(recording: Recording, told: Set[int]) -> tuple[tuple[str, int], ...]:
+def _apart(recording: Recording, events: Set[int]) -> tuple[tuple[str, int], ...]:
     """Why messages are in no episode."""
-    left = (message for message in store.messages(recording) if message.event not in told)
+    left = (message for message in store.messages(recording) if message.event not in events)
     return tuple(Counter(apart.reason(recording, message) for message in left).items())
 
 

@@ -33,5 +33,5 @@ def reason(recording: Recording, message: Message) -> str:
     if get(recording.format).container == "confluent":
         parts = [confluent.readable(part) for part in parts]
     text = message.topic.encode() + b" " + b"".join(parts)
-    found = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
-    return next(found, "")
+    reasons = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
+    return next(reasons, "")

@@ -62,7 +62,7 @@ class _Cut:
         self.clock = itertools.count(1)
         self.live: dict[tuple[str, str], ddl.Spellings] = {}
         self.parts: dict[str, _Part] = {}
-        self.versions = {name: list(found) for name, found in self.truth["tables"].items()}
+        self.versions = {name: list(versions) for name, versions in self.truth["tables"].items()}
         self.old_server = recording.server.startswith("MariaDB 10.2")
         self.filtered = "field" in recording.name
 
@@ -94,7 +94,7 @@ class _Cut:
         if table == "t_charset" and "gbk" in recording.profile:
             lost.append(_UNREADABLE)
         reading = name.endswith("/read")
-        limits = (*(one.loss for one in lost), *([_READ] if reading else []))
+        limits = (*(fact.loss for fact in lost), *([_READ] if reading else []))
         history = History(tuple(part.events))
         spatial = any(
             isinstance(e, RowChange) and any(c.type.name in mysql.SPATIAL for c in e.table.columns) for e in part.events
@@ -124,28 +124,28 @@ class _Cut:
     # ---- statements
 
     def _schema(self, statement: Mapping[str, Any]) -> None:
-        found = ddl.parse(statement["sql"], statement["default_db"] or "")
-        if found is None or statement.get("error"):
+        parsed = ddl.parse(statement["sql"], statement["default_db"] or "")
+        if parsed is None or statement.get("error"):
             return
-        if not self._exists_already(found):
-            ddl.apply(self.live, found)
-        body, sql = self._next(found.database, found.table), self._sql(found, statement)
+        if not self._exists_already(parsed):
+            ddl.apply(self.live, parsed)
+        body, sql = self._next(parsed.database, parsed.table), self._sql(parsed, statement)
         if body is None or body["sql"] != sql:
             return
-        event = SchemaChange(self._now(), found.action, sql, found.database, found.table)
-        self._add(f"ddl/{found.database}{'.' if found.table else ''}{found.table}", [event], 1)
+        event = SchemaChange(self._now(), parsed.action, sql, parsed.database, parsed.table)
+        self._add(f"ddl/{parsed.database}{'.' if parsed.table else ''}{parsed.table}", [event], 1)
 
-    def _exists_already(self, found: ddl.Statement) -> bool:
-        return "if not exists" in found.sql.lower() and (found.database, found.table) in self.live
+    def _exists_already(self, parsed: ddl.Statement) -> bool:
+        return "if not exists" in parsed.sql.lower() and (parsed.database, parsed.table) in self.live
 
-    def _sql(self, found: ddl.Statement, statement: Mapping[str, Any]) -> str:
+    def _sql(self, parsed: ddl.Statement, statement: Mapping[str, Any]) -> str:
         """The text that the server logs: its own for DROP TABLE and CREATE ... SELECT."""
-        if found.action == "drop table":
-            return found.server_text
-        if re.search(r"\bas select\b", found.sql, re.IGNORECASE):
-            columns = self._version(found.database, found.table, statement["s"])["show_create"]
+        if parsed.action == "drop table":
+            return parsed.server_text
+        if re.search(r"\bas select\b", parsed.sql, re.IGNORECASE):
+            columns = self._version(parsed.database, parsed.table, statement["s"])["show_create"]
             return re.sub(r"\n\) .*$", "\n)", columns, flags=re.DOTALL)
-        return found.sql
+        return parsed.sql
 
     def _logged_as_text(self, statement: Mapping[str, Any]) -> None:
         kind = statement["kind"].lower()
@@ -188,8 +188,8 @@ class _Cut:
     # ---- rows
 
     def _version(self, database: str, table: str, s: int) -> Mapping[str, Any]:
-        found: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
-        known = [version for version in found if version["as_of_s"] <= s]
+        versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
+        known = [version for version in versions if version["as_of_s"] <= s]
         if not known:
             source = ddl.ORIGINS.get((database, table))
             assert source is not None, (database, table)

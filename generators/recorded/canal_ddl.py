@@ -103,18 +103,18 @@ def _split(name: str, default: str) -> tuple[str, str]:
     return (parts[0], parts[1]) if len(parts) == 2 else (default, parts[0])
 
 
-def apply(live: dict[tuple[str, str], Spellings], found: Statement) -> None:
+def apply(live: dict[tuple[str, str], Spellings], statement: Statement) -> None:
     """Keeps the spellings up to date with a statement."""
-    here = (found.database, found.table)
-    if found.others:
-        for old, new in found.others:
+    here = (statement.database, statement.table)
+    if statement.others:
+        for old, new in statement.others:
             live[new] = dict(live.get(old, {}))
             ORIGINS.setdefault(new, old)
-    elif found.action == "create table":
-        live[here] = dict(_columns(found.rest)) if found.rest.startswith("(") else {}
+    elif statement.action == "create table":
+        live[here] = dict(_columns(statement.rest)) if statement.rest.startswith("(") else {}
     else:
         known = live.setdefault(here, {})
-        for clause in _clauses(found.rest):
+        for clause in _clauses(statement.rest):
             match = re.match(rf"(add|modify|change|rename column)(?: column)? {_NAME}(.*)$", clause.strip(), re.IGNORECASE)
             if match is None or re.match(r"(index|primary|unique)$", match[2], re.IGNORECASE):
                 continue

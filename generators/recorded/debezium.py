@@ -108,7 +108,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
     for message in store.messages(recording):
         by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
     yield from _control(recording, by_topic, is_mysql, snapshot)
-    for name, told in store.truth(PRODUCT)[server]["tables"].items():
+    for name, truth in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         full_name = f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}"
         # PostgreSQL's 1.4 streams each byte of a letter beyond ASCII as a letter of its own (debezium#mangled-names).
@@ -119,13 +119,13 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
         if not queue or foreign or (recording.name == PLACEHOLDER and "toast" in name):
             continue
         try:
-            versions = _versions(server, name, told, snapshot)
+            versions = _versions(server, name, truth, snapshot)
         except Unsupported:
             continue
         changes = _final(server, name) if snapshot else _changes(server, name)
         if snapshot:
             queue.sort(key=_number)
-        for number, (since, until, found, identity) in enumerate(versions, 1):
+        for number, (since, until, version, identity) in enumerate(versions, 1):
             chosen = [c for c in changes if since <= c.statement < until and (c.op is not Op.TRUNCATE or truncates)]
             if not chosen:
                 continue
@@ -133,7 +133,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
             adjusts = "odd" in name and "source-type" in options
             profile = fmt.profile(recording.profile + _IDENTITIES.get(identity, ""))
             before = _commented(name, since) if is_mysql and not snapshot else []
-            events, messages = _aligned(found, chosen, queue, tombstones, identity)
+            events, messages = _aligned(version, chosen, queue, tombstones, identity)
             if not messages:
                 continue
             yield Episode(
@@ -141,7 +141,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
                 f"{slug(name)}-{number}" if len(versions) > 1 else slug(name),
                 History((*before, *events)),
                 tuple(messages),
-                1 + all(map(_has_spark_type, found.columns)),
+                1 + all(map(_has_spark_type, version.columns)),
                 limits=(_ADJUSTED,) if adjusts else (),
                 judged=not adjusts,
                 unrecorded=frozenset(range(len(before))),
@@ -150,15 +150,15 @@ def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snap
 
 def _commented(name: str, until: int) -> list[SchemaChange]:
     """The statements on a table up to one, under its old names too, if there are comments in them: the connector keeps those."""
-    found: list[SchemaChange] = []
+    events: list[SchemaChange] = []
     for number, table in sorted(_made_tables().items(), reverse=True):
         sql = _statements("mariadb")[number]["sql"]
         if number > until or f"{table.database}.{table.name}" != name:
             continue
         event = debezium_control.statement(sql, table.database, table.name, table)
-        found.append(event)
+        events.append(event)
         name = f"{table.database}.{event.old_name}" if event.old_name else name
-    return found[::-1] if any(" COMMENT '" in event.sql for event in found) else []
+    return events[::-1] if any(" COMMENT '" in event.sql for event in events) else []
 
 
 def _control(
@@ -171,7 +171,7 @@ def _control(
         tables = frozenset(topic.rpartition(".")[2] for topic in by_topic)
         yield from debezium_control.transactions(recording, by_topic.get("pg.transaction", ()), tables)
         return
-    messages = next((found for topic, found in by_topic.items() if "." not in topic), ())
+    messages = next((queue for topic, queue in by_topic.items() if "." not in topic), ())
     if snapshot:
         yield from debezium_control.snapshot_statements(recording, messages, _final_tables(messages))
     elif messages:
@@ -182,9 +182,9 @@ def _control(
 def _made_tables() -> Mapping[int, Table]:
     """The tables of the model by the number of the statement that made or changed them; of a DROP, the table that is gone."""
     tables: dict[int, Table] = {}
-    for name, told in store.truth(PRODUCT)["mariadb"]["tables"].items():
+    for name, truth in store.truth(PRODUCT)["mariadb"]["tables"].items():
         try:
-            versions = _versions("mariadb", name, told, False)
+            versions = _versions("mariadb", name, truth, False)
         except Unsupported:
             continue
         tables |= {since: table for since, _, table, _ in versions}
@@ -194,10 +194,10 @@ def _made_tables() -> Mapping[int, Table]:
 def _final_tables(messages: Sequence[Message]) -> dict[str, Table | None]:
     """The tables of a snapshot, in order; None for those that the connector's parser does not read."""
     tables: dict[str, Table | None] = {}
-    for name, told in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
+    for name, truth in sorted(store.truth(PRODUCT)["mariadb"]["tables"].items()):
         database, table = _names(name, True)
         try:
-            made = _versions("mariadb", name, told, True)[-1][2]
+            made = _versions("mariadb", name, truth, True)[-1][2]
         except Unsupported:
             made = None
         if database == debezium_control.DATABASE and (made or "maria" in name):
@@ -236,20 +236,20 @@ def _statements(server: str) -> tuple[Mapping[str, Any], ...]:
 @cache
 def _changes(server: str, table: str) -> tuple[_Change, ...]:
     """The changes of a table in order; the rows of a statement together."""
-    found: list[_Change] = []
+    changes: list[_Change] = []
     for number, statement in enumerate(_statements(server)):
         if _truncates(statement, table):
-            found.append(_Change(number, table, Op.TRUNCATE, ()))
+            changes.append(_Change(number, table, Op.TRUNCATE, ()))
         if statement.get("table") != table:
             continue
         for event in statement.get("events", ()):
             row = (event["before"], event["after"], bool(event.get("key_changed")))
             op = _OPS[event["op"]]
-            if found and (found[-1].statement, found[-1].op) == (number, op):
-                found[-1] = replace(found[-1], rows=(*found[-1].rows, row))
+            if changes and (changes[-1].statement, changes[-1].op) == (number, op):
+                changes[-1] = replace(changes[-1], rows=(*changes[-1].rows, row))
             else:
-                found.append(_Change(number, table, op, (row,)))
-    return tuple(found)
+                changes.append(_Change(number, table, op, (row,)))
+    return tuple(changes)
 
 
 def _truncates(statement: Mapping[str, Any], table: str) -> bool:
@@ -269,21 +269,21 @@ def _final(server: str, table: str) -> tuple[_Change, ...]:
     return (_Change(last, table, Op.READ, tuple((None, row, False) for row in rows)),) if rows else ()
 
 
-def _versions(server: str, name: str, told: Mapping[str, Any], snapshot: bool) -> list[tuple[int, int, Table, str]]:
+def _versions(server: str, name: str, truth: Mapping[str, Any], snapshot: bool) -> list[tuple[int, int, Table, str]]:
     """The versions of a table: the statements from which and until which they are, and PostgreSQL's replica identity."""
-    starts = [version["after_statement"] for version in told["versions"]]
+    starts = [version["after_statement"] for version in truth["versions"]]
     ends = [*starts[1:], len(_statements(server)) + 1]
     versions = []
-    for start, end, version in zip(starts, ends, told["versions"], strict=True):
+    for start, end, version in zip(starts, ends, truth["versions"], strict=True):
         if server == "mariadb":
             database, table = _names(name, True)
             made = mysql_truth.table(version["show_create"], database, table)
-            versions.append((start, end, _spelled(made, version["show_create"], "" if snapshot else told["ddl"]), ""))
+            versions.append((start, end, _spelled(made, version["show_create"], "" if snapshot else truth["ddl"]), ""))
         else:
             schema, table = _names(name, False)
-            made = postgresql_truth.table("inv", schema, table, version["columns"], told["ddl"], ENUMS, DOMAINS)
-            made = _with_defaults(made, told["ddl"])
-            published = tuple(c for c in made.columns if snapshot or c.name not in _GENERATED.findall(told["ddl"]))
+            made = postgresql_truth.table("inv", schema, table, version["columns"], truth["ddl"], ENUMS, DOMAINS)
+            made = _with_defaults(made, truth["ddl"])
+            published = tuple(c for c in made.columns if snapshot or c.name not in _GENERATED.findall(truth["ddl"]))
             unique = tuple(tuple(m[1].split(", ")) for s in _statements(server) if (m := _unique_on(table).match(s["sql"])))
             versions.append((start, end, replace(made, columns=published, unique=unique), version["replica_identity"]))
     return versions

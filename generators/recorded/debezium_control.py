@@ -75,14 +75,14 @@ def transactions(recording: Recording, messages: Sequence[Message], tables: froz
             inside = statement["sql"] == "BEGIN" or (inside and statement["sql"] != "COMMIT")
             begins = statement["sql"] == "BEGIN"
         else:
-            begins = not inside and _is_told(statement, tables)
+            begins = not inside and _is_transaction(statement, tables)
         if begins:
             marks += [TransactionMark(START, mark, str(len(marks))) for mark in ("BEGIN", "COMMIT")]
     unrecorded = frozenset(range(whole + 1, len(marks), 2))
     yield Episode(recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded)
 
 
-def _is_told(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
+def _is_transaction(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
     """Whether a statement outside of BEGIN and COMMIT is a transaction of its own with a message."""
     match statement["kind"]:
         case "dml":
@@ -106,23 +106,23 @@ def statement(sql: str, database: str, table: str, after: Table | None) -> Schem
 def statements(recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]) -> Iterator[Episode]:
     """MySQL's statements in the order of the log, an episode for each database. `versions` are the tables that statements made,
     by the statement's number."""
-    found: dict[str, tuple[list[Event], list[Message]]] = {}
+    by_place: dict[str, tuple[list[Event], list[Message]]] = {}
     waiting = {_text(message): message for message in reversed(messages)}
-    for number, told in enumerate(_statements("mariadb")):
-        sql = told["sql"]
+    for number, entry in enumerate(_statements("mariadb")):
+        sql = entry["sql"]
         message = waiting.get(sql)
         if message is None or not _action(sql):
             continue
-        database, _, table = told.get("table", sql.split()[2]).partition(".")
+        database, _, table = entry.get("table", sql.split()[2]).partition(".")
         after = None if table in UNREAD else versions.get(number)
         if table and after is None and table not in UNREAD:
             continue  # a table with a type that the model does not have
         place = DATABASE if _action(sql).endswith("index") else database
         event = replace(statement(sql, place, after.name if after else table, after), before=after)
-        events, sent = found.setdefault(place, ([], []))
+        events, sent = by_place.setdefault(place, ([], []))
         events.append(event)
         sent.append(message)
-    for database, (events, sent) in found.items():
+    for database, (events, sent) in by_place.items():
         yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(sent))
 
 
@@ -142,8 +142,8 @@ def snapshot_statements(
     for name, table in tables.items():
         versions = store.truth("debezium")["mariadb"]["tables"][f"{DATABASE}.{name}"]["versions"]
         events.append(SchemaChange(START, "create table", versions[-1]["show_create"], DATABASE, name, None, table))
-    told = [event for event in events if event.sql in waiting]
-    yield Episode(recording, "statements", History(tuple(told)), tuple(waiting[event.sql] for event in told))
+    written = [event for event in events if event.sql in waiting]
+    yield Episode(recording, "statements", History(tuple(written)), tuple(waiting[event.sql] for event in written))
 
 
 def _without_rows(recording: Recording) -> Recording:
@@ -153,8 +153,8 @@ def _without_rows(recording: Recording) -> Recording:
 
 
 def _statements(server: str) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = store.truth("debezium")[server]["statements"]
-    return found
+    listed: Sequence[Mapping[str, Any]] = store.truth("debezium")[server]["statements"]
+    return listed
 
 
 def _text(message: Message) -> str:

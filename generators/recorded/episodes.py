@@ -100,8 +100,8 @@ class Mismatch(HarnessError):
 
 def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
     """Our writer's messages for the episode's history, one for each recorded message. Raises Mismatch."""
-    found = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
-    ours = tuple(one for one in found if one.message.event not in episode.unrecorded)
+    made = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
+    ours = tuple(own for own in made if own.message.event not in episode.unrecorded)
     if len(ours) != len(episode.messages):
         raise Mismatch(
             f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages, {len(episode.messages)} recorded"
@@ -196,18 +196,18 @@ def audit(fmt: Format[Any], episode: Episode) -> Iterator[Comparison]:
         ours: list[Written | None] = [*written(fmt, profile, episode)]
     except (Mismatch, Refused):
         ours = [None] * len(episode.messages)
-    for number, (real, found) in enumerate(zip(episode.messages, ours, strict=True)):
-        own = found.message if found else None
+    for number, (real, made) in enumerate(zip(episode.messages, ours, strict=True)):
+        own = made.message if made else None
         same = own is not None and all(
             (None if a is None else blank(a)) == (None if b is None else blank(b))
             for a, b in ((real.key, own.key), (real.value, own.value), *_headers(real, own))
         )
         other = Agreement.EXPLAINED if episode.limits else Agreement.UNEXPLAINED
         reasons = () if same else episode.limits or episode.owed
-        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(found), reasons)
+        yield Comparison(episode, number, Agreement.IDENTICAL if same else other, real, own, _kind(made), reasons)
 
 
-def _kind(found: Written | None) -> str:
+def _kind(made: Written | None) -> str:
     """What a message is: the operation of a row, else its kind."""
-    change = found.changes[0] if found and found.changes else None
+    change = made.changes[0] if made and made.changes else None
     return str(change.op or change.kind) if change else "of another number"

@@ -125,7 +125,7 @@ def _column(name: str, definition: str) -> Column:
         literal = text[1]
         quoted = literal.startswith("'")
         default = Default(literal, value(type, unquoted(literal)) if quoted and type.logical is not Logical.BINARY else None)
-    charset, collation = (found[1] if (found := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
+    charset, collation = (hit[1] if (hit := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
     nullable = " NOT NULL" not in rest
     return Column(name, type, nullable, default=default, charset=charset, collation=collation, generated=generated)
 

@@ -95,14 +95,14 @@ def table(
     domains: Mapping[str, str] | None = None,
 ) -> Table:
     """The table of the catalogue's columns; `statement` has the declared order of its key. Raises Unsupported."""
-    found = tuple(
-        Column(one["name"], source_type(one["type"], enums or {}, domains or {}), not one["not_null"]) for one in columns
+    made = tuple(
+        Column(entry["name"], source_type(entry["type"], enums or {}, domains or {}), not entry["not_null"]) for entry in columns
     )
-    key = tuple(one["name"] for one in columns if one["pk"])
+    key = tuple(entry["name"] for entry in columns if entry["pk"])
     declared = _PRIMARY.search(statement)
     if declared and {part.strip() for part in declared[1].split(",")} == set(key):
         key = tuple(part.strip() for part in declared[1].split(","))
-    return Table(database, name, found, key, (), schema)
+    return Table(database, name, made, key, (), schema)
 
 
 def value(type: SourceType, text: str | None) -> Value:
@@ -177,11 +177,11 @@ def _document(type: SourceType, text: str) -> Any:
 
 def _items(type: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
     """The items of an array up to its closing brace."""
-    found: list[Any] = []
+    items: list[Any] = []
     for token in tokens:
         if token[1] == "}":
-            return found
-        found.append(_items(type, tokens) if token[1] else _item(type, token[2], token[3]))
+            return items
+        items.append(_items(type, tokens) if token[1] else _item(type, token[2], token[3]))
     raise ValueError("an array without end")
 
 

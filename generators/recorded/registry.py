@@ -30,14 +30,14 @@ _OTHER_SHAPE: Final = "+flat"
 
 @cache
 def _of_product(product: str) -> tuple[Episode, ...]:
-    found: Iterator[Episode] = importlib.import_module(f"generators.recorded.{product}").episodes()
-    return tuple(found)
+    recorded: Iterator[Episode] = importlib.import_module(f"generators.recorded.{product}").episodes()
+    return tuple(recorded)
 
 
 def episodes(name: str) -> tuple[Episode, ...]:
     """The episodes of a format's recordings, in their order; none for a format without recordings."""
     product = PRODUCTS.get(name)
-    return tuple(one for one in _of_product(product) if one.recording.format == name) if product else ()
+    return tuple(episode for episode in _of_product(product) if episode.recording.format == name) if product else ()
 
 
 @cache

@@ -41,16 +41,16 @@ def _index(product: str) -> Mapping[str, Any]:
         raise UnknownName("product", product, PRODUCTS)
     file = root() / product / INDEX
     try:
-        found: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
+        index: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise Damaged(f"{file}: {error}") from error
-    return found
+    return index
 
 
 def recordings(product: str) -> tuple[Recording, ...]:
     """The recordings of a product, in order of their names. Raises UnknownName and Damaged."""
-    found = (Recording(product=product, **{fact: entry[fact] for fact in _FACTS}) for entry in _index(product)["recordings"])
-    return tuple(sorted(found, key=lambda one: one.name))
+    listed = (Recording(product=product, **{fact: entry[fact] for fact in _FACTS}) for entry in _index(product)["recordings"])
+    return tuple(sorted(listed, key=lambda recording: recording.name))
 
 
 def _files(product: str) -> Iterator[tuple[str, str]]:
@@ -82,10 +82,10 @@ def messages(recording: Recording) -> tuple[Message, ...]:
     lines = _unpacked(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
     if len(lines) != recording.count:
         raise Damaged(f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in {INDEX}")
-    found = tuple(_message(json.loads(line)) for line in lines)
+    recorded = tuple(_message(json.loads(line)) for line in lines)
     if get(recording.format).container == "confluent":
-        _recall(found, truth(recording.product, "schemas"))
-    return found
+        _recall(recorded, truth(recording.product, "schemas"))
+    return recorded
 
 
 def _recall(messages: Iterable[Message], texts: Mapping[str, str]) -> None:

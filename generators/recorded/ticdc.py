@@ -75,20 +75,20 @@ def episodes() -> Iterator[Episode]:
             recorded = {step.number for step in life if step.number in by_event}
             if not recorded:
                 continue
-            told = [step for step in life if step.number in recorded or step.truth["kind"] == "ddl"]
-            history = [(found, event) for found in _grouped(told) for event in _events(found)]
+            kept = [step for step in life if step.number in recorded or step.truth["kind"] == "ddl"]
+            history = [(group, event) for group in _grouped(kept) for event in _events(group)]
             events = tuple(event for _, event in history)
             tables = {event.table for event in events if isinstance(event, RowChange)}
             yield Episode(
                 recording,
                 name,
                 History(events),
-                tuple(_keyed(message, step) for step in told for message in by_event.get(step.number, ())),
+                tuple(_keyed(message, step) for step in kept for message in by_event.get(step.number, ())),
                 1 + (len(tables) == 1),
-                limits=_limits(recording, told),
+                limits=_limits(recording, kept),
                 owed=(CORRUPTED,) if "checksum" in recording.name else (),
                 timed=True,
-                unrecorded=frozenset(i for i, (found, _) in enumerate(history) if found[0].number not in recorded),
+                unrecorded=frozenset(i for i, (group, _) in enumerate(history) if group[0].number not in recorded),
             )
 
 
@@ -97,9 +97,9 @@ CORRUPTED: Final = "Of a row that TiCDC marks as corrupted the checksum is TiDB'
 UNCHECKED: Final = ("t_dates", "t_enums", "t_part", "t_ddl3")
 
 
-def _limits(recording: Recording, told: Sequence[_Step]) -> tuple[str, ...]:
+def _limits(recording: Recording, steps: Sequence[_Step]) -> tuple[str, ...]:
     """The facts of an episode that its history lacks."""
-    if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in told):
+    if "checksum" in recording.name and any(step.truth.get("table") in UNCHECKED for step in steps):
         return ("Some rows of this table have no checksum: TiDB wrote none, or TiCDC's mounter refused the row with it.",)
     return ()
 
@@ -152,11 +152,11 @@ class _Step:
 @functools.cache
 def _steps(document: str) -> tuple[_Step, ...]:
     """The events of a document of truth with the tables as they were at each."""
-    return tuple(_told(store.truth(PRODUCT, document)))
+    return tuple(_steps_of(store.truth(PRODUCT, document)))
 
 
-def _told(truth: Mapping[str, Any]) -> Iterator[_Step]:
-    texts = {name: list(found) for name, found in truth["tables"].items()}
+def _steps_of(truth: Mapping[str, Any]) -> Iterator[_Step]:
+    texts = {name: list(versions) for name, versions in truth["tables"].items()}
     known: dict[tuple[str, str], Table] = {}
     for event in truth["events"]:
         kind = event["kind"]
@@ -194,8 +194,8 @@ def _others(event: Mapping[str, Any]) -> tuple[str, str]:
     """The other table that a statement names: the one that it renames or exchanges."""
     sql = event["query_before_rewrite"]
     match = re.search(r"(?:RENAME\s+TABLE|ALTER\s+TABLE(?=.*\sRENAME)|WITH\s+TABLE)\s+(\S+)", sql, re.IGNORECASE)
-    found = match[1].replace("`", "").split(".") if match else []
-    return (found[0] if len(found) > 1 else event["database"], found[-1]) if found else ("", "")
+    names = match[1].replace("`", "").split(".") if match else []
+    return (names[0] if len(names) > 1 else event["database"], names[-1]) if names else ("", "")
 
 
 def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
@@ -213,7 +213,7 @@ def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
             name = first.setdefault(place, first.get(_others(event) if event["kind"] == "ddl" else place, ".".join(place)))
             if event.get("action") == "exchange partition":
                 lives[name] += lives.pop(first[_others(event)])
-                lives[name].sort(key=lambda one: one.number)
+                lives[name].sort(key=lambda other: other.number)
                 first[_others(event)] = name
         lives.setdefault(name, []).append(step)
     return lives
@@ -221,8 +221,8 @@ def _lives(steps: Sequence[_Step]) -> Mapping[str, list[_Step]]:
 
 def _grouped(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
     """The steps alone, but the rows of one transaction and table together."""
-    for _, found in itertools.groupby(steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number):
-        yield list(found)
+    for _, group in itertools.groupby(steps, lambda step: step.split if step.truth["kind"] in _OPS else step.number):
+        yield list(group)
 
 
 def _events(steps: Sequence[_Step]) -> Iterator[Event]:
@@ -310,10 +310,10 @@ def _blank_avro(value: bytes) -> bytes:
     """Without what `_blank_simple` blanks; the keys of a row's maps, which are in random order, are sorted. A value that our
     encoder would write with other bytes stays as it is."""
     source = io.BytesIO(value)
-    found = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
-    if ENCODER(_branched(found)) + source.read() != value:
+    record = fastavro.schemaless_reader(source, _REALS_AS_BYTES, None, return_named_type=True)
+    if ENCODER(_branched(record)) + source.read() != value:
         return value
-    return ENCODER(_blanked(_branched(found)))
+    return ENCODER(_blanked(_branched(record)))
 
 
 _FIXED: Final = {"float": "<f", "double": "<d"}
@@ -335,14 +335,14 @@ def _branched(value: Any, image: bool = False) -> Any:
     """The value with the branch of each of a row's cells, as the encoder takes it."""
     match value:
         case list():
-            return [_branched(found) for found in value]
+            return [_branched(item) for item in value]
         case (str() as name, bytes() as raw):
             kind = name.rpartition("as_")[2]
             return kind, struct.unpack(_FIXED[kind], raw)[0]
-        case (name, found):
-            return name, _branched(found)
+        case (name, inner):
+            return name, _branched(inner)
         case dict():
-            return {name: _branched(found, image or name in ("data", "old")) for name, found in value.items()}
+            return {name: _branched(item, image or name in ("data", "old")) for name, item in value.items()}
         case int() | str() | bytes() if image:
             return {int: "long", str: "string", bytes: "bytes"}[type(value)], value
     return value
@@ -356,13 +356,13 @@ def _blanked(value: Any) -> Any:
         case dict():
             blank = _VOLATILE | ({"version": 0} if "columns" in value else {})
             return {
-                name: dict(sorted(found.items())) if name in ("data", "old") and found else blank.get(name, _blanked(found))
-                for name, found in value.items()
+                name: dict(sorted(item.items())) if name in ("data", "old") and item else blank.get(name, _blanked(item))
+                for name, item in value.items()
             }
         case list():
-            return [_blanked(found) for found in value]
-        case (name, found):
-            return name, _blanked(found)
+            return [_blanked(item) for item in value]
+        case (name, inner):
+            return name, _blanked(inner)
     return value
 
 

@@ -31,7 +31,7 @@ class _Unknown(Exception):
 
 def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
     """Whether the expression of a generated column can be computed, tried on sample values of the columns' types."""
-    witness = {one.name: _witness(one.type) for one in table.columns}
+    witness = {c.name: _witness(c.type) for c in table.columns}
     try:
         _assigned(column.type, _value(expression(text, dialect), table, witness))
     except _Unknown:
@@ -97,11 +97,11 @@ def _value(node: exp.Expr | None, table: Table, row: Mapping[str, object]) -> ob
         case exp.Lower():
             return _cased(str.lower, of(node.this))
         case exp.Coalesce():
-            found = [of(part) for part in (node.this, *node.expressions)]
-            return next((one for one in found if one is not None), None)
+            values = [of(part) for part in (node.this, *node.expressions)]
+            return next((value for value in values if value is not None), None)
         case exp.ConcatWs():
             between, *parts = (of(part) for part in node.expressions)
-            return between if between is None else _joined(_text(between), [one for one in parts if one is not None])
+            return between if between is None else _joined(_text(between), [part for part in parts if part is not None])
         case exp.Concat():
             return _joined("", [of(part) for part in node.expressions])
         case exp.DPipe():
@@ -143,11 +143,11 @@ def _numeric(operation: Callable[[list[int | Decimal]], int | Decimal], parts: l
     if len(numbers) < len(parts):
         raise _Unknown
     with localcontext(prec=200):
-        found = operation(numbers)
-    exponent = found.as_tuple().exponent if isinstance(found, Decimal) else 0
-    if not isinstance(exponent, int) or exponent < -_SCALE or (isinstance(found, int) and abs(found) >= _BITS):
+        number = operation(numbers)
+    exponent = number.as_tuple().exponent if isinstance(number, Decimal) else 0
+    if not isinstance(exponent, int) or exponent < -_SCALE or (isinstance(number, int) and abs(number) >= _BITS):
         raise _Unknown
-    return found
+    return number
 
 
 def _text(value: object) -> str:
@@ -187,8 +187,8 @@ def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, 
             continue
         column = user.table.column(name)
         try:
-            found = _value(expression(text, dialect), user.table, made)
-            value = found.value if isinstance(found, _Copy) else _assigned(column.type, found)
+            computed = _value(expression(text, dialect), user.table, made)
+            value = computed.value if isinstance(computed, _Copy) else _assigned(column.type, computed)
         except (_Unknown, InvalidOperation):
             continue
         if holds(column, value):  # type: ignore[arg-type]

@@ -63,13 +63,13 @@ def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
-def _narrowed(one: Check, other: Check) -> Check | None:
+def _narrowed(check: Check, other: Check) -> Check | None:
     """Both CHECKs of a column as one; None if no single CHECK says the same."""
-    if one.choices or other.choices:
+    if check.choices or other.choices:
         return None
-    low = max((c.low for c in (one, other) if c.low is not None), default=None, key=_order)
-    high = min((c.high for c in (one, other) if c.high is not None), default=None, key=_order)
-    return Check(one.column, one.text, low, high)
+    low = max((c.low for c in (check, other) if c.low is not None), default=None, key=_order)
+    high = min((c.high for c in (check, other) if c.high is not None), default=None, key=_order)
+    return Check(check.column, check.text, low, high)
 
 
 def _order(value: Value) -> tuple[int, int | float | Decimal]:
@@ -133,12 +133,12 @@ class _Reading:
         column = self._column(side)
         if column is None or column.type.logical not in _ORDERED:
             return None
-        found: dict[str, Value] = {"l": None, "g": None}
+        limits: dict[str, Value] = {"l": None, "g": None}
         for operation, constant in bounds:
-            found[operation[0]] = _bound(column.type, operation, constant)
-            if found[operation[0]] is None:
+            limits[operation[0]] = _bound(column.type, operation, constant)
+            if limits[operation[0]] is None:
                 return None
-        return Check(column.name, self.text, found["g"], found["l"])
+        return Check(column.name, self.text, limits["g"], limits["l"])
 
 
 def _bare(node: exp.Expr) -> exp.Expr:

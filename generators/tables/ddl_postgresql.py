@@ -141,20 +141,20 @@ def index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:
     """Reads what follows the table's name in CREATE INDEX."""
     if cursor.accept("USING"):
         cursor.take()
-    found: list[str] | None = []
+    names: list[str] | None = []
     for part in cursor.parens().items():
         known = part.name() if part.peek().kind in ("word", "quoted") else ""
         if part.next_is("(") or draft.column_name(known) is None:
-            found = None
+            names = None
             break
-        assert found is not None
-        found.append(known)
+        assert names is not None
+        names.append(known)
     cursor.accept("NULLS NOT DISTINCT", "NULLS DISTINCT")
     parameters(cursor)
     if cursor.next_is("WHERE"):
         cursor.until()
         cursor.note(0, "left out: an index over some rows")
-    elif found is None:
+    elif names is None:
         cursor.note(0, "left out: an index over an expression")
     else:
-        draft.index(name, tuple(found), unique)
+        draft.index(name, tuple(names), unique)

@@ -117,8 +117,8 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
     users = []
     for draft in taken.values():
         table = draft.table()
-        found = (_resolved(key, taken, pending) for key, pending in draft.foreign)
-        keys = tuple(key for key in found if key)
+        resolved = (_resolved(key, taken, pending) for key, pending in draft.foreign)
+        keys = tuple(key for key in resolved if key)
         checks: list[Check] = []
         for pending in draft.checks:
             checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
@@ -132,15 +132,15 @@ def _computed(user: UserTable, users: list[UserTable], draft: Draft, dialect: st
     """The generated columns that can be computed, in the table's order; the others are noted. A column of a key is not computed,
     since rows have free keys before they have their values."""
     keys = user.identifying | user.referring | referred(users, draft.place)
-    found = []
+    computed = []
     for column in user.table.columns:
         pending = draft.generated.get(column.name) if column.generated else None
         if pending and column.name not in keys and computable(user.table, column, pending.text, dialect):
-            found.append((column.name, pending.text))
+            computed.append((column.name, pending.text))
     for name, pending in draft.generated.items():
-        if name not in dict(found):
+        if name not in dict(computed):
             pending.note("taken as a generated column; its values are drawn, the expression is not computed")
-    return tuple(found)
+    return tuple(computed)
 
 
 def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> ForeignKey | None:

@@ -58,13 +58,13 @@ _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 def unescaped(text: str) -> str:
     """The text between the quotes of PostgreSQL's E'...'."""
 
-    def one(hit: re.Match[str]) -> str:
+    def letter(hit: re.Match[str]) -> str:
         for digits, base in ((hit[1], 16), (hit[2], 16), (hit[3], 16), (hit[4], 8)):
             if digits is not None:
                 return chr(int(digits, base))
         return "'" if hit[5] is None else _ESCAPED.get(hit[5], hit[5])
 
-    return _ESCAPE.sub(one, text)
+    return _ESCAPE.sub(letter, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,22 +174,22 @@ class Script:
             tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
         except TokenError as error:
             raise self.error(span.start, f"not understood: {str(error).splitlines()[0]}") from error
-        found: list[Word] = []
+        words: list[Word] = []
         for token in tokens:
             raw, kind, start = source[token.start : token.end + 1], token.token_type.name, span.start + token.start
             if kind == "IDENTIFIER":
-                found.append(Word(token.text, "quoted", start, start + len(raw)))
+                words.append(Word(token.text, "quoted", start, start + len(raw)))
             elif kind in _STRINGS:
                 text = unescaped(raw[2:-1]) if kind == "BYTE_STRING" else token.text
-                found.append(Word(text, "string", start, start + len(raw)))
+                words.append(Word(text, "string", start, start + len(raw)))
             elif kind in ("BIT_STRING", "HEX_STRING", "NUMBER"):
                 named = {"BIT_STRING": "bits", "HEX_STRING": "hex"}.get(kind, "number")
-                found.append(Word(token.text, named, start, start + len(raw)))
+                words.append(Word(token.text, named, start, start + len(raw)))
             else:
                 # one token may be several words: PRIMARY KEY, DOUBLE PRECISION
                 kind = "word" if _WORD.match(raw) else "sign"
-                found += [Word(hit[0], kind, start + hit.start(), start + hit.end()) for hit in re.finditer(r"\S+", raw)]
-        return Cursor(self, found, span.end)
+                words += [Word(hit[0], kind, start + hit.start(), start + hit.end()) for hit in re.finditer(r"\S+", raw)]
+        return Cursor(self, words, span.end)
 
 
 SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
@@ -280,8 +280,8 @@ class Cursor:
         word = self.peek()
         if word.kind not in ("word", "quoted", "string"):
             raise self.wrong("a name")
-        found, self.at = self.next_name, self.at + 1
-        return found
+        name, self.at = self.next_name, self.at + 1
+        return name
 
     @property
     def next_name(self) -> str:

@@ -54,7 +54,7 @@ class Live:
 
     def referred(self, which: int, row: Row, but: Row | None = None) -> set[str]:
         """The columns of the row by which rows other than `but` refer to it."""
-        found: set[str] = set()
+        names: set[str] = set()
         for child, keys in enumerate(self.keys):
             for key, parent in keys:
                 if parent != which:
@@ -62,8 +62,8 @@ class Live:
                 own = tuple(row[name] for name in key.parent_columns)
                 rows = (other for other in self.rows[child] if other is not but)
                 if any(tuple(other[name] for name in key.columns) == own for other in rows):
-                    found |= set(key.parent_columns)
-        return found
+                    names |= set(key.parent_columns)
+        return names
 
     def first(self, which: int, seen: frozenset[int] = frozenset()) -> int | None:
         """The table to insert into so that a row of `which` can follow: one without parents that lack rows; None in a circle."""
@@ -104,7 +104,7 @@ class Live:
             if any(row[name] is None for name in key.columns):
                 continue
             offered = (tuple(other[name] for name in key.parent_columns) for other in self.rows[parent] if other is not but)
-            legal = [found for found in offered if self._held(user, columns, found)]
+            legal = [cells for cells in offered if self._held(user, columns, cells)]
             if legal:
                 chosen = legal[draw(_values.between(0, len(legal) - 1))]
                 row |= dict(zip(key.columns, chosen, strict=True))
@@ -117,8 +117,8 @@ class Live:
                 row |= dict.fromkeys(free, None)
         return True
 
-    def _held(self, user: UserTable, columns: Sequence[Column], found: Sequence[Value]) -> bool:
-        return all(self.values.holds(user, column, value) for column, value in zip(columns, found, strict=True))
+    def _held(self, user: UserTable, columns: Sequence[Column], cells: Sequence[Value]) -> bool:
+        return all(self.values.holds(user, column, value) for column, value in zip(columns, cells, strict=True))
 
     def change(self, draw: DrawFn, at: Instant, wanted: int | None = None) -> RowChange | None:
         """An INSERT, UPDATE or DELETE of one or more rows of a table; None where no row can be inserted."""
@@ -126,17 +126,17 @@ class Live:
         op, count = draw(drawing.statements(3))
         if op is not Op.INSERT and self.rows[which]:
             return self._touched(draw, which, op, at)
-        found = self.first(which)
-        if found is None:
+        target = self.first(which)
+        if target is None:
             return None
         fresh: list[dict[str, Value]] = []
         for _ in range(count):
-            row = self.drawn_row(draw, found)
+            row = self.drawn_row(draw, target)
             if row is not None:
-                self.rows[found].append(row)
+                self.rows[target].append(row)
                 fresh.append(row)
         images = tuple(RowImages(None, dict(row)) for row in fresh)
-        return RowChange(at, self.tables[found], Op.INSERT, images) if fresh else None
+        return RowChange(at, self.tables[target], Op.INSERT, images) if fresh else None
 
     def _touched(self, draw: DrawFn, which: int, op: Op, at: Instant) -> RowChange:
         live = self.rows[which]
@@ -189,7 +189,7 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
         case "add column":
             after = replace(before, columns=(*before.columns, drawing.added_column(ADDED, source)))
         case "drop column":
-            after = replace(before, columns=tuple(one for one in before.columns if one.name != column))
+            after = replace(before, columns=tuple(c for c in before.columns if c.name != column))
         case "table comment":
             after = replace(before, comment=sources.COMMENT)
         case "rename table":
@@ -210,13 +210,13 @@ def histories(
     @st.composite
     def drawn(draw: DrawFn) -> History:
         live = Live(values, users)
-        found: list[Event] = []
+        made: list[Event] = []
         for number in range(draw(_values.between(1, events))):
             at = Instant(start.ms + number, start.seq)
             if ddl and number and draw(_values.between(0, 9)) == 9:
-                found.append(live.statement(draw, at))
+                made.append(live.statement(draw, at))
             elif (change := live.change(draw, at)) is not None:
-                found.append(change)
-        return History(tuple(found), draw(drawing.CHANCE))
+                made.append(change)
+        return History(tuple(made), draw(drawing.CHANCE))
 
     return drawn()

@@ -53,7 +53,7 @@ class TableLoad:
         before = dict(row)
         for column in chance.sample(free, min(CHANGED, len(free))):
             before[column.name] = self._value(user, column.name, chance)
-        row, before = (self.values.completed(user, one) for one in (row, before))
+        row, before = (self.values.completed(user, image) for image in (row, before))
         images = {Op.INSERT: RowImages(None, row), Op.DELETE: RowImages(row, None), Op.UPDATE: RowImages(before, row)}
         event = RowChange(Instant(START.ms + n, n % 1000), user.table, op, (images[op],))
         return Scenario(f"load/{seed}/{n}", History((event,), chance.getrandbits(16)), tags=frozenset({"load"}))

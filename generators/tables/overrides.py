@@ -128,9 +128,9 @@ def _override(file: str, at: str, column: Column, asked: Any) -> Override:
     of_values = [key for key in ("provider", "range", "choices", "regex") if key in asked]
     if len(of_values) > 1 and of_values != ["provider", "range"]:
         raise UsageError(f"{file}: {at}: {' and '.join(of_values)} exclude each other")
-    found = {key: _READ[key](file, f"{at}.{key}", column, value) for key, value in asked.items()}
-    low, high = found.pop("range", (None, None))
-    return Override(low=low, high=high, **found)
+    settings = {key: _READ[key](file, f"{at}.{key}", column, value) for key, value in asked.items()}
+    low, high = settings.pop("range", (None, None))
+    return Override(low=low, high=high, **settings)
 
 
 def _wrong(file: str, at: str, value: Any, legal: str) -> UsageError:
@@ -174,7 +174,7 @@ def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value
         )
     if not isinstance(value, list) or len(value) != 2:
         raise _wrong(file, at, value, "[low, high], both included")
-    low, high = (_canonical(file, at, column, one) for one in value)
+    low, high = (_canonical(file, at, column, bound) for bound in value)
     if not within(low, None, high):
         raise _wrong(file, at, value, "the lower bound first")
     return low, high
@@ -183,7 +183,7 @@ def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value
 def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...]:
     if not isinstance(value, list) or not value:
         raise _wrong(file, at, value, "an array of values")
-    return tuple(_canonical(file, at, column, one) for one in value)
+    return tuple(_canonical(file, at, column, choice) for choice in value)
 
 
 def _regex(file: str, at: str, column: Column, value: Any) -> str:
@@ -209,13 +209,13 @@ KEYS: Final = tuple(_READ)
 
 def _canonical(file: str, at: str, column: Column, value: Any) -> Value:
     try:
-        found = canonical(column, value)
+        converted = canonical(column, value)
     except (ValueError, TypeError, ArithmeticError):
-        found = None
-    if found is None or not sources.fits(column.type, found):
+        converted = None
+    if converted is None or not sources.fits(column.type, converted):
         members = f": {', '.join(column.type.members)}" if column.type.members else ""
         raise _wrong(file, at, value, f"a value of {column.type.key}{members}")
-    return found
+    return converted
 
 
 def canonical(column: Column, value: Any) -> Value:

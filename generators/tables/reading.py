@@ -34,7 +34,7 @@ _MARKS: Final[Mapping[str, str]] = {
 """What tells a dialect in a dump's first lines, and in statements, the most special first."""
 
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
-_UNTOLD: Final = re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+_IGNORED: Final = re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
 """What tells nothing: texts, comments, rows."""
 
 
@@ -74,9 +74,9 @@ def _text(source: str) -> str:
     return data.decode("utf-8-sig", "surrogateescape")
 
 
-def told(text: str) -> str | None:
+def dialect_of(text: str) -> str | None:
     """The dialect of a text, None if it has no mark of any."""
-    for marks, where in ((_HEADERS, text[:4000]), (_MARKS, _UNTOLD.sub(" ", text))):
+    for marks, where in ((_HEADERS, text[:4000]), (_MARKS, _IGNORED.sub(" ", text))):
         for dialect, mark in marks.items():
             if re.search(mark, where, re.IGNORECASE | re.MULTILINE):
                 return dialect
@@ -84,12 +84,12 @@ def told(text: str) -> str | None:
 
 
 def _dialect(texts: Sequence[tuple[str, str]]) -> str:
-    found = {file: told(text) for file, text in texts}
+    by_file = {file: dialect_of(text) for file, text in texts}
     legal = ", ".join(DIALECTS)
-    dialects = {one for one in found.values() if one}
+    dialects = {dialect for dialect in by_file.values() if dialect}
     if not dialects:
         raise UsageError(f"{texts[0][0]}: the text does not tell its dialect; name it: {legal}")
-    if len({DIALECTS[one] for one in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
-        shown = ", ".join(f"{file}: {one}" for file, one in found.items() if one)
+    if len({DIALECTS[dialect] for dialect in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
+        shown = ", ".join(f"{file}: {dialect}" for file, dialect in by_file.items() if dialect)
         raise UsageError(f"the files are of several dialects ({shown}); name the dialect of all: {legal}")
-    return next(one for one in _MARKS if one in dialects)
+    return next(dialect for dialect in _MARKS if dialect in dialects)

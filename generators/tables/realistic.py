@@ -119,7 +119,7 @@ def axis(column: Column) -> Axis | None:
                 most,
                 plain,
                 lambda units: signed_decimal(units, scale),
-                lambda found: int(Decimal(found) * Decimal(10) ** scale),
+                lambda value: int(Decimal(value) * Decimal(10) ** scale),
             )
         case Logical.FLOAT | Logical.DOUBLE:
             narrow, scale = type.logical is Logical.FLOAT, type.scale or 2
@@ -132,13 +132,13 @@ def axis(column: Column) -> Axis | None:
                 top,
                 (0, 1000 * 10**scale - 1),
                 lambda units: (to_float32 if narrow else float)(units / 10**scale),
-                lambda found: int(found * 10**scale),
+                lambda value: int(value * 10**scale),
             )
         case Logical.DATE:
             first, last = _window(name)
             days = (dt.date(1000, 1, 1) - _EPOCH).days, (dt.date(9999, 12, 31) - _EPOCH).days
             plain = first // DAY, last // DAY
-            return Axis(*days, plain, lambda day: _EPOCH + dt.timedelta(days=day), lambda found: (found - _EPOCH).days)
+            return Axis(*days, plain, lambda day: _EPOCH + dt.timedelta(days=day), lambda value: (value - _EPOCH).days)
         case Logical.DATETIME | Logical.TIMESTAMP:
             first, last = _window(name)
             least, most = wall("1000-01-01"), wall("9999-12-30")
@@ -149,13 +149,13 @@ def axis(column: Column) -> Axis | None:
                 most // unit,
                 (first // unit, last // unit),
                 lambda step: step * unit,
-                lambda found: int(found) // unit,
+                lambda value: int(value) // unit,
             )
         case Logical.TIME:
             most = DAY - 1 if type.source == "postgresql" else TIME_LIMIT
             least = 0 if type.source == "postgresql" else -TIME_LIMIT
             return Axis(
-                least // unit, most // unit, (0, (DAY - 1) // unit), lambda step: step * unit, lambda found: int(found) // unit
+                least // unit, most // unit, (0, (DAY - 1) // unit), lambda step: step * unit, lambda value: int(value) // unit
             )
     return None
 
@@ -299,7 +299,7 @@ def _texts(method: str, seed: str) -> tuple[Any, ...]:
         faker.seed_instance(f"{seed}/{method}/{number}")
         call = getattr(faker, method)
         made.append([call("??-#####") if method == "bothify" else call() for _ in range(SIZE // 4)])
-    return tuple(one for turn in zip(*made, strict=True) for one in turn)
+    return tuple(text for turn in zip(*made, strict=True) for text in turn)
 
 
 def _matching(regex: str, seed: str) -> tuple[str, ...]:

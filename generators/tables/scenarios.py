@@ -53,9 +53,9 @@ def _named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator
         if user not in users:
             continue
         name = f"{TAG}/{known[number]}"
-        for one in (*_operations(values, user, name), *_columns(values, user, name)):
-            yield one
-            yield replace(one, name=one.name + TYPED, level=2)
+        for plain in (*_operations(values, user, name), *_columns(values, user, name)):
+            yield plain
+            yield replace(plain, name=plain.name + TYPED, level=2)
         if ddl:
             yield from _statements(values, user, name, number)
     if len(users) > 1:
@@ -108,8 +108,8 @@ def _columns(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
     table, base = user.table, values.row(user, 0)
     for column in table.columns:
         at = f"{name}/{part(column.name)}"
-        found = values.boundaries(user, column)
-        for label, value in found.items():
+        boundaries = values.boundaries(user, column)
+        for label, value in boundaries.items():
             yield scenario(f"{at}/{label}", change(table, Op.INSERT, (None, {**base, column.name: value})))
         if column.generated:
             continue
@@ -117,7 +117,7 @@ def _columns(values: Values, user: UserTable, name: str) -> Iterator[Scenario]:
         if other is not None:
             after = {**base, column.name: other}
             yield scenario(f"{at}/update", change(table, Op.UPDATE, (base, after)))
-        if "null" in found:
+        if "null" in boundaries:
             bare: Row = {**base, column.name: None}
             filled = {**base, column.name: other if base[column.name] is None else base[column.name]}
             yield scenario(f"{at}/update-to-null", change(table, Op.UPDATE, (filled, bare)))
@@ -187,18 +187,18 @@ def _family(values: Values, users: Sequence[UserTable]) -> Scenario:
 def drawn(values: Values, users: Sequence[UserTable], count: int, seed: int, *, ddl: bool) -> list[Scenario]:
     """`count` drawn scenarios: two thirds are histories of all tables, a third changes of one table, for level two."""
     known, tags = labels(values.schema), frozenset({TAG, "drawn"})
-    several, found = count - count // 3, []
+    several, scenarios = count - count // 3, []
     start = Instant(0, 1)
     for number, history in enumerate(strategies.draw(histories(values, users, start, ddl=ddl), several, seed)):
         moved = _moved(history, START.ms + _DRAWN_MS + number * _GAP_MS)
-        found.append(Scenario(f"{TAG}/histories/drawn/{seed}/{number}", moved, 1, tags))
+        scenarios.append(Scenario(f"{TAG}/histories/drawn/{seed}/{number}", moved, 1, tags))
     numbers = [number for number, user in enumerate(values.schema.tables) if user in users]
     for turn, which in enumerate(numbers):
         share = (count // 3 + len(numbers) - 1 - turn) // len(numbers)
         alone = histories(values, [values.schema.tables[which]], START, ddl=False, events=3)
         for number, history in enumerate(strategies.draw(alone, share, seed + 1 + which)):
-            found.append(Scenario(f"{TAG}/{known[which]}/drawn/{seed}/{number}{TYPED}", history, 2, tags))
-    return [values.completed_scenario(one) for one in found if one.history.events]
+            scenarios.append(Scenario(f"{TAG}/{known[which]}/drawn/{seed}/{number}{TYPED}", history, 2, tags))
+    return [values.completed_scenario(made) for made in scenarios if made.history.events]
 
 
 def _moved(history: History, ms: int) -> History:

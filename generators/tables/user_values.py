@@ -118,31 +118,31 @@ class Values:
 
     def parents(self, user: UserTable, column: Column) -> list[tuple[UserTable, str]]:
         """The columns of other tables that the column refers to."""
-        found = []
+        parents = []
         for key in user.foreign_keys:
             parent = self.user(key.parent)
             if parent is not None and column.name in key.columns:
-                found.append((parent, key.parent_columns[key.columns.index(column.name)]))
-        return found
+                parents.append((parent, key.parent_columns[key.columns.index(column.name)]))
+        return parents
 
     def boundaries(self, user: UserTable, column: Column) -> Mapping[str, Value]:
         """The named boundary values that the column can hold, NULL among them; none of a generated column, whose expression
         decides."""
         if column.generated:
             return {}
-        found: dict[str, Value] = {"null": None, **realistic.boundaries(column.type), **_longest(column.type)}
+        named: dict[str, Value] = {"null": None, **realistic.boundaries(column.type), **_longest(column.type)}
         if column.default is not None and column.default.value is not None:
-            found["default"] = column.default.value
+            named["default"] = column.default.value
         for number, check in enumerate((check for check in user.checks if check.column == column.name), 1):
             bounds = {f"choice-{i}": choice for i, choice in enumerate(check.choices, 1)}
             bounds |= {"low": check.low, "high": check.high}
-            found |= {f"check-{number}-{name}": value for name, value in bounds.items() if value is not None}
+            named |= {f"check-{number}-{name}": value for name, value in bounds.items() if value is not None}
         asked = self.overrides.of(user.table, column)
-        found |= {f"asked-{i}": choice for i, choice in enumerate(asked.choices, 1)}
-        found |= {f"asked-{name}": value for name, value in (("low", asked.low), ("high", asked.high)) if value is not None}
+        named |= {f"asked-{i}": choice for i, choice in enumerate(asked.choices, 1)}
+        named |= {f"asked-{name}": value for name, value in (("low", asked.low), ("high", asked.high)) if value is not None}
         distinct: dict[str, Value] = {}
         seen: set[str] = set()
-        for name, value in found.items():
+        for name, value in named.items():
             if repr(value) not in seen and self.holds(user, column, value):
                 seen.add(repr(value))
                 distinct[name] = value
@@ -192,11 +192,11 @@ class Values:
                 awkward = () if realistic.has_grammar(column.type) else drawing.pool(column.type)
                 odd = [value for value in (*named, *awkward) if value is not None and self.holds(user, column, value)]
             more = -(-2 * len(odd) // len(plain)) if odd else 1
-            found = [*plain * max(1, more), *odd]
+            pool = [*plain * max(1, more), *odd]
             share = self.null_share(user, column)
             if share:
-                found = [None] * 8 if share == 1 else found + [None] * round(len(found) * share / (1 - share))
-            self._wide[at] = tuple(found)
+                pool = [None] * 8 if share == 1 else pool + [None] * round(len(pool) * share / (1 - share))
+            self._wide[at] = tuple(pool)
         return self._wide[at]
 
     def null_share(self, user: UserTable, column: Column) -> float:
@@ -242,9 +242,9 @@ class Values:
         """The columns of a foreign key, from the first row of the parent that the table can refer to; {} if none is near."""
         for nearby in range(number, number + realistic.SIZE):
             row = self._row(parent, nearby, within_)
-            found = {name: row[other] for name, other in zip(key.columns, key.parent_columns, strict=True)}
-            if all(self.holds(user, user.table.column(name), value) for name, value in found.items()):
-                return found
+            cells = {name: row[other] for name, other in zip(key.columns, key.parent_columns, strict=True)}
+            if all(self.holds(user, user.table.column(name), value) for name, value in cells.items()):
+                return cells
         return {}
 
 

@@ -98,8 +98,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     none; the rows of one event share a message unless `pk_hash` spreads them over partitions."""
     chance = random.Random(f"{history.seed}/{profile.name}")
     written: list[Written] = []
-    for number, told, batch in _batches(history, chance.randrange(1, 1_000_000)):
-        event = told if profile.live else _asked(told)
+    for number, logged, batch in _batches(history, chance.randrange(1, 1_000_000)):
+        event = logged if profile.live else _asked(logged)
         if _stops(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -107,7 +107,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
         for partition, flat, changes in _flats(event, profile, layout):
             text = _serialise(flat, profile, batch, es, stamp)
             raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
-            found = (
+            positioned = (
                 replace(
                     change,
                     position=str(batch),
@@ -124,7 +124,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
             message = Message(topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
-            written.append(Written(message, tuple(_undecidable(change) if doubtful else change for change in found)))
+            written.append(Written(message, tuple(_undecidable(change) if doubtful else change for change in positioned)))
     return written
 
 
@@ -279,13 +279,13 @@ def _as_named(event: RowChange, profile: CanalProfile) -> RowChange:
     if not any(_named(column.name, profile) != column.name for column in table.columns):
         return event
 
-    def row(found: Row | None) -> Row | None:
-        return None if found is None else {_named(name, profile): value for name, value in found.items()}
+    def renamed(row: Row | None) -> Row | None:
+        return None if row is None else {_named(name, profile): value for name, value in row.items()}
 
     columns = tuple(replace(column, name=_named(column.name, profile)) for column in table.columns)
     unique = tuple(tuple(_named(name, profile) for name in names) for names in table.unique)
     key = tuple(_named(name, profile) for name in table.primary_key)
-    rows = tuple(replace(images, before=row(images.before), after=row(images.after)) for images in event.rows)
+    rows = tuple(replace(images, before=renamed(images.before), after=renamed(images.after)) for images in event.rows)
     return replace(event, table=replace(table, columns=columns, primary_key=key, unique=unique), rows=rows)
 
 
@@ -296,9 +296,9 @@ def _in_source(change: Change, table: Table, profile: CanalProfile) -> Change:
     """Level two's images have the table's own names; a column that stands under another one is unknown."""
 
     def image(side: str) -> Image | None:
-        found = change.image(side, 2)
+        cells = change.image(side, 2)
         shown = {column: _named(column.name, profile) for column in table.columns}
-        return found and {c.name: found[c.name] if c.name == name else _unknown(c.type, _RENAMED) for c, name in shown.items()}
+        return cells and {c.name: cells[c.name] if c.name == name else _unknown(c.type, _RENAMED) for c, name in shown.items()}
 
     return replace(change, full_before=image("before"), full_after=image("after"))
 
@@ -307,20 +307,20 @@ def _placement(rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partit
     """Row numbers by partition, in order of partition: all to 0, where the table points, or spread (canal#partition)."""
     if not profile.pk_hash and not profile.hash_columns:
         return {partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(range(len(rows)))}
-    found: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for i, row in enumerate(rows):
         values = [row.get(name) for name in (flat.keys or () if profile.pk_hash else profile.hash_columns)]
-        found.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
-    return dict(sorted(found.items()))
+        numbers.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
+    return dict(sorted(numbers.items()))
 
 
 def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
     """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR those of the key's values, NULL
     counting as "" (canal#partition)."""
-    found = hash_code(database) if database is not None else 0
+    code = hash_code(database) if database is not None else 0
     for value in values:
-        found ^= hash_code(value or "")
-    return remainder_of_abs(found, partitions)
+        code ^= hash_code(value or "")
+    return remainder_of_abs(code, partitions)
 
 
 def _texts(row: Wires) -> Texts:
@@ -330,7 +330,7 @@ def _texts(row: Wires) -> Texts:
 def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     """The rows of an event as logged, each with its `old`: the before values of all columns that changed in this row or in an
     earlier one, since Canal never clears that set (canal#old-cumulative)."""
-    found: list[_RowImage] = []
+    images: list[_RowImage] = []
     updated: set[str] = set()
     for before, after in _logged(event, profile):
         old: Wires = {}
@@ -338,8 +338,8 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
             changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
             updated |= changed
             old = {name: cell for name, cell in before.items() if name in updated}
-        found.append(_RowImage(before, after, old))
-    return found
+        images.append(_RowImage(before, after, old))
+    return images
 
 
 def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
@@ -428,8 +428,8 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     def mapped(row: Mapping[str, str]) -> str:
         return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in row.items()])}}}"
 
-    def rows(found: Iterable[Texts]) -> str:
-        return f"[{','.join(mapped({name: quoted(text) for name, text in row.items()}) for row in found)}]"
+    def rows(texts: Iterable[Texts]) -> str:
+        return f"[{','.join(mapped({name: quoted(text) for name, text in row.items()}) for row in texts)}]"
 
     fields = {
         "id": str(batch),

@@ -141,18 +141,18 @@ def _control(cases: Cases) -> Iterator[Scenario]:
 
 def _old(profile: CanalProfile, cases: Cases) -> Iterator[Scenario]:
     unchanged = {"old:misaligned" if profile.drops_empty_old else "old:empty"}
-    one: Row = {"id": 1, "a": "x", "b": "k"}
-    two: Row = {"id": 2, "a": "q", "b": None}
-    three: Row = {"id": 3, "a": None, "b": "m"}
-    changed = (one, {**one, "a": "y"}), (two, {**two, "b": "z"})
+    first: Row = {"id": 1, "a": "x", "b": "k"}
+    second: Row = {"id": 2, "a": "q", "b": None}
+    third: Row = {"id": 3, "a": None, "b": "m"}
+    changed = (first, {**first, "a": "y"}), (second, {**second, "b": "z"})
     for name, rows, tags in (
         ("old/cumulative", changed, {"old:cumulative"}),
-        ("old/cumulative-three-rows", (*changed, (three, {**three, "id": 4})), {"old:cumulative"}),
-        ("old/null-value", ((two, {**two, "b": "z"}),), set()),
-        ("old/value-to-null", ((one, {**one, "b": None}),), set()),
-        ("old/all-unchanged", ((one, one), (two, two)), unchanged),
-        ("old/leading-unchanged", ((one, one), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})), unchanged),
-        ("old/trailing-unchanged", ((two, {**two, "b": "z"}), (one, one)), {"old:cumulative"}),
+        ("old/cumulative-three-rows", (*changed, (third, {**third, "id": 4})), {"old:cumulative"}),
+        ("old/null-value", ((second, {**second, "b": "z"}),), set()),
+        ("old/value-to-null", ((first, {**first, "b": None}),), set()),
+        ("old/all-unchanged", ((first, first), (second, second)), unchanged),
+        ("old/leading-unchanged", ((first, first), (second, {**second, "b": "z"}), (third, {**third, "b": "n"})), unchanged),
+        ("old/trailing-unchanged", ((second, {**second, "b": "z"}), (first, first)), {"old:cumulative"}),
     ):
         yield cases.case(name, change(OWN, Op.UPDATE, *rows), tags=tags)
 
@@ -178,9 +178,9 @@ def _images(cases: Cases) -> Iterator[Scenario]:
         yield cases.of(*columns).case(name, event)
     for name, unique in (("image/keyless", ()), ("image/unique-key", (("id",),))):
         yield cases.of(*columns, key=(), unique=unique).case(name, updated(row, {"n": 6, "t": "longer"}), deleted(row))
-    one: Row = {"id": 1, "a": "x", "b": "k"}
-    yield cases.of(key=("id", "a")).case("image/composite-key-part", updated(one, {"a": "y"}), deleted(one))
-    rows = (one, {**one, "id": 9}), ({**one, "id": 2}, {**one, "id": 2, "b": "z"})
+    plain: Row = {"id": 1, "a": "x", "b": "k"}
+    yield cases.of(key=("id", "a")).case("image/composite-key-part", updated(plain, {"a": "y"}), deleted(plain))
+    rows = (plain, {**plain, "id": 9}), ({**plain, "id": 2}, {**plain, "id": 2, "b": "z"})
     yield cases.case("image/key-then-value", change(OWN, Op.UPDATE, *rows))
 
 

@@ -152,11 +152,11 @@ class _Task:
         """A record's tags in an order of chance."""
         own = [] if content.tags is None else list(content.tags.items())
         if self.profile.short or self.profile.bare:
-            found = own if content.change.kind is Kind.ROW else []
+            pairs = own if content.change.kind is Kind.ROW else []
         else:
-            found = [("readerThroughoutTime", str(stamp)), *own]
-        self.chance.shuffle(found)
-        return dict(found)
+            pairs = [("readerThroughoutTime", str(stamp)), *own]
+        self.chance.shuffle(pairs)
+        return dict(pairs)
 
     def contents(self, event: Event, bare: Change) -> Iterator[_Content]:
         """What the records of an event say."""
@@ -272,19 +272,19 @@ class _Task:
     def row_tags(self, table: Table) -> dict[str, str]:
         """The tags of a row's record."""
         profile = self.profile
-        found = dict(_SESSION) if profile.source == "mysql" else {}
+        tags = dict(_SESSION) if profile.source == "mysql" else {}
         if profile.meta_version:
-            found["metaVersion"] = str(self.meta_version)
+            tags["metaVersion"] = str(self.meta_version)
         if profile.logical_tags:
-            found |= {"l_db_name": table.database, "l_tb_name": table.name}
+            tags |= {"l_db_name": table.database, "l_tb_name": table.name}
         keys: dict[str, Sequence[str]] = {f"uk_{'_'.join(key)}": key for key in table.unique}
         if table.primary_key:
             keys["PRIMARY"] = table.primary_key
         if profile.keys_told and (keys or self.chance.random() < 0.5):
             order = list(keys)
             self.chance.shuffle(order)
-            found["pk_uk_info"] = json.dumps({name: keys[name] for name in order}, ensure_ascii=False, separators=(",", ":"))
-        return found
+            tags["pk_uk_info"] = json.dumps({name: keys[name] for name in order}, ensure_ascii=False, separators=(",", ":"))
+        return tags
 
 
 def _unset(cell: Cell) -> tuple[Datum, Cell]:

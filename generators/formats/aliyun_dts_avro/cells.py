@@ -120,13 +120,13 @@ def writer_of(type: SourceType, profile: AliyunProfile) -> Writer:
     return lambda value: null if value is None else make(type, profile, value)
 
 
-def _told(type: SourceType, value: Value, datum: Datum) -> Written:
+def _of_datum(type: SourceType, value: Value, datum: Datum) -> Written:
     return datum, Cell(State.VALUE, type, value, cell_text(datum), postgresql.value_class(type, value), json=True)
 
 
 def _integer(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
     width = _BYTES.get(type.name) or ((type.length or 1) + 7) // 8
-    return _told(type, value, ("Integer", {"precision": width, "value": str(value)}))
+    return _of_datum(type, value, ("Integer", {"precision": width, "value": str(value)}))
 
 
 def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
@@ -136,34 +136,33 @@ def _decimal(type: SourceType, _profile: AliyunProfile, value: Value) -> Written
     scale = max(-int(value.as_tuple().exponent), 0) if free else type.scale or 0
     number = unscaled(value, scale)
     parts = {"value": java_decimal(number, scale, plain=True), "precision": len(str(abs(number))), "scale": scale}
-    return _told(type, value, ("Decimal", parts))
+    return _of_datum(type, value, ("Decimal", parts))
 
 
 def _float(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    datum, cell = _told(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
+    datum, cell = _of_datum(type, value, ("Float", {"value": value, "precision": 0, "scale": 0}))
     return datum, replace(cell, text=None, reason=NOT_A_NUMBER) if cell.cls == "not-finite" else cell
 
 
 def _character(type: SourceType, _profile: AliyunProfile, value: Value, charset: str) -> Written:
     if isinstance(value, bytes):
-        return _told(type, value, ("Character", {"charset": charset, "value": value}))
+        return _of_datum(type, value, ("Character", {"charset": charset, "value": value}))
     assert isinstance(value, str)
     codec = CODECS.get(charset)
     if codec is None:
-        datum, cell = _told(type, value, ("Character", {"charset": charset, "value": value.encode()}))
+        datum, cell = _of_datum(type, value, ("Character", {"charset": charset, "value": value.encode()}))
         return datum, replace(cell, state=State.ANY, reason=CHARSET_DOUBT)
-    found = charset
     try:
         raw = value.encode(codec)
     except UnicodeEncodeError:
         raw = b""
     if (value and not raw) or (charset in _BMP_ONLY and any(c > "\uffff" for c in value)):
-        found, raw = "utf8mb4", value.encode()
-    return _told(type, value, ("Character", {"charset": found, "value": raw}))
+        charset, raw = "utf8mb4", value.encode()
+    return _of_datum(type, value, ("Character", {"charset": charset, "value": raw}))
 
 
 def _object(branch: str, name: str, text: Callable[[SourceType, Any], str | bytes] = lambda _type, value: value) -> _Maker:
-    return lambda type, _profile, value: _told(type, value, (branch, {"type": name, "value": text(type, value)}))
+    return lambda type, _profile, value: _of_datum(type, value, (branch, {"type": name, "value": text(type, value)}))
 
 
 def _text(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
@@ -194,8 +193,8 @@ def _fraction(micros: int, profile: AliyunProfile) -> int | None:
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
     """Hour, minute, second and fraction, each with the sign of the whole."""
     seconds, fraction = divmod(abs(micros), mysql.MICROS)
-    found = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile))
-    return tuple(None if part is None else -part for part in found) if micros < 0 else found
+    parts = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile))
+    return tuple(None if part is None else -part for part in parts) if micros < 0 else parts
 
 
 def _wall(value: int | ZeroDate, profile: AliyunProfile) -> dict[str, int | None]:
@@ -217,18 +216,18 @@ def _temporal(type: SourceType, profile: AliyunProfile, value: Value) -> Written
         case _:
             assert isinstance(value, int | ZeroDate)
             parts = _wall(value, profile)
-    return _told(type, value, ("DateTime", parts))
+    return _of_datum(type, value, ("DateTime", parts))
 
 
 def _timestamp(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
     if isinstance(value, ZeroDate):
-        datum, cell = _told(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
+        datum, cell = _of_datum(type, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
         return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
     assert isinstance(value, int)
     if type.source == "postgresql":
         return _zoned(type, profile, value)
     seconds, micros = divmod(value, mysql.MICROS)
-    return _told(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
+    return _of_datum(type, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
 
 
 def offset_text(minutes: int) -> str:
@@ -243,20 +242,20 @@ def _zoned(type: SourceType, profile: AliyunProfile, value: int) -> Written:
     shift = profile.offset * 60 * mysql.MICROS
     minutes = profile.offset if mysql.wall("0001-01-01") <= value + shift < _LAST else 0
     wall = _wall(value + minutes * 60 * mysql.MICROS, profile)
-    return _told(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
+    return _of_datum(type, value, ("TimestampWithTimeZone", {"value": wall, "timezone": offset_text(minutes)}))
 
 
 _LABELS: Final = TextForms(time_zone="UTC", labels=True)
 
 
 def _label(type: SourceType, _profile: AliyunProfile, value: Value) -> Written:
-    found = text_cell(type, value, _LABELS)
-    datum: Datum = ("TextObject", {"type": type.logical.name, "value": found.text})
-    return datum, replace(found, text=cell_text(datum), json=True)
+    cell = text_cell(type, value, _LABELS)
+    datum: Datum = ("TextObject", {"type": type.logical.name, "value": cell.text})
+    return datum, replace(cell, text=cell_text(datum), json=True)
 
 
 def _boolean(type: SourceType, profile: AliyunProfile, value: Value) -> Written:
-    return _told(type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]}))
+    return _of_datum(type, value, ("TextObject", {"type": "BOOL", "value": profile.booleans[bool(value)]}))
 
 
 def _wired(type: SourceType, value: Value, datum: Datum, cls: str) -> Written:

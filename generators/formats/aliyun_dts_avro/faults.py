@@ -38,11 +38,11 @@ class _Walk:
         self.record()
 
     def number(self, name: str = "") -> int:
-        found, size = LONG.read(self.value[self.at : self.at + 10])
+        number, size = LONG.read(self.value[self.at : self.at + 10])
         if name:
             self.places.setdefault(name, (self.at, self.at + size))
         self.at += size
-        return int(found)
+        return int(number)
 
     def text(self, name: str = "") -> None:
         size = self.number(name)
@@ -329,6 +329,6 @@ def unfit(profile: AliyunProfile, fits: Mapping[str, str]) -> Iterator[CellFault
 def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
     """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and other bytes."""
     source = sources.source(profile.source)
-    found = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
-    good = [cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in found]
-    return tuple(CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad)) for (n, k, v, bad), g in zip(found, good, strict=True))
+    cells = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
+    good = [cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in cells]
+    return tuple(CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad)) for (n, k, v, bad), g in zip(cells, good, strict=True))

@@ -97,10 +97,10 @@ def followed(profile: AliyunProfile) -> TaskFacts:
     return TaskFacts(**{fact.name: getattr(profile, fact.name) for fact in fields(profile)})
 
 
-def changed(found: TaskFacts, setting: str) -> TaskFacts:
+def changed(facts: TaskFacts, setting: str) -> TaskFacts:
     """The facts with those that a setting names. Raises TypeError for one that there is not."""
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(setting).items()}
-    return replace(found, **values)
+    return replace(facts, **values)
 
 
 RELEASES: Final = {

@@ -85,9 +85,9 @@ class _Cases(Cases):
         yield named("control/heartbeat", Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)))
         yield named("control/checkpoint", Watermark(START))
         yield self.case("control/checkpoint-between-rows", inserted(_ONE), Watermark(START), inserted(_TWO))
-        for found in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
-            tag = "control:filler" if found == "NOOP" else "control:other"
-            yield named(f"control/{found.lower()}", operation(found), tags={tag})
+        for name in ("FILL", "FINISH", "CONTROL", "RDB", "NOOP"):
+            tag = "control:filler" if name == "NOOP" else "control:other"
+            yield named(f"control/{name.lower()}", operation(name), tags={tag})
         text = '{"create":"c"}'
         yield named("control/command", operation("COMMAND", text, self.database), tags={"control:command"})
         yield self.case("control/filler-between-rows", inserted(_ONE), operation("NOOP"), inserted(_TWO), tags={"control:filler"})
@@ -143,9 +143,9 @@ class _Cases(Cases):
         )
         yield self.case("envelope/position-of-rows", inserted(*({**_ONE, "id": i} for i in range(1, 4))))
         if not self.profile.options:
-            for found in SOURCE_TYPES:
+            for kind in SOURCE_TYPES:
                 yield self.case(
-                    f"envelope/source-{found.lower()}", setting(source_type=found), inserted(_ONE), tags={"source-type"}
+                    f"envelope/source-{kind.lower()}", setting(source_type=kind), inserted(_ONE), tags={"source-type"}
                 )
 
     def names(self) -> Iterator[Scenario]:
@@ -213,10 +213,10 @@ class _Cases(Cases):
         empty = setting(empty_images=True), insert(bag, row), change(bag, Op.DELETE, (row, None))
         yield named("rows/aliyun/empty-arrays", *empty, tags={"images:empty"}, level=2)
         if not self.profile.options:
-            for found in SOURCE_TYPES:
-                unit = "micros" if found in ("MySQL", "PostgreSQL") else "nanos"
-                other = setting(source_type=found, fraction=unit)
-                yield named(f"rows/aliyun/source-{found.lower()}", other, insert(bag, row), tags={"source-type"}, level=2)
+            for kind in SOURCE_TYPES:
+                unit = "micros" if kind in ("MySQL", "PostgreSQL") else "nanos"
+                other = setting(source_type=kind, fraction=unit)
+                yield named(f"rows/aliyun/source-{kind.lower()}", other, insert(bag, row), tags={"source-type"}, level=2)
             physical = setting(source_type="PostgreSQL", fraction="nanos", physical=True)
             yield named("rows/aliyun/source-postgresql-physical", physical, insert(bag, row), tags={"source-type"}, level=2)
             looks = setting(source_type="MySQL", physical=True)

@@ -156,14 +156,14 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
             sent[side] = empty if profile.empty_images else None
         elif typed:
             wires = {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
-            sent[side] = {name: one.value for name, one in wires.items()}
-            cells[side] = {name: one.cell for name, one in wires.items()}
-            schema = shape.row_schema(table, tuple((name, one.schema) for name, one in wires.items()))
-            corrupt = corrupt or any(one.corrupt for one in wires.values())
+            sent[side] = {name: cell.value for name, cell in wires.items()}
+            cells[side] = {name: cell.cell for name, cell in wires.items()}
+            schema = shape.row_schema(table, tuple((name, cell.schema) for name, cell in wires.items()))
+            corrupt = corrupt or any(cell.corrupt for cell in wires.values())
         else:
             forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
             cells[side] = image(table, row, forms) or {}
-            sent[side] = {name: one.text for name, one in cells[side].items()}
+            sent[side] = {name: cell.text for name, cell in cells[side].items()}
     payload = {"op": _OPS[event.op], "ts_ms": event.at.ms, **sent, "source": _source(event.at, table.database, table.name)}
     op, accept = event.op, list[tuple[Kind, Op | None]]()
     if op is Op.READ:

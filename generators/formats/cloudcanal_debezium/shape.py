@@ -104,8 +104,8 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     yield cases.case("image/orientation", updated({**_ROW, "b": "old"}, {**_ROW, "b": "new"}), tags={"orientation"})
     lone = Cases(database, (Column("a", _STRING),), ()).table("image/one-null-column")
     for label, event in (("insert", inserted({"a": None})), ("delete", deleted({"a": None}))):
-        told = replace(event, table=replace(lone, name=f"{lone.name}_{label}"))
-        yield named(f"image/one-null-column-{label}", told, tags={"image:null-row"})
+        event = replace(event, table=replace(lone, name=f"{lone.name}_{label}"))
+        yield named(f"image/one-null-column-{label}", event, tags={"image:null-row"})
 
 
 def _documents(database: str) -> Iterator[Scenario]:

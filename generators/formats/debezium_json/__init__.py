@@ -27,9 +27,9 @@ from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.flattened import CODES, flattened, stops
+from generators.formats.debezium_json.known_columns import KnownColumns
 from generators.formats.debezium_json.profiles import CHOICES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.scenarios import cell_faults, losses, scenarios
-from generators.formats.debezium_json.told import ToldColumns
 from generators.garbage.faults import LABELS
 from generators.model import (
     Cell,
@@ -126,7 +126,7 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
-        self.told = ToldColumns()
+        self.known = KnownColumns()
         self.charsets: dict[str, str | None] = {}
         self.identities: dict[str, str] = {}
         self.last_row = 0
@@ -134,8 +134,8 @@ class _Writer:
         run = uuid.UUID(int=(START.ms << 80 | self.chance.getrandbits(80)) & ~_UUID_BITS | _UUID_7)
         self.context: Headers = ()
         if profile.context_headers:
-            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}
-            self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in found.items())
+            context = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}
+            self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in context.items())
 
     # Records
 
@@ -247,7 +247,7 @@ class _Writer:
 
     def rows(self, event: RowChange) -> None:
         """The messages of a row event."""
-        profile, table = self.profile, self.told.table(event.table)
+        profile, table = self.profile, self.known.table(event.table)
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
             return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
@@ -311,29 +311,29 @@ class _Writer:
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
         marked = {c.name for c in table.columns if mysql and not snapshot and c.charset == "utf16"}
         row = {name: _rows.unmarked(value) if name in marked else value for name, value in row.items()}
-        found = {
+        wires = {
             c.name: wire(
                 c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=_rows.spelling(c, snapshot)
             )
             for c in table.columns
         }
         for name, default in defaults.items():
-            if name in found and found[name].json == "null" and not self.profile.nulls_kept:
+            if name in wires and wires[name].json == "null" and not self.profile.nulls_kept:
                 shown = _rows.stand_in(table.column(name), default, self.profile, snapshot)
-                found[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
-        return found
+                wires[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
+        return wires
 
     def toasted(self, table: Table, images: RowImages, after: _rows.Wires) -> _rows.Wires:
         """The new row, with the placeholder for what the server did not send because it is stored out of line and unchanged."""
         if self.profile.image not in ("default", "index") or images.before is None or images.after is None:
             return after
-        found = dict(after)
+        row = dict(after)
         for column in table.columns:
             value = images.after.get(column.name)
             kept = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
             if kept and value == images.before.get(column.name):
-                found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
-        return found
+                row[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
+        return row
 
     def delete(self, place: _rows.Place, sent: _rows.Wires, headers: Headers = ()) -> None:
         """A delete of the old row that the server sent, and its tombstone."""
@@ -342,8 +342,8 @@ class _Writer:
         if self.profile.tombstones and not self.profile.flat:
             if self.profile.is_mysql and self.profile.version < (1, 5):
                 headers = ()
-            found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
-            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
+            change = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
+            self.emit(place.shape.topic, self.row_key(place.shape, key), None, change, place.event.at, (*headers, *self.context))
 
     def sent(self, table: Table, before: _rows.Wires, defaults: Mapping[str, Default], identity: Collection[str]) -> _rows.Wires:
         """The old row of which the server sends the identity's columns."""
@@ -382,9 +382,9 @@ class _Writer:
         if profile.flat:
             row = before if after is None else after
             if row is not None:  # a truncation is dropped
-                value, found = flattened(profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at))
+                value, change = flattened(profile, place, op, row, self.keys(shape), self.lsn(), self.source_ms(event.at))
                 added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
-                self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context, *added))
+                self.emit(shape.topic, self.row_key(shape, key), value, change, event.at, (*headers, *self.context, *added))
             return
         source = self.source(event.at, table.database, shape.outer, shape.table, place.row, place.snapshot)
         moment = envelope.stamps(profile, event.at.ms + self.lag)
@@ -395,7 +395,7 @@ class _Writer:
         payload = f'{{"before":{_rows.row_json(shape, before)},"after":{_rows.row_json(shape, after)},"source":{source},{tail}}}'
         value = f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload
         corrupt = any(wire.corrupt for row in (before, after) if row for wire in row.values())
-        found = Change(
+        change = Change(
             0,
             Kind.ROW,
             op,
@@ -411,7 +411,7 @@ class _Writer:
             full_after=_rows.full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
-        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context))
+        self.emit(shape.topic, self.row_key(shape, key), value, change, event.at, (*headers, *self.context))
 
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which releases before 2.0 do not write (1.4 does not know it)."""
@@ -444,10 +444,10 @@ class _Writer:
         if not profile.is_mysql or event.action in SILENT:
             return
         self.advance()
-        told = event if event.after is None else replace(event, after=self.told.table(self.with_defaults(event.after)))
-        changes = table_changes(told, self.charsets.get(event.database, "utf8mb4"), profile)
+        known = event if event.after is None else replace(event, after=self.known.table(self.with_defaults(event.after)))
+        changes = table_changes(known, self.charsets.get(event.database, "utf8mb4"), profile)
         if event.after is not None and changes and changes[0]["table"]:
-            self.told.described(event.after, changes[0]["table"]["columns"])
+            self.known.described(event.after, changes[0]["table"]["columns"])
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
@@ -459,7 +459,7 @@ class _Writer:
             "tableChanges": changes,
         }
         key, value = envelope.schema_change_schemas(profile)
-        found = Change(
+        change = Change(
             0,
             Kind.DDL,
             database=event.database,
@@ -470,12 +470,12 @@ class _Writer:
         )
         name = self.key_text(key, {"databaseName": event.database})
         headers = (*self.context, *self.added({"__db": event.database}))
-        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, headers)
+        self.emit(self.prefix, name, self.value_text(value, payload), change, event.at, headers)
 
     def remember(self, event: SchemaChange) -> None:
         """The character set of a database, and what a statement tells of columns, under the table's current name."""
         if self.profile.is_mysql:
-            self.told.see(event)
+            self.known.see(event)
         here = (event.database, event.table)
         if event.action == "create database":
             charset = _CHARSET.search(event.sql)
@@ -532,7 +532,7 @@ class _Writer:
             "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
-        found = Change(
+        change = Change(
             0,
             Kind.CONTROL,
             database=event.database,
@@ -541,7 +541,7 @@ class _Writer:
         )
         name = self.key_text(key, {"prefix": event.table})
         headers = self.added({"__op": "m", "__db": event.database})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, headers)
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), change, event.at, headers)
 
 
 FORMAT: Final = Format(

@@ -47,7 +47,7 @@ def flattened(
         added = {**marked, **added} if profile.version >= (2, 0) else {**added, **marked}
     payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
     shown, full = image(shape, row), full_image(shape, row)
-    found = Change(
+    change = Change(
         0,
         Kind.ROW,
         op,
@@ -62,4 +62,4 @@ def flattened(
         accept=((Kind.CORRUPT, None),) if any(wire.corrupt for wire in row.values()) else (),
         databases=(place.event.table.database,),
     )
-    return f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload, found
+    return f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload, change

@@ -126,8 +126,8 @@ def shape_of(
     by_name = dict(fields)
     if profile.source_types:
         fields = tuple(
-            (name, replace(found, parameters=(*found.parameters, *envelope.source_parameters(column, profile))))
-            for (name, found), column in zip(fields, table.columns, strict=True)
+            (name, replace(schema, parameters=(*schema.parameters, *envelope.source_parameters(column, profile))))
+            for (name, schema), column in zip(fields, table.columns, strict=True)
         )
     row = Schema("struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields)
     whole = envelope.flat_schema(profile, row) if profile.flat else envelope.envelope_schema(profile, full_name, row)
@@ -195,13 +195,13 @@ def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] 
 
 def _column_schema(column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool) -> Schema:
     if profile.is_mysql:
-        found = _debezium_mysql.schema(column.type, profile.modes, column.nullable, spelling(column, snapshot))
+        schema = _debezium_mysql.schema(column.type, profile.modes, column.nullable, spelling(column, snapshot))
     else:
-        found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
+        schema = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
     if profile.is_mysql:
-        found = replace(found, doc=envelope.comment_of(column, profile) or found.doc)
-    return found if shown == "null" else replace(found, default=shown)
+        schema = replace(schema, doc=envelope.comment_of(column, profile) or schema.doc)
+    return schema if shown == "null" else replace(schema, default=shown)
 
 
 def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool) -> dict[str, Default]:
@@ -210,8 +210,8 @@ def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Defa
         return {}
     hidden = _bare(table, profile, snapshot)
     # A statement may have given one to a column that is gone.
-    found = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
-    return {c.name: default for c, default in found if default is not None and _has_default(c, default, profile)}
+    pairs = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
+    return {c.name: default for c, default in pairs if default is not None and _has_default(c, default, profile)}
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
@@ -246,8 +246,8 @@ def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapsho
         value = float(default.text.strip("'"))  # as the schema has it: a double
     # A time is misread in the log alone.
     read = type.logical is Logical.TIME
-    found = _debezium_mysql.wire(type, value, modes, snapshot=read, declared=spelling(column, snapshot))
-    return replace(found, cell=replace(found.cell, type=column.type))
+    wire = _debezium_mysql.wire(type, value, modes, snapshot=read, declared=spelling(column, snapshot))
+    return replace(wire, cell=replace(wire.cell, type=column.type))
 
 
 _NIL: Final = "00000000-0000-0000-0000-000000000000"

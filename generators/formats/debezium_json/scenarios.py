@@ -94,29 +94,29 @@ class _Cases(Cases):
 
     def operations(self) -> Iterator[Scenario]:
         """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
-        one, two = _ROW, {"id": 2, "a": None, "b": None}
-        yield self.case("op/read", read(one, two, {**one, "id": 3}))
+        row, bare = _ROW, {"id": 2, "a": None, "b": None}
+        yield self.case("op/read", read(row, bare, {**row, "id": 3}))
         name = "op/read-two-tables"
         tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
-        events = (change(tables[0], Op.READ, (None, one), (None, two)), change(tables[1], Op.READ, (None, one)))
-        more = change(tables[2], Op.READ, *((None, {**one, "id": number}) for number in range(1, 5)))
+        events = (change(tables[0], Op.READ, (None, row), (None, bare)), change(tables[1], Op.READ, (None, row)))
+        more = change(tables[2], Op.READ, *((None, {**row, "id": number}) for number in range(1, 5)))
         yield named(name, *events, more, tags={"one-position"})
         yield self.of(self.a, self.b, key=()).case("op/read-keyless", read({"a": "x", "b": 5}))
-        yield self.case("op/read-then-stream", read(one), updated(one, {"b": 6}))
+        yield self.case("op/read-then-stream", read(row), updated(row, {"b": 6}))
         if self.profile.version >= (1, 8):
             begin, moment = SourceStatement(START, "incremental-snapshot", "", self.database), Instant(START.ms + 1234)
-            found = replace(read(one, two), at=moment)
-            yield self.case("op/read-incremental", inserted(one), begin, found, inserted({**one, "id": 3}), tags={"incremental"})
+            reads = replace(read(row, bare), at=moment)
+            yield self.case("op/read-incremental", inserted(row), begin, reads, inserted({**row, "id": 3}), tags={"incremental"})
         if self.profile.version >= (1, 5):
             yield self.case("op/truncate", RowChange(START, OWN, Op.TRUNCATE, ()))
-        yield self.case("op/delete-then-insert", inserted(one), deleted(one), inserted({**one, "b": 7}))
+        yield self.case("op/delete-then-insert", inserted(row), deleted(row), inserted({**row, "b": 7}))
         if self.profile.image == "minimal":
             return
         yield self.of(self.a, self.b, key=()).case("tombstone/keyless", deleted({"a": "x", "b": 5}, {"a": None, "b": 6}))
-        pairs: tuple[tuple[Row | None, Row | None], ...] = ((one, {**one, "id": 9, "a": "z"}), (two, {**two, "b": 1}))
+        pairs: tuple[tuple[Row | None, Row | None], ...] = ((row, {**row, "id": 9, "a": "z"}), (bare, {**bare, "b": 1}))
         yield self.case("key/update-and-more", change(OWN, Op.UPDATE, *pairs), tags={"key-update"})
         yield self.of(self.id, Column("a", self.origin.string, False), self.b, key=("a", "id")).case(
-            "key/update-part", updated(one, {"a": 'q"\\'}), tags={"key-update"}
+            "key/update-part", updated(row, {"a": 'q"\\'}), tags={"key-update"}
         )
 
     def keys(self) -> Iterator[Scenario]:
@@ -124,13 +124,13 @@ class _Cases(Cases):
         is_mysql, number = self.profile.is_mysql, self.origin.number
         amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
         raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
-        found: tuple[tuple[str, SourceType, Value], ...] = (
+        keys: tuple[tuple[str, SourceType, Value], ...] = (
             ("key/decimal", amount, Decimal("-26588.24")),
             ("key/binary", raw, b"\xd7m\xf8"),
             ("key/wall-clock", self.origin.moment, mysql.wall("2024-01-02 03:04:05.678901")),
             ("key/text-escapes", self.origin.string, 'q"uo\\te\n汉'),
         )
-        for name, type, value in found:
+        for name, type, value in keys:
             row: Row = {"k": value, "a": "x"}
             yield self.of(Column("k", type, False), self.a, key=("k",)).case(name, inserted(row), deleted(row))
         columns = (Column("schema", self.origin.number, False), Column("payload", self.origin.string, False), self.a)
@@ -193,10 +193,10 @@ class _Cases(Cases):
             yield self.value(f"values/binary-base64-{text}", raw, base64.b64decode(text), tags={"base64-digits"})
         filled = self.of(self.id, self.a, Column("c", self.origin.number))
         lacking: Row = {"id": 1, "a": "x", "c": None}
-        found = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
+        events = {"values/default-for-null": inserted(lacking, {"id": 2, "a": None, "c": 7})}
         if self.profile.image != "minimal":
-            found["values/default-for-null-in-before"] = updated(lacking, {"a": "y", "c": 1})
-        for name, event in found.items():
+            events["values/default-for-null-in-before"] = updated(lacking, {"a": "y", "c": 1})
+        for name, event in events.items():
             yield filled.case(name, self.default(filled.table(name), "c"), event, tags={"default-for-null"})
 
     def typed_defaults(self) -> Iterator[Scenario]:
@@ -214,19 +214,19 @@ class _Cases(Cases):
         """A column for each form of a default, with a value of its type that is another one."""
         amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
         other: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
-        found: tuple[tuple[str, SourceType, Default], ...]
+        defaults: tuple[tuple[str, SourceType, Default], ...]
         if self.profile.is_mysql:
-            found = (
+            defaults = (
                 ("decimal", mysql.decimal(10, 4), Default("1.5000", amount)),
                 ("text", mysql.text("varchar", 10), Default("'dflt'", "dflt")),
                 ("timestamp", mysql.temporal("timestamp", 6), Default("'2020-01-02 03:04:05.678901'", moment)),
                 ("bytes", mysql.binary("binary", 3), Default("'ab'", b"ab\0")),
             )
             if self.profile.version < (3, 5):
-                found = found[:-1]  # no source says what older connectors make of the default of BINARY
+                defaults = defaults[:-1]  # no source says what older connectors make of the default of BINARY
             expression = Column("expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP"))
         else:
-            found = (
+            defaults = (
                 ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
                 ("text", postgresql.text("varchar", 10), Default("'dflt'::character varying", "dflt")),
                 (
@@ -237,7 +237,7 @@ class _Cases(Cases):
                 ("bytes", postgresql.bytea(), Default("'\\x6162'::bytea", b"ab")),
             )
             expression = Column("expression", postgresql.temporal("timestamptz"), default=Default("now()"))
-        for (label, type, default), value in zip(found, other, strict=False):
+        for (label, type, default), value in zip(defaults, other, strict=False):
             yield label, Column(label, type, default=default), value
         yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
 
@@ -315,13 +315,13 @@ class _Cases(Cases):
         """Spatial values, streamed and read by a snapshot: with a reference system and without."""
         point = struct.pack("<BIdd", 1, 1, -1.25, 3e10).hex()
         line = struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.5, -2.5).hex()
-        found: tuple[tuple[str, str, int, str], ...] = (
+        values: tuple[tuple[str, str, int, str], ...] = (
             ("point", "point", 0, point),
             ("point-srid", "point", 4326, point),
             ("line-srid", "linestring", 4326, line),
             ("geometry-collection", "geometry", 0, f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}"),
         )
-        for label, kind, srid, wkb in found:
+        for label, kind, srid, wkb in values:
             shape: Row = {"id": 1, "c": Json({"srid": srid, "wkb": wkb}), "b": 5}
             yield self.typed(Column("c", mysql.spatial(kind))).case(
                 f"values/spatial-{label}", inserted(shape), inserted({**shape, "id": 2, "c": None})

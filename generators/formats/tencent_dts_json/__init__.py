@@ -94,7 +94,7 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
     opened: _Transaction | None = None
     for ordinal, event in enumerate(history.events):
         if event == previous:
-            written += [replace(one, message=replace(one.message, event=ordinal)) for one in last]
+            written += [replace(sent, message=replace(sent.message, event=ordinal)) for sent in last]
             continue
         previous, last = event, []
         own = _Transaction(f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2])
@@ -222,11 +222,11 @@ def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int
     messages."""
     if not record.object:
         return 0
-    found = hash_code(record.object)
+    code = hash_code(record.object)
     if profile.pk_hash:
         for text in record.key:
-            found ^= hash_code(text or "")
-    return remainder_of_abs(found, partitions)
+            code ^= hash_code(text or "")
+    return remainder_of_abs(code, partitions)
 
 
 def _milliseconds(_kind: SourceType, value: Value) -> Value:

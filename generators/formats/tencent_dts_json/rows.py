@@ -42,12 +42,12 @@ def quoted(text: str | None) -> str:
 @lru_cache(maxsize=256)
 def columns_of(table: Table, binlog_codes: bool) -> str:
     """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
-    found = [
+    columns = [
         f'{{"name":{quoted(c.name)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
         f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(mysql.declared(c.type))}}}'
         for c in table.columns
     ]
-    return f"[{','.join(found)}]"
+    return f"[{','.join(columns)}]"
 
 
 def type_number(type: SourceType, binlog_codes: bool) -> int:
@@ -71,7 +71,7 @@ def images_of(
 def _listed(row: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
     if row is None:
         return None, None
-    texts = [found.text for found in row.values()]
+    texts = [cell.text for cell in row.values()]
     if not profile.short_lists:
         return row, tuple(texts)
     while texts and texts[-1] is None:

@@ -205,7 +205,7 @@ class _Images:
                 old = f"[{_object({name: cell[0] for name, cell in self.old.items()})}]"
         last = {"data": data, "old": old}
         mysql_types = _object({name: text.escape_name(self.types[name]) for name in type_order})
-        told = {
+        own = {
             "database": text.escape(self.table.database),
             "table": text.escape(self.table.name),
             "pkNames": "[" + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names) + "]",
@@ -214,7 +214,7 @@ class _Images:
             "mysqlType": "null" if profile.new and not self.types else mysql_types,
         }
         rows = {key: last[key] for key in profile.dml_key_order}
-        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', told, rows)
+        return _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}{flag}', own, rows)
 
     def change(self, stamp: _Stamp) -> Change:
         whole = self.table.image({name: cell for name, (_, cell) in self.data.items()})
@@ -253,8 +253,8 @@ def _cell(profile: TicdcProfile, type: SourceType, stored: Value) -> tuple[str, 
     value = text.canonical(type, stored)
     cls = text.value_class(type, value)
     if type.logical is Logical.TIMESTAMP and isinstance(value, int):
-        found = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone)
-        return text.escape(found.text or ""), found
+        cell = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, profile.deployment.time_zone)
+        return text.escape(cell.text or ""), cell
     if profile.binary_lossy and type.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
         raw = text.go_utf8(value)
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
@@ -271,20 +271,20 @@ _NO_ROWS: Final = {"data": "null", "old": "null"}
 
 
 def _envelope(
-    profile: TicdcProfile, stamp: _Stamp, extension: str, told: Mapping[str, str], last: Mapping[str, str] = _NO_ROWS
+    profile: TicdcProfile, stamp: _Stamp, extension: str, own: Mapping[str, str], last: Mapping[str, str] = _NO_ROWS
 ) -> str:
     """A message of the members, in JSON, that it tells beside the common ones."""
     names = {"id": "0", "database": '""', "table": '""', "pkNames": "null", "isDdl": "false", "type": ""}
     rest = {"es": str(stamp.at.ms), "ts": str(stamp.ts), "sql": '""', "sqlType": "null", "mysqlType": "null"}
-    members = {**names, **rest, **told, **last} | ({"_tidb": f"{{{extension}}}"} if profile.extension else {})
+    members = {**names, **rest, **own, **last} | ({"_tidb": f"{{{extension}}}"} if profile.extension else {})
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
     sql = sink.statement(event, profile, profile.placement_rules, profile.ttl_off)
     names = {"database": text.escape(event.database), "table": text.escape(event.table), "isDdl": "true"}
-    told = {**names, "type": f'"{text.ddl_type(event.action, new=profile.new)}"', "sql": text.escape(sql)}
-    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', told)
+    own = {**names, "type": f'"{text.ddl_type(event.action, new=profile.new)}"', "sql": text.escape(sql)}
+    body = _envelope(profile, stamp, f'"commitTs":{stamp.at.tso}', own)
     change = sink.committed(Kind.DDL, stamp.at, event.database, event.table, sql=sql)
     return _pack(profile, body), change if profile.extension else replace(change, position=None)
 

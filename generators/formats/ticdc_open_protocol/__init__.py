@@ -99,8 +99,8 @@ CHOICES: Final = Choices(
     (("only-updated", "without-before"), sink.REDUCED),
     (
         *(
-            Limit(one, f"is an option of {', '.join(_LATER)} alone", _LATER)
-            for one in ("without-before", "claim-check", "selected")
+            Limit(name, f"is an option of {', '.join(_LATER)} alone", _LATER)
+            for name in ("without-before", "claim-check", "selected")
         ),
         sink.ROUTES,
     ),
@@ -161,12 +161,12 @@ def _records(event: Event, profile: OpenProfile, layout: Layout, _ms: int, chanc
         case RowChange():
             waiting: dict[int, list[tuple[str, str, Change]]] = {}
             for place, op, before, after in sink.placed_rows(event, profile.options, layout.partitions):
-                found = _Row(profile, event.table, op, before, after, event.at).event(chance)
-                waiting.setdefault(place, []).append(found)
+                row = _Row(profile, event.table, op, before, after, event.at).event(chance)
+                waiting.setdefault(place, []).append(row)
             for place, rows in waiting.items():
                 for start in range(0, len(rows), profile.batch):
-                    keys, values, told = zip(*rows[start : start + profile.batch], strict=True)
-                    yield (place,), key_of(keys), framed(values), *(replace(one, row=i) for i, one in enumerate(told))
+                    keys, values, changes = zip(*rows[start : start + profile.batch], strict=True)
+                    yield (place,), key_of(keys), framed(values), *(replace(c, row=i) for i, c in enumerate(changes))
         case SchemaChange():
             sql = sink.statement(event, profile)
             key = _key(profile, event.at, event.database, event.table, kind=2)
@@ -188,7 +188,7 @@ def _string(profile: OpenProfile, value: str) -> str:
 def _key(profile: OpenProfile, instant: Instant, database: str, table: str, *, kind: int, row: int = 0, more: str = "") -> str:
     """The key of an event; the classic architecture leaves out what is empty."""
     names = {"scm": database, "tbl": table}
-    shown = "".join(f',"{name}":{_string(profile, one)}' for name, one in names.items() if one or profile.new)
+    shown = "".join(f',"{name}":{_string(profile, value)}' for name, value in names.items() if value or profile.new)
     number = f',"rid":{row}' if row and not profile.new else ""
     return f'{{"ts":{instant.tso}{shown}{number},"t":{kind}{more}}}'
 
@@ -208,10 +208,10 @@ class _Row:
         """Key, value and expectation; a large one has the handle key alone."""
         handle = self.table.handle_key
         cut = self.op is Op.DELETE and self.profile.delete_handle_key and bool(handle)
-        key, value, told = self._written(handle if cut else None, "")
+        key, value, expected = self._written(handle if cut else None, "")
         size = len(key.encode()) + len(value.encode()) + sink.RECORD_OVERHEAD + _FRAME
         if not (self.profile.reduce and handle and size > self.profile.max_message_bytes):
-            return key, value, told
+            return key, value, expected
         more = ',"ohk":true'
         if self.profile.reduce == "claim-check":
             place = f',"ccl":{_string(self.profile, sink.claim_check_location(_STORAGE, chance))}'
@@ -220,7 +220,7 @@ class _Row:
 
     def _written(self, keep: tuple[str, ...] | None, more: str) -> tuple[str, str, Change]:
         old, new = (self._cells(row, keep) for row in (self.before, self.after))
-        shown = {name: one for name, one in old.items() if not self.profile.only_updated or one[0] != new.get(name, one)[0]}
+        shown = {name: pair for name, pair in old.items() if not self.profile.only_updated or pair[0] != new.get(name, pair)[0]}
         if self.op is not Op.UPDATE:
             members = {"d": old} if self.op is Op.DELETE else {"u": new}
         elif not self.profile.before or not (shown or self.profile.new):
@@ -234,7 +234,7 @@ class _Row:
         if "p" in members:
             images |= {"before": shown} | ({"full_before": {**new, **shown}} if len(shown) < len(old) else {})
         handle = self.table.handle_key
-        found = sink.committed(
+        expected = sink.committed(
             Kind.ROW,
             self.at,
             self.table.database,
@@ -243,9 +243,9 @@ class _Row:
             keys=tuple(name for name in self._ordered(new or old) if name in handle),
             key_sets=(frozenset(handle),),
             accept=((Kind.ROW, Op.UPDATE),) if op is not self.op else (),
-            **{side: self.table.image({n: one for n, (_, one) in cells.items()}) for side, cells in images.items()},
+            **{side: self.table.image({n: c for n, (_, c) in cells.items()}) for side, cells in images.items()},
         )
-        return key, value, found
+        return key, value, expected
 
     def _number(self) -> int:
         """TiDB's handle of the row: a clustered integer key, else a number of its own."""
@@ -287,7 +287,7 @@ def scenarios(profile: OpenProfile, database: str) -> Iterator[Scenario]:
     cases = Cases(database, (ID, Column("a", mysql.text("varchar", 64))))
     pairs: list[tuple[Row, Row]] = [({"id": i, "a": f"v{i}"}, {"id": i + (i % 2) * 10, "a": "w"}) for i in range(1, 5)]
     yield cases.case("batch/split", change(OWN, Op.UPDATE, *pairs), tags=("batch", "key-update"))
-    awkward: list[Row] = [{"id": i, "a": one} for i, one in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
+    awkward: list[Row] = [{"id": i, "a": value} for i, value in enumerate(("}{", '{"t":3}', "\0\0\0\0\0\0\0\x01", "],["))]
     yield cases.case("batch/awkward", inserted(*awkward), tags=("batch",))
     raws = {
         "document": b"\x89PNG\r\n\x1a\n",

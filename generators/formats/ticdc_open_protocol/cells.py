@@ -33,14 +33,14 @@ def key_of(parts: Iterable[str]) -> bytes:
 
 def unframed(value: bytes) -> list[bytes] | None:
     """The parts of a record's value; None if it is no such value."""
-    found, place = [], 0
+    parts, place = [], 0
     while place < len(value):
         size = int.from_bytes(value[place : place + 8], "big")
         if place + 8 + size > len(value):
             return None
-        found.append(value[place + 8 : place + 8 + size])
+        parts.append(value[place + 8 : place + 8 + size])
         place += 8 + size
-    return found
+    return parts
 
 
 def go_quoted(value: bytes) -> str:
@@ -48,14 +48,14 @@ def go_quoted(value: bytes) -> str:
     return "".join(map(_quoted, value.decode("utf-8", "surrogateescape")))
 
 
-def _quoted(one: str) -> str:
-    code = ord(one)
-    if one in _ESCAPED:
-        return _ESCAPED[one]
+def _quoted(char: str) -> str:
+    code = ord(char)
+    if char in _ESCAPED:
+        return _ESCAPED[char]
     if 0xDC80 <= code <= 0xDCFF or code < 0x20 or code == 0x7F:
         return f"\\x{code & 0xFF:02x}"
-    if one.isprintable():
-        return one
+    if char.isprintable():
+        return char
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
@@ -63,7 +63,7 @@ def flags(table: Table, column: Column) -> int:
     """The bit flags of a column: binary, handle key, generated, primary key, unique key, several columns, nullable, unsigned."""
     kind, name = column.type, column.name
     keys = (table.primary_key, *table.unique)
-    told = (
+    bits = (
         kind.logical not in (Logical.TEXT, Logical.ENUM, Logical.SET) or kind.name == "vector",
         name in table.handle_key,
         bool(column.generated),
@@ -73,7 +73,7 @@ def flags(table: Table, column: Column) -> int:
         column.nullable and name not in table.primary_key,
         kind.unsigned,
     )
-    return sum(1 << bit for bit, is_set in enumerate(told) if is_set)
+    return sum(1 << bit for bit, is_set in enumerate(bits) if is_set)
 
 
 def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: bool) -> tuple[str, Cell]:
@@ -84,8 +84,8 @@ def cell(type: SourceType, stored: Value, time_zone: str, *, html: bool, short: 
     cls = text.value_class(type, value)
     match type.logical, value:
         case Logical.TIMESTAMP, int():
-            found = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
-            return f'"{found.text}"', found
+            zoned = text.zoned(Cell(State.VALUE, type, value, cls=cls), value, time_zone)
+            return f'"{zoned.text}"', zoned
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             shown = text.json_number(value, single=type.logical is Logical.FLOAT)
             return shown, Cell(State.VALUE, type, value, shown, cls, json=True)

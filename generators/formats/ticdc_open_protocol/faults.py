@@ -45,9 +45,9 @@ def _length(by: int) -> Callable[[bytes], bytes]:
 
 
 _OF_JSON: Final = tuple(
-    replace(one, apply=_within(one.apply))
-    for one in json_faults.FAULTS
-    if one.name in _INSIDE or (one.obligation == UNSPECIFIED and one.name != "wrong-container")
+    replace(fault, apply=_within(fault.apply))
+    for fault in json_faults.FAULTS
+    if fault.name in _INSIDE or (fault.obligation == UNSPECIFIED and fault.name != "wrong-container")
 )
 FAULTS: Final[tuple[Fault, ...]] = (
     *_OF_JSON,
@@ -68,12 +68,12 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("length-huge", "length", "The first length is beyond 2^62.", _length(1 << 62)),
     Fault("length-negative", "length", "The first length is negative.", _length(-(1 << 62))),
     Fault("unframed", "foreign-framing", "The JSON stands without its length.", lambda value: value[8:]),
-    Fault("no-message", "no-message", "The row's object has no member.", _within(lambda _one: b"{}")),
+    Fault("no-message", "no-message", "The row's object has no member.", _within(lambda _part: b"{}")),
     Fault(
         "no-such-row",
         "no-such-message",
         "The row stands in a member that is neither u nor d.",
-        _within(lambda one: one.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)),
+        _within(lambda part: part.replace(b'"u":', b'"UNHEARD":', 1).replace(b'"d":', b'"UNHEARD":', 1)),
     ),
 )
 
@@ -109,6 +109,6 @@ def left(value: bytes | None) -> Left:
     parts = unframed(value) if value else None
     if not parts:
         return Left(State.UNREADABLE, "truncated" if value else "empty")
-    found = [json_left(part) for part in parts if part]
-    worst = [one for one in found if one.state is State.UNREADABLE] or [one for one in found if one.state is State.DOUBTFUL]
+    rests = [json_left(part) for part in parts if part]
+    worst = [rest for rest in rests if rest.state is State.UNREADABLE] or [rest for rest in rests if rest.state is State.DOUBTFUL]
     return worst[0] if worst else READABLE

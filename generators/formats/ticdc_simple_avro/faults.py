@@ -29,12 +29,12 @@ _FRAME: Final = 3
 
 _ROW_FRAME: Final = b"\x16\x06\x06"
 
-_TYPES: Final = [one for one in avro.SCHEMA if one["name"] in ("Checksum", "Timestamp", "UnsignedBigint")]
+_TYPES: Final = [record for record in avro.SCHEMA if record["name"] in ("Checksum", "Timestamp", "UnsignedBigint")]
 
 
 def _fields(count: int) -> Encoder:
     """The first fields of a DML, as a union with the records that they name."""
-    listed = [{"name": one["name"], "type": one["type"]} for one in avro.DML_HEAD[:count]]
+    listed = [{"name": field["name"], "type": field["type"]} for field in avro.DML_HEAD[:count]]
     return Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": listed}])
 
 
@@ -81,8 +81,8 @@ def _entries(value: bytes) -> Iterator[_Entry]:
 
 def _text(value: bytes) -> _Entry | None:
     """The first column whose value is a string of at least one byte."""
-    found = (one for one in _entries(value) if one.branch == avro.VALUE.index("string") and value[one.content])
-    return next(found, None)
+    texts = (entry for entry in _entries(value) if entry.branch == avro.VALUE.index("string") and value[entry.content])
+    return next(texts, None)
 
 
 def _of_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
@@ -93,8 +93,8 @@ def _of_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes 
 def _branch(index: int) -> Callable[[bytes], bytes | None]:
     @_of_rows
     def apply(value: bytes) -> bytes | None:
-        found = _text(value)
-        return value[: found.start] + LONG(index) + value[found.content :] if found else None
+        entry = _text(value)
+        return value[: entry.start] + LONG(index) + value[entry.content :] if entry else None
 
     return apply
 
@@ -102,18 +102,18 @@ def _branch(index: int) -> Callable[[bytes], bytes | None]:
 def _length(size: int) -> Callable[[bytes], bytes | None]:
     @_of_rows
     def apply(value: bytes) -> bytes | None:
-        found = _text(value)
-        if not found:
+        entry = _text(value)
+        if not entry:
             return None
-        return value[: found.content] + LONG(size) + value[found.content + LONG.read(value[found.content :])[1] :]
+        return value[: entry.content] + LONG(size) + value[entry.content + LONG.read(value[entry.content :])[1] :]
 
     return apply
 
 
 @_of_rows
 def _invalid(value: bytes) -> bytes | None:
-    found = _text(value)
-    return value[: found.end - 1] + b"\xff" + value[found.end :] if found else None
+    entry = _text(value)
+    return value[: entry.end - 1] + b"\xff" + value[entry.end :] if entry else None
 
 
 def _map_count(count: int) -> Callable[[bytes], bytes | None]:
@@ -144,8 +144,8 @@ def _replaced(at: int, head: bytes) -> Callable[[bytes], bytes]:
     return lambda value: value[:at] + head + value[at + 1 :]
 
 
-def _constant(found: bytes) -> Callable[[bytes], bytes]:
-    return lambda _value: found
+def _constant(content: bytes) -> Callable[[bytes], bytes]:
+    return lambda _value: content
 
 
 _OLD_NAMESPACE: Final = "com.pingcap.simple.avro"
@@ -303,7 +303,7 @@ def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
 
     def bit(name: str, column: str, value: int, bad: int) -> CellFault:
         shown = (str(value), str(bad)) if profile.bits == "string" else (value, bad)
-        good, unfit = (_branched(profile.bits, one) for one in shown)
+        good, unfit = (_branched(profile.bits, content) for content in shown)
         return _cell(name, column, value, good, unfit)
 
     return (

@@ -34,7 +34,7 @@ def profile(release: str, *options: str) -> AvroProfile:
     Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
     """
     common = simple.profile(release, *options)
-    told = {field.name: getattr(common, field.name) for field in fields(common)}
-    told["deployment"] = replace(common.deployment, schemas="published")
-    told["assumed"] = _ASSUMED_NEW if common.new else _ASSUMED
-    return AvroProfile(**told, bits="string" if common.new else "long", timestamp_decimal=common.new)
+    facts = {field.name: getattr(common, field.name) for field in fields(common)}
+    facts["deployment"] = replace(common.deployment, schemas="published")
+    facts["assumed"] = _ASSUMED_NEW if common.new else _ASSUMED
+    return AvroProfile(**facts, bits="string" if common.new else "long", timestamp_decimal=common.new)

@@ -16,7 +16,7 @@ from generators.sources.boundaries import ID, START, insert, named, neutral
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
     """The format's own cases for a profile whose level-one tables live in `database`."""
-    yield from (one for one in both(profile, database) if BASE64 not in one.tags)
+    yield from (scenario for scenario in both(profile, database) if BASE64 not in scenario.tags)
     yield from _defaults(database)
     yield from _rows(database)
     yield _framing(database)
@@ -60,8 +60,8 @@ def _rows(database: str) -> Iterator[Scenario]:
     bare: Row = {**dict.fromkeys(row), "id": 1}
     yield cases.of(*columns).case("map/every-branch", updated(row, bare), updated(bare, row))
     numbers = tuple(Column(f"n{i}", mysql.integer("int")) for i in range(8))
-    one, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
-    pairs = (inserted(one), updated(one, other), deleted(other))
+    first, other = ({"id": 1, **{c.name: base + i for i, c in enumerate(numbers)}} for base in (10, 20))
+    pairs = (inserted(first), updated(first, other), deleted(other))
     yield cases.of(ID, *numbers).case("map/order", *pairs, tags=("map:order",))
     reals = {"tenth": 0.1, "third": 1 / 3, "max": 3.4028234663852886e38, "least": 1.401298464324817e-45, "sixteen": 16777217.0}
     yield cases.of(ID, *(Column(n, mysql.real("float")) for n in reals)).case(

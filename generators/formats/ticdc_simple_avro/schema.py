@@ -25,14 +25,14 @@ _KINDS: Final = ("int", "long", "string", "boolean", "DataType", "Checksum", "Ta
 def _fields(declared: str, **types: Schema) -> Fields:
     """Fields in order, as `name:type`, with `?` behind the type of one that may be null; a type with a capital is a record.
     `types` are those of the fields that stand without one, `?` behind the names of those that may be null."""
-    found = []
+    fields = []
     for word in declared.split():
         optional, (name, _, kind) = word.endswith("?"), word.removesuffix("?").partition(":")
         if kind and kind not in _KINDS:
             raise UnknownName("type", kind, _KINDS, name)
         type = types[name] if not kind else _named(kind) if kind[0].isupper() else kind
-        found.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
-    return tuple(found)
+        fields.append({"name": name, "type": ["null", type], "default": None} if optional else {"name": name, "type": type})
+    return tuple(fields)
 
 
 def _record(name: str, docs: str, fields: Fields) -> Mapping[str, Any]:
@@ -129,8 +129,8 @@ def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
 def control(record: records.DdlRecord | records.BootstrapRecord | records.WatermarkRecord, *, timestamp_decimal: bool) -> Any:
     """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their fraction digits."""
 
-    def table(found: records.TableSchema) -> Mapping[str, Any]:
-        return table_schema(found, timestamp_decimal=timestamp_decimal)
+    def table(shape: records.TableSchema) -> Mapping[str, Any]:
+        return table_schema(shape, timestamp_decimal=timestamp_decimal)
 
     match record:
         case records.WatermarkRecord():
@@ -147,20 +147,20 @@ def control(record: records.DdlRecord | records.BootstrapRecord | records.Waterm
                 "sql": record.sql,
                 "commitTs": record.commit_ts,
                 "buildTs": record.build_ts,
-                **{name: (_named("TableSchema"), table(found)) if found else None for name, found in schemas},
+                **{name: (_named("TableSchema"), table(shape)) if shape else None for name, shape in schemas},
             }
             return wrapped("DDL", payload)
 
 
-def table_schema(found: records.TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:
+def table_schema(shape: records.TableSchema, *, timestamp_decimal: bool) -> Mapping[str, Any]:
     """A tableSchema; its database is `database`, not JSON's `schema`."""
     return {
-        "database": found.database,
-        "table": found.table,
-        "tableID": found.table_id,
-        "version": found.version,
-        "columns": [_column(column, timestamp_decimal) for column in found.columns],
-        "indexes": [{**asdict(index), "columns": list(index.columns)} for index in found.indexes],
+        "database": shape.database,
+        "table": shape.table,
+        "tableID": shape.table_id,
+        "version": shape.version,
+        "columns": [_column(column, timestamp_decimal) for column in shape.columns],
+        "indexes": [{**asdict(index), "columns": list(index.columns)} for index in shape.indexes],
     }
 
 
@@ -193,9 +193,9 @@ def _data_type(kind: records.DataType, timestamp_decimal: bool) -> Mapping[str, 
     }
 
 
-def checksum(found: records.Checksum | None) -> Any:
+def checksum(record: records.Checksum | None) -> Any:
     """A checksum record, or null."""
-    if found is None:
+    if record is None:
         return None
-    block = {"version": found.version, "corrupted": False, "current": found.current, "previous": found.previous}
+    block = {"version": record.version, "corrupted": False, "current": record.current, "previous": record.previous}
     return _named("Checksum"), block

@@ -1,7 +1,7 @@
 import pytest
 
 from generators.errors import UnknownName, UsageError
-from generators.tables.reading import read, told
+from generators.tables.reading import dialect_of, read
 from generators.tables.schema import Note
 
 PLAIN = "CREATE TABLE t (id integer, v varchar(10));"
@@ -36,7 +36,7 @@ def write(tmp_path, name, text):
     ],
 )
 def test_the_text_tells_its_dialect(text, dialect):
-    assert told(text) == dialect
+    assert dialect_of(text) == dialect
 
 
 def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):

@@ -45,7 +45,7 @@ class _Known:
 
 
 @dataclass(slots=True)
-class ToldColumns:
+class KnownColumns:
     """The columns that the connector knows, and the tables whose comment it does not know, since they were made LIKE others."""
 
     columns: dict[_Place, dict[str, _Known]] = field(default_factory=dict)
@@ -71,16 +71,16 @@ class ToldColumns:
         """The table as the connector knows it."""
         here = (table.database, table.name)
         if known := self.columns.get(here):
-            table = replace(table, columns=tuple(_told(c, known[c.name]) if c.name in known else c for c in table.columns))
+            table = replace(table, columns=tuple(_completed(c, known[c.name]) if c.name in known else c for c in table.columns))
         return replace(table, comment="") if here in self.alike else table
 
     def described(self, table: Table, columns: Iterable[dict[str, Any]]) -> None:
         """Puts into the columns of `tableChanges` what no column of the model says."""
         known = self.columns.get((table.database, table.name), {})
         for column in columns:
-            if (told := known.get(column["name"])) is not None:
-                counted = column["autoIncremented"] or told.counted
-                labels = column["enumValues"] or [f"'{literal(label)}'" for label in told.labels] or None
+            if (kept := known.get(column["name"])) is not None:
+                counted = column["autoIncremented"] or kept.counted
+                labels = column["enumValues"] or [f"'{literal(label)}'" for label in kept.labels] or None
                 column |= {"autoIncremented": counted, "generated": counted, "enumValues": labels}
 
 
@@ -103,7 +103,7 @@ def _after(event: SchemaChange, columns: Iterable[Column], before: Mapping[str, 
             )
 
 
-def _told(column: Column, known: _Known) -> Column:
+def _completed(column: Column, known: _Known) -> Column:
     return replace(column, comment=column.comment or known.comment, nullable=column.nullable or known.optional)
 
 
