@@ -60,7 +60,8 @@ class _Cut:
         self.present = {(body["database"], body["table"]) for body in self.bodies}
         self.at = 0
         self.clock = itertools.count(1)
-        self.live: dict[tuple[str, str], ddl.Spellings] = {}
+        self.live: dict[ddl.Name, ddl.Spellings] = {}
+        self.origins: dict[ddl.Name, ddl.Name] = {}
         self.parts: dict[str, _Part] = {}
         self.versions = {name: list(versions) for name, versions in self.truth["tables"].items()}
         self.old_server = recording.server.startswith("MariaDB 10.2")
@@ -128,7 +129,7 @@ class _Cut:
         if parsed is None or statement.get("error"):
             return
         if not self._exists_already(parsed):
-            ddl.apply(self.live, parsed)
+            ddl.apply(self.live, self.origins, parsed)
         body, sql = self._next(parsed.database, parsed.table), self._sql(parsed, statement)
         if body is None or body["sql"] != sql:
             return
@@ -191,7 +192,7 @@ class _Cut:
         versions: Sequence[Mapping[str, Any]] = self.versions.get(f"{database}.{table}", ())
         known = [version for version in versions if version["as_of_s"] <= s]
         if not known:
-            source = ddl.ORIGINS.get((database, table))
+            source = self.origins.get((database, table))
             assert source is not None, (database, table)
             return self._version(*source, s)
         return known[-1]

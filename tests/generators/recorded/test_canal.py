@@ -8,7 +8,7 @@ import pytest
 
 from generators.model import Kind, Op, Origin, RowChange, State
 from generators.recorded import registry
-from generators.recorded.canal_ddl import Spellings, apply, parse
+from generators.recorded.canal_ddl import apply, parse
 from generators.recorded.episodes import cases
 from generators.wire_format import get
 
@@ -94,11 +94,27 @@ def test_all_rows_of_a_minimal_event_have_the_same_columns():
     ],
 )  # fmt: skip
 def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, spelled):
-    live: dict[tuple[str, str], Spellings] = {}
-    found = parse(sql, "d")
-    assert (found.action, found.database, found.table) == (action, "d", table)
-    apply(live, found)
+    live = {}
+    statement = parse(sql, "d")
+    assert (statement.action, statement.database, statement.table) == (action, "d", table)
+    apply(live, {}, statement)
     assert live["d", "t"] == spelled
+
+
+@pytest.mark.parametrize(
+    ("sql", "left"),
+    [
+        ("drop table if exists t, e.t", {"d.u": "int"}),
+        ("drop database if exists d", {"e.t": "char(2)"}),
+        ("rename table t to v, e.t to t", {"d.u": "int", "d.v": "text", "d.t": "char(2)"}),
+        ("create table v like t", {"d.t": "text", "d.u": "int", "d.v": "text", "e.t": "char(2)"}),
+        ("create database f", {"d.t": "text", "d.u": "int", "e.t": "char(2)"}),
+    ],
+)
+def test_a_table_that_is_gone_has_no_spelling(sql, left):
+    live = {("d", "t"): {"c": "text"}, ("d", "u"): {"c": "int"}, ("e", "t"): {"c": "char(2)"}}
+    apply(live, {}, parse(sql, "d"))
+    assert {".".join(name): spellings["c"] for name, spellings in live.items()} == left
 
 
 @pytest.mark.parametrize("sql", ["analyze table t", "create view v as select 1", "grant select on d.* to u", "flush tables"])
