@@ -51,7 +51,7 @@ def told(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
     """The check of one liar of the table."""
     liar = Liar("liar", NAME, 1, convicts, "why", operator, scenario, breach)
     monkeypatch.setattr(checks, "liars", lambda _fmt: (liar,))
-    (check,) = checks.told(tried, 1)
+    (check,) = checks.table_liars(tried, 1)
     assert (check.format, check.name) == (NAME, "liar")
     return check
 
