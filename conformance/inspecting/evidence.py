@@ -113,7 +113,7 @@ class EvidenceBook:
 
 def rows(images: Any) -> list[Mapping[str, Any]]:
     """The objects of a list, or nothing."""
-    return [image for image in images if isinstance(image, dict)] if isinstance(images, list) else []
+    return [item for item in images if isinstance(item, dict)] if isinstance(images, list) else []
 
 
 def texts(value: Any) -> Types:
