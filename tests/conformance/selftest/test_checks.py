@@ -383,7 +383,7 @@ def test_spark_has_the_keepers_that_are_tried_in_it():
 PARTS = {
     "reference": "reference",
     "altered": "altered",
-    "told": "liar",
+    "table_liars": "liar",
     "blame": "blame",
     "operators": "operator",
     "in_spark": "spark",
