@@ -105,7 +105,7 @@ def may_match(patterns: Sequence[str], start: str) -> bool:
     asked = (_WILD.split(pattern, maxsplit=1)[0].split("/") for pattern in patterns)
     parts = start.split("/")
     return not patterns or any(
-        all(part == "*" or part.startswith(some) for part, some in zip(parts, one, strict=False)) for one in asked
+        all(part == "*" or part.startswith(some) for part, some in zip(parts, wanted, strict=False)) for wanted in asked
     )
 
 
@@ -189,7 +189,7 @@ def made(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...] = ()) -> 
             if asked(scenario):
                 cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable, asked)
-        first = next(one for one in fmt.profiles if one.source == profile.source)
+        first = next(other for other in fmt.profiles if other.source == profile.source)
         for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
             if fmt.container in _OF_JSON and profile is first and asked(scenario):
                 with suppress(Refused):  # a form of values that level one gives another text of
@@ -357,7 +357,7 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
         grouped.setdefault((key, table if case.origin is Origin.RECORDED else None), []).append(case)
     made: list[Call] = []
     versions: Counter[tuple[Any, ...]] = Counter()
-    for key, recorded in sorted(grouped, key=lambda one: one[0]):
+    for key, recorded in sorted(grouped, key=lambda group: group[0]):
         some = grouped[key, recorded]
         versions[key] += recorded is not None
         version = versions[key] if recorded else 0

@@ -64,8 +64,8 @@ def read_tables(sources: Sequence[str], dialect: str | None, database: str | Non
 def load_of(fmt: Format[Any], profile: str | None, values: Values) -> tuple[Profile, TableLoad]:
     """The load of a user's tables, and the profile that writes it: the given one, else the last without compression that reads
     their database. Raises UsageError."""
-    found = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
-    plain = [one for one in found if one.deployment.compression == "none"] or found
+    readers = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
+    plain = [reader for reader in readers if reader.deployment.compression == "none"] or readers
     return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
 
 
@@ -115,18 +115,18 @@ def _announced(scenario: Scenario) -> Scenario:
     for event in events:
         if isinstance(event, RowChange):
             first.setdefault(place(event.table), event.table)
-    told = (Bootstrap(events[0].at, table) for table in first.values())
-    return replace(scenario, history=replace(scenario.history, events=(*told, *events)))
+    bootstraps = (Bootstrap(events[0].at, table) for table in first.values())
+    return replace(scenario, history=replace(scenario.history, events=(*bootstraps, *events)))
 
 
-def _told(fmt: Format[Any], found: Iterable[Scenario]) -> Iterator[Scenario]:
+def _as_sent(fmt: Format[Any], bare: Iterable[Scenario]) -> Iterator[Scenario]:
     """The scenarios as the format tells them."""
     announces = _sends(fmt, Kind.BOOTSTRAP)
-    return (_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found)
+    return (_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in bare)
 
 
 def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
-    return _told(fmt, scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)))
+    return _as_sent(fmt, scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)))
 
 
 @cache
@@ -134,7 +134,7 @@ def _drawn(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[Sce
     """The drawn scenarios, once: each failure is looked up among them."""
     users = usable(fmt, values.schema).users
     drawn = scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL)) if users and count else ()
-    return tuple(_told(fmt, drawn))
+    return tuple(_as_sent(fmt, drawn))
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
@@ -178,12 +178,12 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
 
 def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
     """The histories of level one: the named ones, and `count` drawn ones."""
-    found = chain(_named(fmt, values, usable(fmt, values.schema).users), _drawn(fmt, values, count, seed))
-    return tuple(scenario.history for scenario in found if scenario.level == 1)
+    every = chain(_named(fmt, values, usable(fmt, values.schema).users), _drawn(fmt, values, count, seed))
+    return tuple(scenario.history for scenario in every if scenario.level == 1)
 
 
 def find_scenario(fmt: Format[Any], values: Values, case: Case, count: int, seed: int) -> Scenario | None:
     """The scenario of a case; None for faults."""
     of_tables = usable(fmt, values.schema).users
-    found = _drawn(fmt, values, count, seed) if "drawn" in case.tags else _named(fmt, values, of_tables)
-    return next((scenario for scenario in found if scenario.name == case.scenario), None)
+    candidates = _drawn(fmt, values, count, seed) if "drawn" in case.tags else _named(fmt, values, of_tables)
+    return next((scenario for scenario in candidates if scenario.name == case.scenario), None)

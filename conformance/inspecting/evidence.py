@@ -104,7 +104,7 @@ class EvidenceBook:
     def objections(self, seen: Seen) -> tuple[list[str], list[str]]:
         """Why no profile of the format writes the message, by its members and by signs; both empty if one may."""
         names = tuple(self.members(seen))
-        by_shape = min((list(one.objections(names)) for one in self.shapes), key=len, default=[])
+        by_shape = min((list(shape.objections(names)) for shape in self.shapes), key=len, default=[])
         by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
         if seen.compression != "none" and seen.compression not in get(self.format).choices.options:
             by_sign.append(f"the value is compressed with {seen.compression}")
@@ -113,14 +113,14 @@ class EvidenceBook:
 
 def rows(images: Any) -> list[Mapping[str, Any]]:
     """The objects of a list, or nothing."""
-    return [one for one in images if isinstance(one, dict)] if isinstance(images, list) else []
+    return [item for item in images if isinstance(item, dict)] if isinstance(images, list) else []
 
 
-def texts(found: Any) -> Types:
+def texts(value: Any) -> Types:
     """The members of an object whose values are texts."""
-    return {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+    return {name: text for name, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
 
 
-def names(found: Any) -> tuple[str, ...]:
+def names(value: Any) -> tuple[str, ...]:
     """The texts of a list."""
-    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()

@@ -53,7 +53,7 @@ class Sample:
 
 
 @dataclass
-class Found:
+class Observation:
     """How often a property was seen, and where first."""
 
     sign: Sign
@@ -62,7 +62,7 @@ class Found:
 
 
 @dataclass
-class TableTold:
+class TableSummary:
     """What the messages say of a table. `types` has every type text that a column had."""
 
     database: str
@@ -111,8 +111,8 @@ class Tally:
         self.book, self.format = book, get(book.format)
         self.choices = self.format.choices
         self.messages = 0
-        self.found: dict[str, Found] = {}
-        self.tables: dict[tuple[str, str], TableTold] = {}
+        self.observations: dict[str, Observation] = {}
+        self.tables: dict[tuple[str, str], TableSummary] = {}
         self.more_tables = False
         self.versions: Counter[str] = Counter()
         self._watch = book.watch()
@@ -128,13 +128,13 @@ class Tally:
         version = self.book.version(seen)
         if version and (version in self.versions or len(self.versions) < KINDS):
             self.versions[version] += 1
-        told = self.book.describe(seen)
-        if told is not None:
-            place = (told.database, told.table)
+        table = self.book.describe(seen)
+        if table is not None:
+            place = (table.database, table.table)
             if place not in self.tables and len(self.tables) >= TABLES:
                 self.more_tables = True
                 return
-            self.tables.setdefault(place, TableTold(*place)).add(told.types.items(), told.keys)
+            self.tables.setdefault(place, TableSummary(*place)).add(table.types.items(), table.keys)
 
     def watch(self, seen: Seen) -> None:
         """Shows a message to the watch alone."""
@@ -142,11 +142,11 @@ class Tally:
             self._note(self._watched[watched], seen)
 
     def _note(self, sign: Sign, seen: Seen) -> None:
-        found = self.found.get(sign.says)
-        if found is None:
-            self.found[sign.says] = Found(sign, Sample.of(seen))
+        observation = self.observations.get(sign.says)
+        if observation is None:
+            self.observations[sign.says] = Observation(sign, Sample.of(seen))
         else:
-            found.count += 1
+            observation.count += 1
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -158,8 +158,8 @@ class Tally:
         return tuple(left)
 
     @property
-    def _all(self) -> list[Found]:
-        return list(self.found.values())
+    def _all(self) -> list[Observation]:
+        return list(self.observations.values())
 
     @property
     def unknown_versions(self) -> tuple[str, ...]:
@@ -169,8 +169,8 @@ class Tally:
     @property
     def options(self) -> dict[str, str]:
         """Each option's state: yes, no, unknown, or that messages disagree."""
-        given = {option for one in self._all for option in one.sign.given}
-        without = {option for one in self._all for option in one.sign.without}
+        given = {option for observation in self._all for option in observation.sign.given}
+        without = {option for observation in self._all for option in observation.sign.without}
         for group in self.choices.exclusive:
             if len(chosen := given.intersection(group)) == 1:
                 without |= {option for option in group if option not in chosen}
@@ -182,19 +182,19 @@ class Tally:
     def profiles(self) -> tuple[str, ...]:
         """The profile of each possible release with the known options, the newest first."""
         chosen = [option for option, state in self.options.items() if state == YES]
-        found = []
+        profiles = []
         for release in reversed(self.releases):
             with contextlib.suppress(UsageError):
-                found.append("+".join((release, *self.choices.checked(release, chosen))))
-        return tuple(found)
+                profiles.append("+".join((release, *self.choices.checked(release, chosen))))
+        return tuple(profiles)
 
     def losses(self) -> dict[tuple[str, str], list[str]]:
         """The losses of these profiles: sentence and citation, with the profiles that have each."""
-        found: dict[tuple[str, str], list[str]] = {}
+        losses: dict[tuple[str, str], list[str]] = {}
         for name in self.profiles():
-            for one in self.format.losses(self.format.profile(name)):
-                found.setdefault((one.statement, one.citation), []).append(name)
-        return found
+            for loss in self.format.losses(self.format.profile(name)):
+                losses.setdefault((loss.statement, loss.citation), []).append(name)
+        return losses
 
     def never(self) -> tuple[str, ...]:
         """Properties that no message of the format has: one such message excludes the format."""
@@ -203,7 +203,7 @@ class Tally:
     @property
     def members(self) -> frozenset[str]:
         """Every member that a message of the format may have."""
-        return frozenset(name for one in self.book.shapes for name in one.order)
+        return frozenset(name for shape in self.book.shapes for name in shape.order)
 
 
 @dataclass
@@ -262,16 +262,16 @@ class Inspector:
         """The formats, by writer: if several formats write a message, other messages decide which one wrote it."""
         sure = {name for names in self.candidates if len(names) == 1 for name in names}
         open_sets = [names for names in self.candidates if not names & sure]
-        found = {name: frozenset({name}) for name in sorted(sure)}
+        writers = {name: frozenset({name}) for name in sorted(sure)}
         if open_sets:
             common = frozenset.intersection(*open_sets)
             for names in [common] if common else open_sets:
-                found[", ".join(sorted(names))] = names
+                writers[", ".join(sorted(names))] = names
         groups = []
-        for names in found.values():
+        for names in writers.values():
             count = sum(n for seen, n in self.candidates.items() if seen & names)
             groups.append(Group([self.tallies[name] for name in sorted(names)], count))
-        return sorted(groups, key=lambda one: -one.messages)
+        return sorted(groups, key=lambda group: -group.messages)
 
 
 def _strange(seen: Seen) -> str:
@@ -284,44 +284,44 @@ def _strange(seen: Seen) -> str:
 
 def inspect(records: Iterable[ReadRecord]) -> Inspector:
     """Inspects every record."""
-    found = Inspector()
+    inspector = Inspector()
     for record in records:
-        found.add(record)
-    return found
+        inspector.add(record)
+    return inspector
 
 
-def as_json(found: Inspector) -> dict[str, Any]:
+def as_json(inspector: Inspector) -> dict[str, Any]:
     """The whole result, for programs."""
     return {
-        "messages": found.messages,
-        "tombstones": found.nulls,
+        "messages": inspector.messages,
+        "tombstones": inspector.nulls,
         "writers": [
-            {"messages": group.messages, "told": len(group.tallies) == 1, "formats": [_tally(one) for one in group.tallies]}
-            for group in found.groups()
+            {"messages": group.messages, "told": len(group.tallies) == 1, "formats": [_tally(tally) for tally in group.tallies]}
+            for group in inspector.groups()
         ],
         "problems": [
             {
-                "why": one.why,
-                "formats": list(one.formats),
-                "messages": one.count,
-                "samples": [{"place": s.place, "text": s.text} for s in one.samples],
+                "why": problem.why,
+                "formats": list(problem.formats),
+                "messages": problem.count,
+                "samples": [{"place": s.place, "text": s.text} for s in problem.samples],
             }
-            for one in found.problems.values()
+            for problem in inspector.problems.values()
         ],
-        "other_problems": found.other_problems,
+        "other_problems": inspector.other_problems,
     }
 
 
-def _tally(one: Tally) -> dict[str, Any]:
+def _tally(tally: Tally) -> dict[str, Any]:
     return {
-        "format": one.book.format,
-        "product": one.book.product,
-        "messages": one.messages,
-        "releases": list(one.releases) or BOTH,
-        "unknown_releases": list(one.unknown_versions),
-        "options": one.options,
-        "profiles": list(one.profiles()),
-        "command": command(one),
+        "format": tally.book.format,
+        "product": tally.book.product,
+        "messages": tally.messages,
+        "releases": list(tally.releases) or BOTH,
+        "unknown_releases": list(tally.unknown_versions),
+        "options": tally.options,
+        "profiles": list(tally.profiles()),
+        "command": command(tally),
         "evidence": [
             {
                 "says": f.sign.says,
@@ -333,19 +333,19 @@ def _tally(one: Tally) -> dict[str, Any]:
                 "place": f.sample.place,
                 "text": f.sample.text,
             }
-            for f in one.found.values()
+            for f in tally.observations.values()
         ],
         "tables": [
             {"database": t.database, "table": t.table, "messages": t.messages, "keys": list(t.keys), "columns": t.types}
-            for t in one.tables.values()
+            for t in tally.tables.values()
         ],
-        "more_tables": one.more_tables,
-        "losses": [{"statement": text, "citation": of, "profiles": names} for (text, of), names in one.losses().items()],
-        "never": list(one.never()),
+        "more_tables": tally.more_tables,
+        "losses": [{"statement": text, "citation": of, "profiles": names} for (text, of), names in tally.losses().items()],
+        "never": list(tally.never()),
     }
 
 
-def command(one: Tally) -> str:
+def command(tally: Tally) -> str:
     """The command that judges a decoder under exactly these profiles; "" without profiles."""
-    chosen = "".join(f" --writer-profile '{name}'" for name in one.profiles())
-    return f"cdc-conformance run {one.book.format}{chosen} --decoder mine.py:decode" if chosen else ""
+    chosen = "".join(f" --writer-profile '{name}'" for name in tally.profiles())
+    return f"cdc-conformance run {tally.book.format}{chosen} --decoder mine.py:decode" if chosen else ""

@@ -82,12 +82,12 @@ class Seen:
             return None
 
 
-def enveloped(found: Mapping[str, Any]) -> bool:
+def enveloped(document: Mapping[str, Any]) -> bool:
     """Whether an object is Connect's pair of schema and payload, or TiCDC's payload without a schema, not a row with columns of
     these names."""
-    if found.keys() == {"payload"}:
-        return isinstance(found["payload"], dict)
-    return found.keys() == {"schema", "payload"} and isinstance(found["schema"], dict | None)
+    if document.keys() == {"payload"}:
+        return isinstance(document["payload"], dict)
+    return document.keys() == {"schema", "payload"} and isinstance(document["schema"], dict | None)
 
 
 def open_record(record: ReadRecord) -> Seen:
@@ -99,16 +99,16 @@ def open_record(record: ReadRecord) -> Seen:
         return Seen(record, "unreadable", problem="the value has no bytes")
     if (framed := _framed(record.key or b"", value)) is not None:
         return Seen(record, "json", framed)
-    found = _read(record, value, "none")
-    if found.container != "unreadable":
-        return found
+    plain = _read(record, value, "none")
+    if plain.container != "unreadable":
+        return plain
     for name, body in _unpacked(value):
         opened = _read(record, body, name)
         if opened.container != "unreadable":
             return opened
         if name != "snappy":
             return Seen(record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}")
-    return found
+    return plain
 
 
 _VERSION: Final = (1).to_bytes(8, "big")
@@ -171,7 +171,7 @@ _HEADS: Final = (
 
 
 def _headed(body: bytes) -> str:
-    return next((told for head, told in _HEADS if body.startswith(head)), "neither JSON nor Avro of a published schema")
+    return next((problem for head, problem in _HEADS if body.startswith(head)), "neither JSON nor Avro of a published schema")
 
 
 @cache
@@ -198,10 +198,10 @@ def _datum(schema: Any, body: bytes) -> Any:
     """The datum that the whole value encodes; None if it encodes none."""
     source = io.BytesIO(body)
     try:
-        found = fastavro.schemaless_reader(source, schema, None, return_record_name=True)
+        datum = fastavro.schemaless_reader(source, schema, None, return_record_name=True)
     except Exception:  # noqa: BLE001 - fastavro raises what its parts raise on bytes that are no such datum
         return None
-    return found if source.tell() == len(body) else None
+    return datum if source.tell() == len(body) else None
 
 
 def _inflated(value: bytes) -> bytes:

@@ -32,8 +32,8 @@ def from_path(path: Path) -> Iterator[ReadRecord]:
         files = sorted(p for p in named if p.is_file())
         if not files:
             raise UsageError(f"{path}: no file messages.jsonl and no file *.parquet in it")
-        for one in files:
-            yield from from_path(one)
+        for file_path in files:
+            yield from from_path(file_path)
         return
     try:
         with path.open("rb") as file:
@@ -70,19 +70,19 @@ def _lines(file: _Lines, path: Path) -> Iterator[ReadRecord]:
 def _of_line(text: bytes, place: str) -> ReadRecord | None:
     """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None if the line is a message."""
     try:
-        found = orjson.loads(text)
+        line = orjson.loads(text)
     except ValueError:
         return None
-    if not isinstance(found, dict) or not {"topic", "partition"} <= found.keys():
+    if not isinstance(line, dict) or not {"topic", "partition"} <= line.keys():
         return None
-    name = next((one for one in ("value", "value_b64", "payload") if one in found), None)
-    if name is None or (name == "payload" and not isinstance(found[name], str | None)):
+    name = next((member for member in ("value", "value_b64", "payload") if member in line), None)
+    if name is None or (name == "payload" and not isinstance(line[name], str | None)):
         return None
     try:
-        value, key = _bytes(found, name), _bytes(found, "key_b64" if "key_b64" in found else "key")
+        value, key = _bytes(line, name), _bytes(line, "key_b64" if "key_b64" in line else "key")
     except (binascii.Error, ValueError):
         return None
-    topic, partition, offset = found.get("topic"), found.get("partition"), found.get("offset", -1)
+    topic, partition, offset = line.get("topic"), line.get("partition"), line.get("offset", -1)
     return ReadRecord(
         value,
         key,
@@ -93,20 +93,20 @@ def _of_line(text: bytes, place: str) -> ReadRecord | None:
     )
 
 
-def _bytes(found: Mapping[str, Any], name: str) -> bytes | None:
-    one = found.get(name)
-    match one:
+def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
+    value = line.get(name)
+    match value:
         case None:
             return None
         case str() if name.endswith("_b64"):
-            return base64.b64decode(one, validate=True)
+            return base64.b64decode(value, validate=True)
         case str():
-            return one.encode(errors="surrogatepass")
+            return value.encode(errors="surrogatepass")
         case {"text": str() as text}:
             return text.encode(errors="surrogatepass")
         case {"base64": str() as text}:
             return base64.b64decode(text, validate=True)
-    return orjson.dumps(one)
+    return orjson.dumps(value)
 
 
 def _parquet(path: Path) -> Iterator[ReadRecord]:
@@ -144,8 +144,8 @@ def topics(bootstrap: Target, name: str) -> list[str]:
     if not set(name) & set("*?["):
         return [name]
     known = visible(bootstrap)
-    if found := sorted(one for one in fnmatch.filter(known, name) if not one.startswith("__")):
-        return found
+    if matching := sorted(topic for topic in fnmatch.filter(known, name) if not topic.startswith("__")):
+        return matching
     raise UnknownName("topic", name, known)
 
 

@@ -52,7 +52,7 @@ Entries = Sequence[tuple[str, str, Mapping[str, Any]]]
 
 def books(modules: Iterable[ModuleType]) -> tuple[EvidenceBook, ...]:
     """The books of the tables beside modules. Raises UsageError with file and line."""
-    names = [one.__name__.rpartition(".") for one in modules]
+    names = [module.__name__.rpartition(".") for module in modules]
     files = [TableFile(*ours(package, name), PARTS) for package, _, name in names]
     return tuple(read(list(zip(files, map(vars, modules), strict=True))))
 
@@ -80,25 +80,25 @@ def _book(
         hooks: dict[str, Any] = {hook: _fact(row[hook], facts) for hook in ("describe", "watch", "version") if hook in row}
         marks = condition(row["marks"], root, facts)
     signs: list[Sign] = []
-    for where, says, one in (entry for group in groups for entry in group):
+    for where, says, sign in (entry for group in groups for entry in group):
         with placed(f"{where}: {says}"):
-            checked(one, SIGN, ("means",))
-            if ("when" in one) == ("watched" in one):
+            checked(sign, SIGN, ("means",))
+            if ("when" in sign) == ("watched" in sign):
                 raise UsageError("a sign says either when a message has it, or what a watch tells.")
-            if "watched" in one and "watch" not in row:
+            if "watched" in sign and "watch" not in row:
                 raise UsageError(f"{name} has no watch.")
-            one_of(one.get("each", EACH), "each", (EACH,))
-            signs += (_sign(says, one, of, choices, root, facts) for of in (choices.releases if "each" in one else ("{}",)))
+            one_of(sign.get("each", EACH), "each", (EACH,))
+            signs += (_sign(says, sign, of, choices, root, facts) for of in (choices.releases if "each" in sign else ("{}",)))
     return EvidenceBook(name, row["product"], marks, tuple(map(MemberOrder.of, shapes)), tuple(signs), members=members, **hooks)
 
 
-def _sign(says: str, one: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts) -> Sign:
+def _sign(says: str, sign: Mapping[str, Any], of: str, choices: Choices, root: Fact, facts: Facts) -> Sign:
     """A sign; in its texts `of` stands in place of {}."""
-    when = one.get("when", ())
+    when = sign.get("when", ())
     seen = condition(when.replace("{}", of) if isinstance(when, str) else when, root, facts)
-    watched = Watched(one_of(one["watched"], "watched", Watched)) if "watched" in one else None
-    meaning = _meaning(choices, one["means"].replace("{}", of).split())
-    return Sign(says.replace("{}", of), seen, one.get("cites", "").strip(), watched=watched, **meaning)
+    watched = Watched(one_of(sign["watched"], "watched", Watched)) if "watched" in sign else None
+    meaning = _meaning(choices, sign["means"].replace("{}", of).split())
+    return Sign(says.replace("{}", of), seen, sign.get("cites", "").strip(), watched=watched, **meaning)
 
 
 def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def _meaning(choices: Choices, words: Sequence[str]) -> dict[str, Any]:
             ends = [known.index(one_of(end, "release", known)) for end in (first or known[0], last or known[-1])]
             releases += known[ends[0] : ends[1] + 1]
         elif word == "having":
-            limits = [one.releases for one in choices.limits if one.option in given and one.releases]
-            releases += [name for name in known if limits and all(name in one for one in limits)]
+            limits = [limit.releases for limit in choices.limits if limit.option in given and limit.releases]
+            releases += [name for name in known if limits and all(name in allowed for allowed in limits)]
         elif word[0] not in "+-" and word != "never":
             releases.append(one_of(word, "release", known))
     return {"given": given, "without": without, "releases": tuple(releases), "never": "never" in words}
@@ -126,14 +126,14 @@ def _fact(name: str, facts: Facts) -> Fact:
     """A fact by its name. Raises UnknownName."""
     if name in Seen.__annotations__ or hasattr(Seen, name):
         return facts.get(name) or attrgetter(name)
-    fact: Fact = facts[one_of(name, "fact", [known for known, one in facts.items() if callable(one) and known[0] != "_"])]
+    fact: Fact = facts[one_of(name, "fact", [known for known, value in facts.items() if callable(value) and known[0] != "_"])]
     return fact
 
 
 def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
     """Whether a condition holds of a message, whose members are those of `root`. Raises UsageError."""
     alternatives = [text] if isinstance(text, str) else text
-    cases = [[_term(term.strip(), root, facts) for term in one.split(";")] for one in alternatives]
+    cases = [[_term(term.strip(), root, facts) for term in alternative.split(";")] for alternative in alternatives]
 
     def holds(seen: Seen) -> bool:
         for terms in cases:  # loops, since every message is asked for every sign
@@ -149,46 +149,46 @@ def condition(text: str | Sequence[str], root: Fact, facts: Facts) -> Condition:
 
 def _term(text: str, root: Fact, facts: Facts) -> tuple[Fact, Callable[[Any], bool], bool]:
     """The value that a term looks at, its test, and whether that must fail."""
-    found = _TERM.fullmatch(text)
-    if found is None:
+    term = _TERM.fullmatch(text)
+    if term is None:
         raise UsageError(f"no term of a condition: {text}")
-    test, names = _test(found), found["names"]
+    test, names = _test(term), term["names"]
     if names.endswith("()"):
-        return _fact(names[:-2], facts), test, found["no"] is not None
+        return _fact(names[:-2], facts), test, term["no"] is not None
     if "|" not in names:
-        return partial(_at, root, names.split(".")), test, found["no"] is not None
+        return partial(_at, root, names.split(".")), test, term["no"] is not None
     paths = [name.split(".") for name in names.split("|")]
-    return (lambda seen: [_at(root, path, seen) for path in paths]), lambda each: any(map(test, each)), found["no"] is not None
+    return (lambda seen: [_at(root, path, seen) for path in paths]), lambda each: any(map(test, each)), term["no"] is not None
 
 
 def _at(root: Fact, path: Sequence[str], seen: Seen) -> Any:
-    found = root(seen)
+    value = root(seen)
     for name in path:
-        found = found.get(name, _ABSENT) if isinstance(found, dict) else _ABSENT
-    return found
+        value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
+    return value
 
 
 def _test(term: re.Match[str]) -> Callable[[Any], bool]:
     """The test of a value that a term makes."""
     if term["among"]:
-        among = [_value(one) for one in term["among"].split("|")]
-        return lambda found: any(one in found for one in among)
+        among = [_value(part) for part in term["among"].split("|")]
+        return lambda value: any(item in value for item in among)
     if term["there"]:
-        return lambda found: found is not _ABSENT
+        return lambda value: value is not _ABSENT
     if term["values"] is not None:
-        values = [_value(one) for one in term["values"].split("|")]
-        return partial(_is_among, values, [type(one) for one in values])
+        values = [_value(part) for part in term["values"].split("|")]
+        return partial(_is_among, values, [type(value) for value in values])
     if term["pattern"] is not None:
         try:
             pattern = re.compile(term["pattern"])
         except re.error as error:
             raise UsageError(f"{term['pattern']} is no pattern: {error}.") from None
-        return lambda found: any(map(pattern.search, _texts(found)))
-    return lambda found: found is not _ABSENT and bool(found)
+        return lambda value: any(map(pattern.search, _texts(value)))
+    return lambda value: value is not _ABSENT and bool(value)
 
 
-def _is_among(values: Sequence[Any], kinds: Sequence[type], found: Any) -> bool:
-    value = None if found is _ABSENT else found
+def _is_among(values: Sequence[Any], kinds: Sequence[type], member: Any) -> bool:
+    value = None if member is _ABSENT else member
     # Python's True is 1.
     return value in values and type(value) in kinds
 
@@ -200,8 +200,8 @@ def _value(text: str) -> Any:
         return text
 
 
-def _texts(found: Any) -> Iterable[str]:
-    if isinstance(found, str):
-        return (found,)
-    inner = found.values() if isinstance(found, dict) else found if isinstance(found, list | set) else ()
-    return [one for one in inner if isinstance(one, str)]
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        return (value,)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | set) else ()
+    return [text for text in inner if isinstance(text, str)]

@@ -81,8 +81,8 @@ def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
     if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int) or hint(finding, case, change, cell) != FRACTION:
         return None
     row = _subject(case, change, finding)
-    cls, told = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
-    rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=told, cls=cls, state=cell.state.value))
+    cls, logical = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
+    rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=logical, cls=cls, state=cell.state.value))
     return rule if rule.id != finding.rule else None
 
 
@@ -176,8 +176,8 @@ class _Seen:
                     seen.exact[level, profile] |= held.exact
                 if place not in uncompared:
                     shown = _right(case, held.change, wrong[place]) if place in wrong else held.right
-                    for (side, null), told in shown.items():
-                        seen.right[level, side, null] |= told
+                    for (side, null), tokens in shown.items():
+                        seen.right[level, side, null] |= tokens
         return seen
 
 
@@ -381,4 +381,4 @@ def _cover(
 
 def _narrowest(subjects: set[str]) -> tuple[str, ...]:
     """The subjects that hold no other, in order."""
-    return tuple(causes.ranked(one for one in subjects if not any(one.startswith(f"{other} ") for other in subjects)))
+    return tuple(causes.ranked(subject for subject in subjects if not any(subject.startswith(f"{other} ") for other in subjects)))

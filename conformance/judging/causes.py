@@ -250,7 +250,7 @@ def covers(pattern: str, key: str) -> bool:
     """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | ` separates alternatives."""
     kind, _, subjects = pattern.partition(": ")
     each = [f"{kind}: {subject}" for subject in subjects.split(" | ")] if subjects else [pattern]
-    return any(key == one or key.startswith(f"{one} ") or fnmatchcase(key, one) for one in each)
+    return any(key == subject or key.startswith(f"{subject} ") or fnmatchcase(key, subject) for subject in each)
 
 
 def alike(known: Cause, finding: Finding, case: Case) -> bool:
@@ -259,7 +259,7 @@ def alike(known: Cause, finding: Finding, case: Case) -> bool:
         return False
     if known.symptom not in REFUSALS:
         mine = chain(finding, case)
-        return any(one == subject or _typed(one) == _typed(subject) for subject in known.subjects for one in mine)
+        return any(own == subject or _typed(own) == _typed(subject) for subject in known.subjects for own in mine)
     rows = refused(finding, case)
     held = _possible(case, rows)
     return not rows or any(subject in held for subject in known.subjects)
@@ -324,7 +324,7 @@ def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tu
     held = {
         (declared(cell.type), _literal(cell, level))
         for cell in there
-        if any(one == subject or one.startswith(f"{subject} ") for one in cell_tokens(cell)[:1] for subject in subjects)
+        if any(token == subject or token.startswith(f"{subject} ") for token in cell_tokens(cell)[:1] for subject in subjects)
     }
     return held.pop() if len(held) == 1 else ("", "")
 

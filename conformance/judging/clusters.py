@@ -40,7 +40,7 @@ def smallest_failures(result: FormatResult, record: EntryTracker, shown: int = S
     for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
         by_rule[rule].append(Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,)))
     counted = Counted.of(result.cases)
-    failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some], shown)]
+    failures = [f for some in by_rule.values() for f in _few([counted.fill(failure, record) for failure in some], shown)]
     filled = [counted.fill(failure, record) for failure in failures]
     return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -counted.broken[f.rule.id], f.rule.id, -f.cases))
 
@@ -68,7 +68,7 @@ def raised_alike(failures: Sequence[Failure], result: FormatResult) -> list[Fail
     if not failures or {(f.finding.path, f.finding.actual) for f in failures} != {(DECODING, failures[0].finding.actual)}:
         return list(failures)
     every = all(
-        any(found.path == DECODING for found in case.findings) for case in result.cases if case.verdict is not Verdict.UNSUPPORTED
+        any(f.path == DECODING for f in case.findings) for case in result.cases if case.verdict is not Verdict.UNSUPPORTED
     )
     keys = tuple(key for failure in failures for key in failure.keys)
     return [replace(failures[0], keys=keys, reduced=ALIKE if every else failures[0].reduced)]
@@ -110,12 +110,12 @@ def _left(failure: Failure) -> str:
     return f"{failure.cause.symptom}: {chain(failure.finding, failure.result.case)[0]}"
 
 
-def _common(one: Failure, other: Failure) -> Cause | None:
+def _common(first: Failure, other: Failure) -> Cause | None:
     """The cause of both: if they name different value classes of a type, all values of the type."""
-    if one.cause is None or other.cause is None or one.cause.subjects == other.cause.subjects:
-        return one.cause
-    wide = chain(one.finding, one.result.case)[1:2]
-    return replace(one.cause, subjects=tuple(wide) or one.cause.subjects)
+    if first.cause is None or other.cause is None or first.cause.subjects == other.cause.subjects:
+        return first.cause
+    wide = chain(first.finding, first.result.case)[1:2]
+    return replace(first.cause, subjects=tuple(wide) or first.cause.subjects)
 
 
 def _narrowed(failure: Failure) -> Failure:

@@ -77,9 +77,9 @@ def same_value(cell: Cell, actual: Typed) -> bool:
 
 def same_digits(cell: Cell, actual: Typed) -> bool:
     """Level two: whether a typed value, not NULL, differs from an expected moment by its zone at most; zero dates are none."""
-    moments = [one for one in _options(cell) if isinstance(one, int)]
+    moments = [option for option in _options(cell) if isinstance(option, int)]
     fits = actual.family in ("timestamp", "timestamp_ntz")
-    return not moments or (fits and any(only_zones_apart(one, actual.value) for one in moments))
+    return not moments or (fits and any(only_zones_apart(moment, actual.value) for moment in moments))
 
 
 def only_zones_apart(expected: int, actual: int) -> bool:

@@ -69,10 +69,10 @@ def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None,
     if change is None or cell is None or finding.aspect not in (Aspect.VALUE, Aspect.NULL) or finding.actual == "NULL":
         return ""
     actual = held_text(finding.actual, case.level)
-    found = _elsewhere(finding, case, change, actual) if elsewhere and _text(cell, case.level) != actual else ""
-    found = found or _difference(cell, case.level, actual) or _column(finding, case, change, actual)
+    relation = _elsewhere(finding, case, change, actual) if elsewhere and _text(cell, case.level) != actual else ""
+    relation = relation or _difference(cell, case.level, actual) or _column(finding, case, change, actual)
     off = (match := _FAMILY.fullmatch(finding.actual)) and match["off"] if case.level == 2 else ""
-    return "" if off and found.startswith(DIFFERS) else found
+    return "" if off and relation.startswith(DIFFERS) else relation
 
 
 def held_text(shown: str, level: int) -> str:
@@ -135,15 +135,15 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
     if expected == actual:
         return TYPE
     if cell.type.logical in _CLOCKS:
-        found, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
+        words, same = _clock(_micros(expected), _micros(actual)), _micros(expected) == _micros(actual) is not None
         same = same or _ZEROS.sub("", expected) == _ZEROS.sub("", actual)
     elif isinstance(cell.value, str):
         return texts(expected, actual)
     else:
-        found, same = _numbers(expected, actual)
-        found = found or TYPE * (same and level == 2)
-        return texts(expected, actual) if level == 1 and cell.type.logical in _OF_CHARACTERS and not (found or same) else found
-    return found or (TYPE if level == 2 else FORM) * same
+        words, same = _numbers(expected, actual)
+        words = words or TYPE * (same and level == 2)
+        return texts(expected, actual) if level == 1 and cell.type.logical in _OF_CHARACTERS and not (words or same) else words
+    return words or (TYPE if level == 2 else FORM) * same
 
 
 def _clock(expected: int | None, actual: int | None) -> str:
@@ -210,10 +210,10 @@ def _is_without(expected: str, actual: str, pattern: str) -> bool:
     if not rest or not any((first, *rest)) or not actual.startswith(first) or not actual.endswith(rest[-1]):
         return False
     for part in rest[:-1]:
-        found = actual.find(part, at)
-        if found < 0:
+        start = actual.find(part, at)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return at <= len(actual) - len(rest[-1])
 
 

@@ -253,7 +253,7 @@ class Judge:
 
         At level two `table` names the requested table, the case's unless told; changes of other tables require no row.
         """
-        reader, asked = _Reader(self, case), table or next((one.name for one in case.tables), None)
+        reader, asked = _Reader(self, case), table or next((first.name for first in case.tables), None)
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
             changes = written.changes
             if case.level == 2:
@@ -281,7 +281,7 @@ class Judge:
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
         return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
 
-    def found(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
+    def with_findings(self, result: CaseResult, findings: tuple[Finding, ...]) -> CaseResult:
         """The result with these findings in place of its own; one of a case that was not decoded as it is."""
         if findings == result.findings or result.verdict in UNDECODED:
             return result
@@ -333,8 +333,8 @@ class _Reader:
         plan = self._plans.get(key)
         if plan is None:
             find = self.judge.find if aspect is Aspect.DIGITS else self.judge.own
-            found = find(self.subject(name, aspect, side=side))
-            plan = self._plans[key] = (found,) if found else ()
+            rule = find(self.subject(name, aspect, side=side))
+            plan = self._plans[key] = (rule,) if rule else ()
         return not plan or self.settle(fine, plan[0], aspect, path, expected, actual, side)
 
     def settle(
@@ -388,8 +388,8 @@ class _Reader:
             got = rows if rejected else of_row
             if self.check(bool(got), "change", Aspect.MISSING, path, self._what(), NO_OUTPUT):
                 self._compare(got[0])
-                told = f"{len(got)} output rows with row={change.row}"
-                self.check(len(got) == 1, "change", Aspect.EXTRA, path, "one output row", told)
+                actual = f"{len(got)} output rows with row={change.row}"
+                self.check(len(got) == 1, "change", Aspect.EXTRA, path, "one output row", actual)
             else:
                 self._missed()
         if rejected and changes:
@@ -397,8 +397,8 @@ class _Reader:
         surplus = [row for rows_ in by_row.values() for row in rows_]
         if surplus or not changes:
             self.at, self.change = (number, len(changes)), changes[-1] if changes else Change(0, Kind.ROW)
-            told = f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}"
-            self.check(not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", told)
+            actual = f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}"
+            self.check(not surplus, "change", Aspect.EXTRA, "rows", f"{len(changes)} output row(s)", actual)
 
     def _what(self) -> str:
         return f"{self.change.kind} {self.change.op or ''}".strip()
@@ -555,7 +555,7 @@ class _Reader:
         if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
             return
         filled = after is not None and after.state in (State.VALUE, State.ONE_OF) and got is not None and same_value(after, got)
-        required = any(one.name == column and not one.nullable for table in self.case.tables for one in table.columns)
+        required = any(c.name == column and not c.nullable for table in self.case.tables for c in table.columns)
         if got is None or filled or required:
             self.nulled += NULL_FOR_ABSENT not in self._conventions
             return
@@ -566,10 +566,10 @@ class _Reader:
         type, key = cell.type, (self.change.kind, self.change.op, side, cell.type.key, cell.cls, cell.state)
         owners = self._plans.get(key)
         if owners is None:
-            told = {"type": type.key, "logical": type.logical.value, "cls": cell.cls, "state": cell.state.value}
-            owners = tuple(self.judge.own(self.subject("cell", aspect, side=side, **told)) for aspect in CELL)
+            fields = {"type": type.key, "logical": type.logical.value, "cls": cell.cls, "state": cell.state.value}
+            owners = tuple(self.judge.own(self.subject("cell", aspect, side=side, **fields)) for aspect in CELL)
             if self.case.level == 2 and type.logical in (Logical.DATETIME, Logical.TIMESTAMP):
-                digits = self.judge.find(self.subject("cell", Aspect.DIGITS, side=side, **told))
+                digits = self.judge.find(self.subject("cell", Aspect.DIGITS, side=side, **fields))
                 owners += () if digits is None else (digits,)
             self._plans[key] = owners
         return owners

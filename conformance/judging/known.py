@@ -236,12 +236,12 @@ def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
 def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     """An entry from its TOML table; `where` names it in errors. Raises UsageError."""
     _legal(data, _KEYS, where)
-    told: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
-    for key, value in told.items():
+    entry: dict[str, Any] = {key: data.get(key, kind()) for key, kind in _KINDS.items()}
+    for key, value in entry.items():
         if not isinstance(value, _KINDS[key]):
             raise UsageError(f"{where}: {key} = {value!r} must be {'a text' if _KINDS[key] is str else 'true or false'}")
     for key in ("rule", "verdict"):
-        if not told[key]:
+        if not entry[key]:
             raise UsageError(f"{where}: {key} is missing")
     if data["verdict"] not in VERDICTS:
         raise UsageError(f"{where}: {UnknownName('verdict', data['verdict'], map(str, VERDICTS))}")
@@ -249,7 +249,7 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
     if not set(head) & set("*?[") and head not in FORMATS:
         raise UsageError(f"{where}: rule {data['rule']!r}: {UnknownName('format', head, FORMATS)}")
     profiles, cases, causes = (_globs(data, key, where) for key in ("profile", "case", "cause"))
-    return Entry(data["rule"], Verdict(data["verdict"]), profiles, cases, told["drawn"], told["reason"], told["link"], causes)
+    return Entry(data["rule"], Verdict(data["verdict"]), profiles, cases, entry["drawn"], entry["reason"], entry["link"], causes)
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:

@@ -55,8 +55,8 @@ def updated(result: RunResult) -> Update:
                 if some:
                     named = EVERY if some == judged and whole else tuple(some)
                     added.append(Entry(rule_id, verdict, named, drawn=only, causes=(cause,) if cause else EVERY))
-    kept = tuple(one.entry for one in result.entries if not one.wrong)
-    return Update(kept, tuple(added), tuple(one for one in result.entries if one.wrong))
+    kept = tuple(entry_result.entry for entry_result in result.entries if not entry_result.wrong)
+    return Update(kept, tuple(added), tuple(entry_result for entry_result in result.entries if entry_result.wrong))
 
 
 def under(result: RunResult, expectations: Expectations) -> RunResult:
@@ -82,7 +82,7 @@ def write(path: Path, made: Update) -> None:
     import tomlkit
     from tomlkit.items import AoT
 
-    gone = [one.entry for one in made.removed]
+    gone = [entry_result.entry for entry_result in made.removed]
     document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
     if "version" not in document:
         document.add(

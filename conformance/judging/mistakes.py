@@ -81,23 +81,23 @@ class Mistake:
     shared: frozenset[Trait]
 
 
-_FOUND: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
+_KEPT: Final[WeakKeyDictionary[FormatResult, dict[bool, list[Mistake]]]] = WeakKeyDictionary()
 
 
 def mistakes(result: FormatResult, *, strict: bool = False) -> list[Mistake]:
     """The mistakes of a format's failing cases, what to repair first before the rest; with `strict` those of SHOULD rules too.
     They are kept as long as the result is, since every report tells them."""
-    found = _FOUND.setdefault(result, {})
-    if strict not in found:
-        found[strict] = _mistakes(result, strict)
-    return found[strict]
+    kept = _KEPT.setdefault(result, {})
+    if strict not in kept:
+        kept[strict] = _mistakes(result, strict)
+    return kept[strict]
 
 
 def _mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
-    rules = {one.rule.id: one.rule for one in result.rules}
+    rules = {rule_result.rule.id: rule_result.rule for rule_result in result.rules}
     asked = {Obligation.MUST, Obligation.SHOULD} if strict else {Obligation.MUST}
     population = Population(result.cases, {id_ for id_, rule in rules.items() if rule.obligation in asked})
-    found: list[tuple[Trait, Failing]] = []
+    failings: list[tuple[Trait, Failing]] = []
     by_law: dict[str, list[Failing]] = defaultdict(list)
     for case in result.cases:
         for finding in case.findings:
@@ -110,9 +110,9 @@ def _mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
             if rule.law:
                 by_law[rule.id].append(failing)
             else:
-                found.append((symptom, failing))
+                failings.append((symptom, failing))
     by_symptom: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
-    for symptom, failing in symptoms.of_rows(symptoms.by_no_chance(found, population)):
+    for symptom, failing in symptoms.of_rows(symptoms.by_no_chance(failings, population)):
         by_symptom[symptom].setdefault(failing.unit, failing)
     by_symptom = symptoms.differing(symptoms.of_the_other_image(by_symptom))
     chance = next((some for id_, some in by_law.items() if rules[id_].law == "batch"), [])
@@ -122,7 +122,7 @@ def _mistakes(result: FormatResult, strict: bool) -> list[Mistake]:
         for traits, sentence, some in _explained(symptom, by_symptom, population, bool(chance))
     ]
     named += [_mistake((), f"not kept: {rules[id_].statement.rstrip('.')}", some, rules) for id_, some in by_law.items()]
-    return sorted(_merged(named), key=lambda one: (one.obligation is not Obligation.MUST, -len(one.cases), one.sentence))
+    return sorted(_merged(named), key=lambda m: (m.obligation is not Obligation.MUST, -len(m.cases), m.sentence))
 
 
 def place(finding: Finding) -> Place:
@@ -152,7 +152,7 @@ class _Named:
     @property
     def families(self) -> frozenset[str]:
         """The types' families of the units."""
-        return frozenset(one.family for one in self.some if one.family)
+        return frozenset(failing.family for failing in self.some if failing.family)
 
     def shared(self, sorts: Collection[str]) -> frozenset[Trait]:
         """The traits of these sorts that all of them have."""
@@ -161,7 +161,7 @@ class _Named:
     @property
     def everywhere(self) -> frozenset[Trait]:
         """The traits that all of them have."""
-        return frozenset.intersection(*(one.traits for one in self.some))
+        return frozenset.intersection(*(failing.traits for failing in self.some))
 
 
 def _explained(
@@ -169,16 +169,16 @@ def _explained(
 ) -> Iterator[tuple[Traits, str, list[Failing]]]:
     """Traits and sentences on a symptom with what each explains: greedily the traits of the most failing units."""
     left, named = list(by_symptom[symptom].values()), list[_Named]()
-    verb, unit = partial(_told, symptom), _UNITS.get(symptom[0], "row")
+    verb, unit = partial(_sentence, symptom), _UNITS.get(symptom[0], "row")
     if symptom in (symptoms.SHUFFLED, symptoms.SWAPPED):
         yield (symptom,), verb(""), left
         return
     bad = _bad(symptom, by_symptom)
     while left and len(named) < MOST:
         traits, sure = population.guilty(symptoms.population_of(symptom), bad, left)
-        some = [one for one in left if one.traits.issuperset(traits)]
+        some = [failing for failing in left if failing.traits.issuperset(traits)]
         if symptom[0] in symptoms.OF_FAULTS and (not traits or traits[0][0] == "fault" or len(some) < NEARLY * len(left)):
-            shared = frozenset.intersection(*(one.traits for one in left))
+            shared = frozenset.intersection(*(failing.traits for failing in left))
             yield tuple(sorted(trait for trait in shared if trait[0] in _MEMBERS)), verb(f"a message with {_faults(left)}"), left
             return
         if symptom[0] in symptoms.OF_FAULTS:
@@ -189,29 +189,29 @@ def _explained(
             break
         parts = _by_family(some) if symptom[0] in symptoms.OF_CELLS and not traits else {"": some}
         named += [_Named(traits, part, sure) for part in parts.values()]
-        left = [] if symptom[0] in symptoms.OF_FAULTS else [one for one in left if not one.traits.issuperset(traits)]
+        left = [] if symptom[0] in symptoms.OF_FAULTS else [failing for failing in left if not failing.traits.issuperset(traits)]
     unnamed = _by_family(left) if symptom[0] in symptoms.OF_CELLS else {"": left} if left else {}
     named += [_Named((), part, False) for part in unnamed.values()]
     for group in _together(symptom, named):
-        whole = [one for one in group if one.traits[:1] and one.traits[0][0] == "family"]
-        told_of = [one for one in whole or group if one.traits]
-        total = sum(len(one.some) for one in told_of)
-        large = [one for one in told_of if len(one.some) >= LARGE * total] or told_of[:1]
+        whole = [units for units in group if units.traits[:1] and units.traits[0][0] == "family"]
+        shown = [units for units in whole or group if units.traits]
+        total = sum(len(units.some) for units in shown)
+        large = [units for units in shown if len(units.some) >= LARGE * total] or shown[:1]
         each = ("every " if large[0].sure else "nearly every ") if large else ""
-        of_kind = frozenset.intersection(*(one.shared(("kind",)) for one in group)) if unit == "row" else ()
+        of_kind = frozenset.intersection(*(units.shared(("kind",)) for units in group)) if unit == "row" else ()
         what = next((f"{kind} message" for _, kind in of_kind), unit)
         family = group[0].families if len(group[0].families) == 1 else ()
         rest_of = f"{_SOME} {what}" + "".join(f" of the {name} types" for name in family)
-        first, *rest = [_noun(traits, what) for traits in _alternatives(one.traits for one in large)] or [rest_of]
-        others = " and others" if len(large) < len(told_of) or len(rest) >= NOUNS else ""
+        first, *rest = [_noun(traits, what) for traits in _alternatives(units.traits for units in large)] or [rest_of]
+        others = " and others" if len(large) < len(shown) or len(rest) >= NOUNS else ""
         if symptom[0] == "field" or symptoms.OF_THE_OTHER in symptom[-1]:
             others, rest = " and others" if rest or others else "", []
         also = (noun.removeprefix(f"{what} ") if noun.startswith(what) else f"every {noun}" for noun in rest[: NOUNS - 1])
-        told = each + ", ".join((first, *also)) + others
+        nouns = each + ", ".join((first, *also)) + others
         traits = group[0].traits or tuple(("family", name) for name in family)
-        some = [failing for one in group for failing in one.some]
-        ops = ", ".join(dict.fromkeys(one.finding.actual for one in some))
-        yield traits, _told(("op", ops), told) if symptom == _OP else verb(told), some
+        some = [failing for units in group for failing in units.some]
+        ops = ", ".join(dict.fromkeys(failing.finding.actual for failing in some))
+        yield traits, _sentence(("op", ops), nouns) if symptom == _OP else verb(nouns), some
 
 
 def _alternatives(several: Iterable[Traits]) -> list[Traits]:
@@ -233,13 +233,13 @@ def _alternatives(several: Iterable[Traits]) -> list[Traits]:
 def _noun(traits: Traits, unit: str) -> str:
     """What is told of."""
     traits = tuple(trait for trait in traits if trait != _ROW) or traits
-    told, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits]
+    phrase, *rest = [SORTS[sort].format(*words, unit=unit) for sort, *words in traits]
     for (sort, *_), noun in zip(traits, rest, strict=False):
-        told += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
-    return told
+        phrase += f"{' ' if sort in _SHORT else ' and '}{noun.removeprefix(f'{unit} ')}"
+    return phrase
 
 
-def _told(symptom: Trait, noun: str) -> str:
+def _sentence(symptom: Trait, noun: str) -> str:
     return _SAID[symptom[0]].format(noun, *symptom[1:])
 
 
@@ -251,13 +251,13 @@ def _bad(symptom: Trait, by_symptom: BySymptom) -> Sequence[frozenset[Trait]]:
         hides = symptoms.population_of(symptom) != "rows" or other[0] in _HIDING or (other[0] == "op" and symptom[0] == "image")
         alike = {symptoms.population_of(other), symptoms.population_of(symptom)} <= {"there", "values"}
         if other == symptom or (hides and (alike or symptoms.population_of(other) == symptoms.population_of(symptom))):
-            bad |= {unit: one.traits for unit, one in some.items()}
+            bad |= {unit: failing.traits for unit, failing in some.items()}
     return tuple(bad.values())
 
 
 def _faults(left: Iterable[Failing]) -> str:
     names: dict[str, dict[str, None]] = defaultdict(dict)
-    for case in (one.result.case for one in left):
+    for case in (failing.result.case for failing in left):
         names[min((tag for tag in case.tags if tag.startswith(_FAULT)), default="")][case.fault or _DRAWN] = None
     faults = [tag.removeprefix(_FAULT) if len(some) > NAMES else name for tag, some in names.items() for name in some]
     faults = list(dict.fromkeys(faults))
@@ -266,12 +266,12 @@ def _faults(left: Iterable[Failing]) -> str:
 
 def _by_family(some: Iterable[Failing]) -> dict[str, list[Failing]]:
     out: dict[str, list[Failing]] = defaultdict(list)
-    for one in some:
-        out[one.family].append(one)
+    for failing in some:
+        out[failing.family].append(failing)
     return out
 
 
-def _is_one(symptom: Trait) -> bool:
+def _is_single(symptom: Trait) -> bool:
     """Whether all that has the symptom is one mistake: a field's, values of the other image, values for NULLs."""
     return (
         symptom[0] == "field"
@@ -286,28 +286,28 @@ def _together(symptom: Trait, named: Sequence[_Named]) -> Iterator[list[_Named]]
     """What is one mistake: a field's; what has a trait of another in common; rows of one op or kind, columns of an image of one
     op, values of one family of types, unless two traits tell them apart; what no trait tells goes to what has its families."""
     groups: list[list[_Named]] = []
-    for one in named:
-        first = groups[:1] if _is_one(symptom) else [group for group in groups if one.shared(_COMMON) & set(group[0].traits)]
+    for part in named:
+        first = groups[:1] if _is_single(symptom) else [group for group in groups if part.shared(_COMMON) & set(group[0].traits)]
         alike = _alike_cells if symptom[0] in symptoms.OF_CELLS else _alike_rows
-        for group in first or [group for group in groups if alike(symptom, group[0], one)]:
-            group.append(one)
+        for group in first or [group for group in groups if alike(symptom, group[0], part)]:
+            group.append(part)
             break
         else:
-            groups.append([one])
+            groups.append([part])
     return iter(groups)
 
 
-def _alike_rows(_symptom: Trait, first: _Named, one: _Named) -> bool:
-    mine, theirs = one.shared(_OPS), first.shared(_OPS)
-    rest = not one.traits and len(one.some) <= symptoms.REST * len(first.some)
+def _alike_rows(_symptom: Trait, first: _Named, part: _Named) -> bool:
+    mine, theirs = part.shared(_OPS), first.shared(_OPS)
+    rest = not part.traits and len(part.some) <= symptoms.REST * len(first.some)
     return rest or (bool(mine & theirs) and (mine <= theirs or theirs <= mine))
 
 
-def _alike_cells(symptom: Trait, first: _Named, one: _Named) -> bool:
-    if not one.traits or (symptom == symptoms.NOT_THERE and one.shared(("image",)) & first.shared(("image",))):
-        return bool(one.families & first.families) or bool(one.traits)
-    alike = one.families <= first.families or first.families <= one.families
-    return alike and (bool(symptoms.hint_of(symptom)) or not _are_apart(one.traits, first.traits, symptom == symptoms.NOT_THERE))
+def _alike_cells(symptom: Trait, first: _Named, part: _Named) -> bool:
+    if not part.traits or (symptom == symptoms.NOT_THERE and part.shared(("image",)) & first.shared(("image",))):
+        return bool(part.families & first.families) or bool(part.traits)
+    alike = part.families <= first.families or first.families <= part.families
+    return alike and (bool(symptoms.hint_of(symptom)) or not _are_apart(part.traits, first.traits, symptom == symptoms.NOT_THERE))
 
 
 def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
@@ -329,13 +329,13 @@ def _are_apart(some: Traits, others: Traits, of_names: bool) -> bool:
 
 def _mistake(traits: Traits, sentence: str, some: Sequence[Failing], rules: Mapping[str, Rule]) -> Mistake:
     """The mistake with the smallest of its cases."""
-    small = min(some, key=lambda one: (one.result.case.deployment.compression != "none", _size(one.result.case)))
-    broken = tuple(dict.fromkeys(one.finding.rule for one in some))
+    small = min(some, key=lambda failing: (failing.result.case.deployment.compression != "none", _size(failing.result.case)))
+    broken = tuple(dict.fromkeys(failing.finding.rule for failing in some))
     must = any(rules[rule].obligation is Obligation.MUST for rule in broken)
-    cases = frozenset(one.result.case.id for one in some)
-    places = frozenset(place(one.finding) for one in some)
+    cases = frozenset(failing.result.case.id for failing in some)
+    places = frozenset(place(failing.finding) for failing in some)
     obligation = Obligation.MUST if must else Obligation.SHOULD
-    shared = frozenset.intersection(*(one.traits for one in some))
+    shared = frozenset.intersection(*(failing.traits for failing in some))
     return Mistake(traits, sentence, broken, obligation, cases, places, small.finding, small.result, shared)
 
 
@@ -347,50 +347,50 @@ def _merged(named: Iterable[Mistake]) -> list[Mistake]:
     """Mistakes on the same cases, or messages of the same member, are one; one that nothing explains belongs to another that has
     its cases, too."""
     kept: list[Mistake] = []
-    for one in sorted(named, key=_leading):
+    for mistake in sorted(named, key=_leading):
         for number, other in enumerate(kept):
             leads = _leads(other)
-            follows = _vague(one) or leads
-            wide = not leads and len(other.cases) > _WIDE * len(one.cases)
-            vague = follows and not wide and _alike(one.cases, one.cases & other.cases)
-            member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in one.traits for trait in other.traits)
-            member |= all(len(each) == 1 and each[0][0] == "bare" for each in (one.traits, other.traits))
-            member |= (other.traits, one.traits) == ((symptoms.SHUFFLED,), (("later",),))
+            follows = _vague(mistake) or leads
+            wide = not leads and len(other.cases) > _WIDE * len(mistake.cases)
+            vague = follows and not wide and _alike(mistake.cases, mistake.cases & other.cases)
+            member = bool(other.traits) and all(trait[0] in _MEMBERS and trait in mistake.traits for trait in other.traits)
+            member |= all(len(each) == 1 and each[0][0] == "bare" for each in (mistake.traits, other.traits))
+            member |= (other.traits, mistake.traits) == ((symptoms.SHUFFLED,), (("later",),))
             # Of the same values it is one mistake, whatever the hints.
-            wrong = all(f" {symptoms.WRONG[1]}" in each.sentence for each in (one, other))
-            member |= wrong and bool(one.traits and other.traits) and _holds(one, other)
-            aspects = {one.finding.aspect, other.finding.aspect}
+            wrong = all(f" {symptoms.WRONG[1]}" in each.sentence for each in (mistake, other))
+            member |= wrong and bool(mistake.traits and other.traits) and _holds(mistake, other)
+            aspects = {mistake.finding.aspect, other.finding.aspect}
             apart = Aspect.FIELD in aspects and not aspects.isdisjoint(CELL)
-            apart |= one.traits != other.traits and {trait[0] for trait in (*one.traits, *other.traits)} == {"sign"}
-            apart |= other.traits == (symptoms.SWAPPED,) and one.finding.aspect is Aspect.PRESENCE
-            if not apart and (vague or member or _alike(one.cases, other.cases)):
-                rules = tuple(dict.fromkeys((*other.rules, *one.rules)))
-                kept[number] = replace(other, rules=rules, cases=other.cases | one.cases, broken=other.broken | one.broken)
+            apart |= mistake.traits != other.traits and {trait[0] for trait in (*mistake.traits, *other.traits)} == {"sign"}
+            apart |= other.traits == (symptoms.SWAPPED,) and mistake.finding.aspect is Aspect.PRESENCE
+            if not apart and (vague or member or _alike(mistake.cases, other.cases)):
+                rules, cases = tuple(dict.fromkeys((*other.rules, *mistake.rules))), other.cases | mistake.cases
+                kept[number] = replace(other, rules=rules, cases=cases, broken=other.broken | mistake.broken)
                 break
         else:
-            kept.append(one)
+            kept.append(mistake)
     return kept
 
 
-def _holds(one: Mistake, other: Mistake) -> bool:
+def _holds(mistake: Mistake, other: Mistake) -> bool:
     """Whether all units of one have the other's traits, which tell what the values hold, or nothing but a family is told."""
-    pairs = (one, other), (other, one)
-    told = any(trait[0] == "held" for trait in one.traits + other.traits) or one.sentence.startswith(_SOME)
-    return one.traits == other.traits or (told and any(each.shared.issuperset(theirs.traits) for each, theirs in pairs))
+    pairs = (mistake, other), (other, mistake)
+    contents = any(trait[0] == "held" for trait in mistake.traits + other.traits) or mistake.sentence.startswith(_SOME)
+    return mistake.traits == other.traits or (contents and any(each.shared.issuperset(theirs.traits) for each, theirs in pairs))
 
 
-def _vague(one: Mistake) -> bool:
-    return not one.traits and one.sentence.startswith(_SOME)
+def _vague(mistake: Mistake) -> bool:
+    return not mistake.traits and mistake.sentence.startswith(_SOME)
 
 
-def _leads(one: Mistake) -> bool:
+def _leads(mistake: Mistake) -> bool:
     """Whether it spoils a row's other values, too."""
-    return one.traits in ((symptoms.SHUFFLED,), (symptoms.SWAPPED,)) or one.sentence.endswith(symptoms.OF_THE_OTHER)
+    return mistake.traits in ((symptoms.SHUFFLED,), (symptoms.SWAPPED,)) or mistake.sentence.endswith(symptoms.OF_THE_OTHER)
 
 
-def _leading(one: Mistake) -> tuple[bool, bool, int]:
+def _leading(mistake: Mistake) -> tuple[bool, bool, int]:
     """The vague ones last, those that spoil a row's other values first."""
-    return _vague(one), not _leads(one), -len(one.cases)
+    return _vague(mistake), not _leads(mistake), -len(mistake.cases)
 
 
 def _alike(some: Collection[str], others: Collection[str]) -> bool:

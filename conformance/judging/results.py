@@ -197,7 +197,7 @@ class RunResult:
 
     def failures_of(self, rule: str) -> list[Failure]:
         """The failures of a rule, the known ones last."""
-        return sorted((one for one in self.failures if one.rule.id == rule), key=lambda one: one.known)
+        return sorted((failure for failure in self.failures if failure.rule.id == rule), key=lambda failure: failure.known)
 
     @property
     def exit_code(self) -> int:

@@ -52,16 +52,16 @@ class Selection:
         for fmt in fmts:
             chosen, ids = profiles(fmt, globs), [rule.id for rule in rules(fmt.name)]
             # One drawn case in a few is spoiled, too, and has a number of its own.
-            drawn = (f"{fmt.name}/{one.name}/drawn/{seed}/{number}" for one in chosen for number in range(2 * budget.drawn))
+            drawn = (f"{fmt.name}/{p.name}/drawn/{seed}/{number}" for p in chosen for number in range(2 * budget.drawn))
             if any(matches(name, pattern) for name in chain(ids, drawn) for pattern in self.select):
                 return
             if any(named_cases(fmt, chosen, self.select)) or any(
                 matches(case.id, pattern) for case in recorded_cases(fmt, globs, None) for pattern in self.select
             ):
                 return
-            asked = [one for one in chosen if any(f"/{one.name}/" in pattern for pattern in self.select)]
-            scenarios = ((one, scenario) for one in (*asked, *chosen[-1:])[:1] for scenario in boundary_scenarios(fmt, one))
-            names += [fmt.name, *ids, *(case_id(fmt, one, scenario) for one, scenario in scenarios)]
+            asked = [profile for profile in chosen if any(f"/{profile.name}/" in pattern for pattern in self.select)]
+            scenarios = ((p, scenario) for p in (*asked, *chosen[-1:])[:1] for scenario in boundary_scenarios(fmt, p))
+            names += [fmt.name, *ids, *(case_id(fmt, profile, scenario) for profile, scenario in scenarios)]
         if self.select:
             near = did_you_mean(nearest(self.select[0], names))
             raise NothingSelected(f"no case matches --select {' '.join(self.select)}.{near}")

@@ -68,7 +68,7 @@ def symptom_of(finding: Finding, case: Case, *, elsewhere: bool = True) -> Trait
             return (finding.aspect.value,)
         case Aspect.KIND | Aspect.OP:
             kind = finding.actual if finding.aspect is Aspect.KIND else ""
-            letters = any(texts(one, finding.actual) == CASE for one in finding.expected.split(" or "))
+            letters = any(texts(op, finding.actual) == CASE for op in finding.expected.split(" or "))
             return "op", OTHER_LETTERS if letters else kind
         case Aspect.FIELD:
             said = _short(texts(finding.expected, finding.actual))
@@ -105,28 +105,28 @@ def _short(said: str) -> str:
     return _CUT if said.startswith(_CUT) else said
 
 
-def by_no_chance(found: Sequence[tuple[Trait, Failing]], population: Population) -> list[tuple[Trait, Failing]]:
+def by_no_chance(failings: Sequence[tuple[Trait, Failing]], population: Population) -> list[tuple[Trait, Failing]]:
     """The symptoms, where few families of types have a value of another image or row by chance; and where several
     families come as texts, all texts of other types do."""
     families: dict[Trait, Counter[str]] = defaultdict(Counter)
-    for symptom, one in found:
-        families[symptom][one.family] += 1
+    for symptom, failing in failings:
+        families[symptom][failing.family] += 1
     wrong = sum((some for symptom, some in families.items() if _wrong(symptom) or _is_elsewhere(symptom)), Counter[str]())
-    for symptom, one in found:
-        image = (
-            ("value", f"{WRONG[1]}: the actual value is the {_OTHER[one.finding.side]} {OF_THE_OTHER}") if symptom == NULL else ()
-        )
-        if image in families and _as_in_the_other_image(one):
-            families[image][one.family] += 1
+    for symptom, failing in failings:
+        image: Trait = ()
+        if symptom == NULL:
+            image = ("value", f"{WRONG[1]}: the actual value is the {_OTHER[failing.finding.side]} {OF_THE_OTHER}")
+        if image in families and _as_in_the_other_image(failing):
+            families[image][failing.family] += 1
     chance = {symptom for symptom, some in families.items() if _are_few(symptom, some, wrong, population)}
     as_text = len(families[_AS_TEXT]) >= FAMILIES
     out: list[tuple[Trait, Failing]] = []
-    for symptom, one in found:
+    for symptom, failing in failings:
         if symptom in chance:
-            symptom = symptom_of(one.finding, one.result.case, elsewhere=False)
-        if as_text and _wrong(symptom) and one.family not in _TEXTS and kind_of(one.finding.actual) == "string":
+            symptom = symptom_of(failing.finding, failing.result.case, elsewhere=False)
+        if as_text and _wrong(symptom) and failing.family not in _TEXTS and kind_of(failing.finding.actual) == "string":
             symptom = _AS_TEXT
-        out.append((symptom, one))
+        out.append((symptom, failing))
     return out
 
 
@@ -152,63 +152,63 @@ def population_of(symptom: Trait) -> str:
     return "faults" if symptom[0] in OF_FAULTS else "there" if symptom[0] in OF_CELLS else "rows"
 
 
-def of_rows(found: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Failing]]:
+def of_rows(failings: Sequence[tuple[Trait, Failing]]) -> Iterator[tuple[Trait, Failing]]:
     """The symptoms, where what is wrong in an image as a whole is one: a column under another name, cells of other columns."""
     images: dict[Unit, dict[Trait, list[Failing]]] = defaultdict(lambda: defaultdict(list))
-    for symptom, one in found:
-        images[one.unit[:4]][symptom].append(one)
+    for symptom, failing in failings:
+        images[failing.unit[:4]][symptom].append(failing)
     swapped = {unit for unit, here in images.items() if here[SWAPPED] and _are_swapped(here)}
     several = len({unit[0] for unit in swapped}) >= SEVERAL
-    cells = [one.unit[:4] in swapped for symptom, one in found if symptom[0] == "value"]
+    cells = [failing.unit[:4] in swapped for symptom, failing in failings if symptom[0] == "value"]
     most = several and sum(cells) >= NEARLY * len(cells)
-    shuffled = {one.unit[:2] for symptom, one in found if symptom == SHUFFLED}
-    for symptom, one in found:
-        here, spoilt = images[one.unit[:4]], several and one.unit[:4] in swapped
+    shuffled = {failing.unit[:2] for symptom, failing in failings if symptom == SHUFFLED}
+    for symptom, failing in failings:
+        here, spoilt = images[failing.unit[:4]], several and failing.unit[:4] in swapped
         if symptom == _UNOWED and here[NOT_THERE]:
-            yield NOT_THERE, replace(one, traits=here[NOT_THERE][0].traits)
+            yield NOT_THERE, replace(failing, traits=here[NOT_THERE][0].traits)
         elif symptom[0] == "value" and (spoilt or (most and (here[SWAPPED] or not _tells(symptom)))):
-            yield SWAPPED, one
-        elif one.unit[:2] in shuffled and symptom in (NULL, NOT_NULL, WRONG, NOT_THERE):
-            yield SHUFFLED, one
+            yield SWAPPED, failing
+        elif failing.unit[:2] in shuffled and symptom in (NULL, NOT_NULL, WRONG, NOT_THERE):
+            yield SHUFFLED, failing
         elif symptom == SWAPPED and not spoilt:
-            yield (NOT_NULL if one.finding.aspect is Aspect.NULL else WRONG), one
+            yield (NOT_NULL if failing.finding.aspect is Aspect.NULL else WRONG), failing
         else:
-            yield symptom, one
+            yield symptom, failing
 
 
 def _are_swapped(here: Mapping[Trait, Sequence[Failing]]) -> bool:
     """Whether of an image's cells with other values, which are several, half hold what others of them should."""
-    wrong = [_owed_and_held(one) for symptom, some in here.items() if symptom[0] in OF_CELLS for one in some]
+    wrong = [_owed_and_held(failing) for symptom, some in here.items() if symptom[0] in OF_CELLS for failing in some]
     owed, held = (Counter(pair[number] for pair in wrong if pair[0] != pair[1]) for number in (0, 1))
     return owed.total() > 1 and 2 * (owed & held).total() >= owed.total()
 
 
-def _owed_and_held(one: Failing) -> tuple[str, str]:
-    case = one.result.case
-    return owed_text(cell_of(one.finding, case), case.level), held_text(one.finding.actual, case.level)
+def _owed_and_held(failing: Failing) -> tuple[str, str]:
+    case = failing.result.case
+    return owed_text(cell_of(failing.finding, case), case.level), held_text(failing.finding.actual, case.level)
 
 
 def of_the_other_image(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
     """The symptoms, where a NULL, a value or a column that its row's other image has, too, goes with values that are the other
     image's, if the run has such values on that side of that op."""
-    found = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(OF_THE_OTHER)}
-    sides = {_side(one): symptom for symptom, some in found.items() for one in some.values() if SHUFFLED not in by_symptom}
+    images = {symptom: some for symptom, some in by_symptom.items() if _wrong(symptom) and symptom[1].endswith(OF_THE_OTHER)}
+    sides = {_side(f): symptom for symptom, some in images.items() for f in some.values() if SHUFFLED not in by_symptom}
     out: dict[Trait, dict[Unit, Failing]] = defaultdict(dict)
     for symptom, some in by_symptom.items():
-        for unit, one in some.items():
-            other = sides.get(_side(one)) if symptom[0] in (*OF_CELLS, "image") and not _wrong(symptom) else None
-            out[other if other and _as_in_the_other_image(one) else symptom][unit] = one
+        for unit, failing in some.items():
+            other = sides.get(_side(failing)) if symptom[0] in (*OF_CELLS, "image") and not _wrong(symptom) else None
+            out[other if other and _as_in_the_other_image(failing) else symptom][unit] = failing
     return out
 
 
-def _side(one: Failing) -> tuple[str, Op | None]:
-    change = change_of(one.finding, one.result.case)
-    return one.finding.side, change.op if change else None
+def _side(failing: Failing) -> tuple[str, Op | None]:
+    change = change_of(failing.finding, failing.result.case)
+    return failing.finding.side, change.op if change else None
 
 
-def _as_in_the_other_image(one: Failing) -> bool:
+def _as_in_the_other_image(failing: Failing) -> bool:
     """Whether the actual cell is NULL, a value, or not there, as that of the other image is."""
-    finding, case = one.finding, one.result.case
+    finding, case = failing.finding, failing.result.case
     change = change_of(finding, case)
     image = change.image("before" if finding.side == "after" else "after", case.level) if change else None
     cell = (image or {}).get(finding.column or "")
@@ -249,35 +249,35 @@ def differing(by_symptom: BySymptom) -> dict[Trait, dict[Unit, Failing]]:
     for symptom, some in by_symptom.items():
         if _wrong(symptom) or symptom[0] == "field":
             wider = (*symptom[:-1], symptom[-1].replace(hint_of(symptom), WIDER.get(hint_of(symptom), "")))
-            told = wider if wider in by_symptom else symptom
-            for one in some.values():
-                families[one.family][told].append(one)
+            common = wider if wider in by_symptom else symptom
+            for failing in some.values():
+                families[failing.family][common].append(failing)
         else:
             out[symptom] = some
-    for found in families.values():
-        most = max(found, key=lambda told: len(found[told]))
-        total = sum(len(some) for symptom, some in found.items() if not symptom[-1].endswith(OF_THE_OTHER))
-        apart = {symptom for symptom, some in found.items() if symptom != most and _is_apart(symptom, some, total, families)}
-        one_hint = len(found[most]) >= NEARLY * sum(len(mine) for symptom, mine in found.items() if symptom not in apart)
-        for symptom, mine in found.items():
-            for one in mine:
+    for of_family in families.values():
+        most = max(of_family, key=lambda symptom: len(of_family[symptom]))
+        total = sum(len(some) for symptom, some in of_family.items() if not symptom[-1].endswith(OF_THE_OTHER))
+        apart = {symptom for symptom, some in of_family.items() if symptom != most and _is_apart(symptom, some, total, families)}
+        one_hint = len(of_family[most]) >= NEARLY * sum(len(mine) for symptom, mine in of_family.items() if symptom not in apart)
+        for symptom, mine in of_family.items():
+            for failing in mine:
                 if symptom in apart or (symptom == most and (one_hint or _tells(most))):
                     named = symptom
                 else:
-                    named = most if one_hint and not _own_class(one, found[most], mine) else _plain(symptom)
-                out[named][one.unit] = one
+                    named = most if one_hint and not _own_class(failing, of_family[most], mine) else _plain(symptom)
+                out[named][failing.unit] = failing
     return out
 
 
 def _is_apart(symptom: Trait, some: Sequence[Failing], total: int, families: Mapping[str, Collection[Trait]]) -> bool:
     """Whether what is told of some values of a family is no chance."""
     several = sum(symptom in other for other in families.values()) >= FAMILIES and symptom[-1].endswith(OF_THE_OTHER)
-    cases = len({one.result.case.id for one in some})
+    cases = len({failing.result.case.id for failing in some})
     return _tells(symptom) and (several or (cases >= SEVERAL and len(some) >= REST * total))
 
 
-def _own_class(one: Failing, most: Sequence[Failing], some: Sequence[Failing]) -> bool:
+def _own_class(failing: Failing, most: Sequence[Failing], some: Sequence[Failing]) -> bool:
     """Whether values of the class are wrong in several cases, and none as most others are."""
-    kin = next((trait for trait in one.traits if trait[0] == "kin"), None)
+    kin = next((trait for trait in failing.traits if trait[0] == "kin"), None)
     cases = {other.result.case.id for other in some if kin in other.traits}
     return kin is not None and len(cases) >= SEVERAL and not any(kin in other.traits for other in most)

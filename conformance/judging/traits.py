@@ -115,7 +115,7 @@ class Population:
     def guilty(self, which: str, bad: Sequence[frozenset[Trait]], left: Sequence[Failing]) -> tuple[Traits, bool]:
         """The few traits of the most of these failing units that nearly no other unit has, () if there are none, and whether no
         other has them at all. `bad` are the traits of all units that fail so, or show nothing of a trait's innocence."""
-        every, failing, failed = self._counted(which), counted(one.traits for one in left), counted(bad)
+        every, failing, failed = self._counted(which), counted(unit.traits for unit in left), counted(bad)
 
         def share(traits: Traits) -> float:
             number = every.number(traits)
@@ -125,19 +125,19 @@ class Population:
             return failing.number(traits) if traits else 0
 
         def best(several: Iterable[Traits]) -> Traits:
-            least = ((traits, _SURELY if any(one[0] == "held" for one in traits) else NEARLY) for traits in several)
+            least = ((traits, _SURELY if any(trait[0] == "held" for trait in traits) else NEARLY) for traits in several)
             fine = [(traits, part) for traits, enough in least if (part := share(traits)) >= enough]
             worth = [(-held(traits) * part**2, [_RANK[sort] for sort, *_ in traits], traits) for traits, part in fine]
             return min(worth, default=(0, [], ()))[2]
 
-        found = best((trait,) for trait in failing.having)
+        chosen = best((trait,) for trait in failing.having)
         most = sorted(failing.having, key=lambda trait: (-held((trait,)), trait))[: _TRIED + 1]
         common = sorted((trait for trait in most if trait != ("any",)), key=lambda trait: (_RANK[trait[0]], trait))
         for size in range(2, _MOST + 1):
-            if held(found) > len(left) / 2:
+            if held(chosen) > len(left) / 2:
                 break
-            found = max((found, best(filter(held, combinations(common, size)))), key=held)
-        return found, share(found) == 1
+            chosen = max((chosen, best(filter(held, combinations(common, size)))), key=held)
+        return chosen, share(chosen) == 1
 
     def _counted(self, which: str) -> Counted[Trait]:
         if which not in self._counts:
@@ -147,7 +147,7 @@ class Population:
     def families(self, trait: Trait) -> frozenset[str]:
         """The families of types of the values that have the trait."""
         values = self._counted("values")
-        return frozenset(_REAL.get(one[1], one[1]) for one in values.having if one[0] == "family" and values.number((trait, one)))
+        return frozenset(_REAL.get(t[1], t[1]) for t in values.having if t[0] == "family" and values.number((trait, t)))
 
     def traits(self, which: str, finding: Finding, case: Case) -> frozenset[Trait]:
         """The traits of a failing unit."""
@@ -191,10 +191,10 @@ class Population:
         traits = {("any",), *self._of_profile(case), *_of_message(written.message.value), *_of_key(change)}
         traits.add(("op", change.op or "") if change.kind is Kind.ROW else ("kind", change.kind.value))
         traits.update(("trait", tag) for tag in case.tags - _UNSAID)
-        if sum(one.kind is Kind.ROW for one in written.changes) > 1:
+        if sum(other.kind is Kind.ROW for other in written.changes) > 1:
             traits.update({("several",), *([("later",)] if change.row else [])})
             images = change.op, change.before, change.after
-            if any((one.op, one.before, one.after) == images for one in written.changes if one.row < change.row):
+            if any((other.op, other.before, other.after) == images for other in written.changes if other.row < change.row):
                 traits.add(("equal",))
         before, after = (change.image(side, case.level) or {} for side in ("before", "after"))
         for side, image in (("before", before), ("after", after)):
@@ -309,8 +309,8 @@ def _held(value: Value, family: Logical) -> tuple[str, ...]:
     """What a value holds that decoders lose."""
     text, unit = (value.decode("latin-1"), "bytes") if isinstance(value, bytes) else (value, "characters")
     if isinstance(text, str):
-        told = {f"with {sort}": re.search(pattern, text) for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)}
-        return *(words for words, found in told.items() if found), *_over(len(text), _LENGTHS, unit)
+        matches = {f"with {sort}": re.search(pattern, text) for sort, pattern in _IN_TEXTS + _IN_JSON * (family is Logical.JSON)}
+        return *(words for words, match in matches.items() if match), *_over(len(text), _LENGTHS, unit)
     if family in _CALENDARS or family is Logical.TIME:
         micros = (value - _EPOCH).days * _DAY if isinstance(value, dt.date) else value if isinstance(value, int) else 0
         of_date = family is not Logical.TIME

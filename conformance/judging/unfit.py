@@ -37,4 +37,4 @@ def cannot(case: Case, cell: CellFault) -> str:
 
 
 def _type(case: Case, cell: CellFault) -> SourceType | None:
-    return next((one.type for table in case.tables for one in table.columns if one.name == cell.column), None)
+    return next((column.type for table in case.tables for column in table.columns if column.name == cell.column), None)

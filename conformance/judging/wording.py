@@ -86,7 +86,7 @@ def value(given: Any) -> str:
         case ZeroDate():
             return mysql.datetime_text(given, 6) if given.micros else mysql.date_text(given)
         case Mapping():
-            return "{" + ", ".join(f"{name}: {value(one)}" for name, one in given.items()) + "}"
+            return "{" + ", ".join(f"{name}: {value(member)}" for name, member in given.items()) + "}"
         case list() | tuple():
             return "[" + ", ".join(map(value, given)) + "]"
     return repr(given)
@@ -146,5 +146,5 @@ def error(text: str, limit: int = ERROR) -> str:
     causes = [line for line in lines[1:] if line.startswith(CAUSE)][-1:]
     places = [line for line in lines[1:] if _PLACE.fullmatch(line)][-1:]
     return "; ".join(
-        (clip(lines[0], limit if not causes else limit // 2), *(clip(one, limit // 2) for one in (*places, *causes)))
+        (clip(lines[0], limit if not causes else limit // 2), *(clip(line, limit // 2) for line in (*places, *causes)))
     )

@@ -156,11 +156,11 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
         if case.level == 2:
             return faults.unreadable_row(fault, profile.source), recipe(fmt, profile, case)
         alone = (scenario for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,)))
-        return next(((one, recipe(fmt, profile, case)) for one in _and_of_three(alone) if one.name == case.scenario), None)
+        return next(((s, recipe(fmt, profile, case)) for s in _and_of_three(alone) if s.name == case.scenario), None)
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.unfit_cells(profile), profile.source):
-        for one in _and_of_three((scenario,), cell.column):
-            if one.name == case.scenario:
-                return one, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
+        for variant in _and_of_three((scenario,), cell.column):
+            if variant.name == case.scenario:
+                return variant, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
     for cell, scenario in faults.cell_text_scenarios(profile.database, fmt.supports, profile.source):
         if scenario.name == case.scenario:
             return scenario, Recipe(fmt, profile, partial(faults.cell_text, fault=cell))

@@ -68,7 +68,7 @@ def _writer(one: Tally) -> Iterator[Block]:
     yield one.book.format, (), lines
     rows = [
         (f.sign.says, f"{f.count:,}", _tells(f.sign, one), f.sign.citation or "the option", f"{f.sample.place}")
-        for f in one.found.values()
+        for f in one.observations.values()
     ]
     yield f"{one.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
     tables = [
@@ -148,7 +148,7 @@ def _view(one: Tally) -> dict[str, Any]:
             "source": _cited(found.sign.citation),
             "message": Shown.of(found.sample),
         }
-        for number, found in enumerate(one.found.values(), 1)
+        for number, found in enumerate(one.observations.values(), 1)
     ]
     narrow = [e for e in evidence if e["sign"].releases and set(e["sign"].releases) != set(one.choices.releases)]
     named = "the messages name it" if one.versions else "which of the known releases write such messages"

@@ -132,7 +132,7 @@ def read(fmt: str, where: str, text: str) -> Book:
     provenance = Provenance(file.data.get("provenance", Provenance.ASSUMED))
     with placed(file.place("like")):
         other = book(file.data["like"]) if "like" in file.data else Book((), {}, "")
-    found = []
+    rules = []
     shared = {name: replace(rule, id=f"{fmt}/{name}") for rule in other.rules for name in (rule.id.partition("/")[2],)}
     with placed(file.place("without")):
         for name in file.data.get("without", "").split():
@@ -141,17 +141,17 @@ def read(fmt: str, where: str, text: str) -> Book:
         if name in shared:
             shared[name] = replace(shared[name], **given)
             continue
-        told = {"obligation": Obligation.MUST, "provenance": provenance, **known.get(name, {}), **given}
-        if lacking := ", ".join(field for field, of_rule in NEEDED.items() if of_rule not in told):
+        fields = {"obligation": Obligation.MUST, "provenance": provenance, **known.get(name, {}), **given}
+        if lacking := ", ".join(field for field, of_rule in NEEDED.items() if of_rule not in fields):
             if name in known:
                 raise UsageError(f"{place}: neither the rule nor its kind says {lacking}.")
             raise UsageError(f"{place}: {UnknownName('kind', name, known)} A rule of no kind says {lacking} itself.")
-        found.append(Rule(id=f"{fmt}/{name}", **told))
+        rules.append(Rule(id=f"{fmt}/{name}", **fields))
     own = {**file.data.get("order", {})}
     with placed(f"{file.place('order')}: order"):
         common = _orders().get(one_of(own.pop("family", ""), "family", ("", *_orders())), {})
     order = {**other.order, "provenance": provenance, **common, **own}
-    return Book((*found, *shared.values()), order, file.place("order"), file.data.get("like", ""))
+    return Book((*rules, *shared.values()), order, file.place("order"), file.data.get("like", ""))
 
 
 def kinds(family: str = "") -> Mapping[str, Given]:
@@ -176,8 +176,8 @@ def _kinds_file() -> TableFile:
 
 def _orders() -> Mapping[str, Mapping[str, Any]]:
     """What the orders of several formats of a family have in common, by the family."""
-    found: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
-    return found
+    orders: Mapping[str, Mapping[str, Any]] = _kinds_file().data["order"]
+    return orders
 
 
 @cache
@@ -190,9 +190,9 @@ def laws() -> Mapping[str, Given]:
 
 def law(fmt: str, name: str) -> Rule:
     """An entry of `laws` as a rule of a format: MUST, and ASSUMED unless it says otherwise."""
-    told = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **laws()[name]}
-    told.pop("needs", "")
-    return Rule(id=f"{fmt}/{name}", **told)
+    fields = {"obligation": Obligation.MUST, "provenance": Provenance.ASSUMED, **laws()[name]}
+    fields.pop("needs", "")
+    return Rule(id=f"{fmt}/{name}", **fields)
 
 
 def _entries(file: TableFile, table: str) -> Iterator[tuple[str, str, Given]]:
@@ -236,13 +236,13 @@ def parsed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def selector(text: str) -> Selector:
     """A selector from its text. Raises UsageError."""
-    found: dict[str, tuple[Any, ...]] = {}
+    fields: dict[str, tuple[Any, ...]] = {}
     for condition, values in _conditions(text):
         field, legal = CONDITIONS[condition]
-        if field in found:
+        if field in fields:
             raise UsageError(f"condition {condition!r} is there twice.")
-        found[field] = tuple(_values(condition, values, legal))
-    return Selector(**found)
+        fields[field] = tuple(_values(condition, values, legal))
+    return Selector(**fields)
 
 
 def _conditions(text: str) -> Iterator[tuple[str, str]]:

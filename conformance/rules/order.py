@@ -79,11 +79,11 @@ _FIELDS: Final[Mapping[str, Legal]] = {
 @cache
 def order_of(fmt: str) -> Order:
     """The order of a format. Raises UnknownName, and UsageError with file and line for what is wrong in its file."""
-    found = book(fmt)
+    rule_book = book(fmt)
     try:
-        return read(found.order)
+        return read(rule_book.order)
     except UsageError as error:
-        raise UsageError(f"{found.place}: order: {error}") from None
+        raise UsageError(f"{rule_book.place}: order: {error}") from None
 
 
 def read(data: Mapping[str, Any]) -> Order:

@@ -164,7 +164,7 @@ class Citation:
     @property
     def address(self) -> str:
         """Where its first evidence on the web is; "" for none."""
-        return next((one.address for one in fact(self.where).evidence if one.address.startswith("https://")), "")
+        return next((evidence.address for evidence in fact(self.where).evidence if evidence.address.startswith("https://")), "")
 
     def __str__(self) -> str:
         first, *more = fact(self.where).evidence
@@ -205,9 +205,9 @@ class Sighted:
         return view
 
 
-def owner(found: tuple[Rule, ...], subject: Subject) -> Rule | None:
+def owner(rules: tuple[Rule, ...], subject: Subject) -> Rule | None:
     """The first rule that owns the subject."""
-    for rule in found:
+    for rule in rules:
         if not rule.law and rule.selector.matches(subject):
             return rule
     return None

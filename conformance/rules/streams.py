@@ -18,8 +18,8 @@ from conformance.rules.rule import Rule
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
     order = order_of(fmt)
-    found = (law(fmt, name) for name, given in laws().items() if name.startswith("stream/") and order.has(given.get("needs", "")))
+    owed = (law(fmt, name) for name, given in laws().items() if name.startswith("stream/") and order.has(given.get("needs", "")))
     return tuple(
-        replace(one, citations=order.citations, provenance=order.provenance) if one.id == f"{fmt}/stream/order" else one
-        for one in found
+        replace(rule, citations=order.citations, provenance=order.provenance) if rule.id == f"{fmt}/stream/order" else rule
+        for rule in owed
     )

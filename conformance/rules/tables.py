@@ -43,13 +43,13 @@ class TableFile:
 
     def entries(self, table: str) -> Iterator[tuple[str, str, Any]]:
         """The entries of a table, or of an array of tables with a `name`, in their order: place, name and what they say."""
-        found: Any = self.data
+        data: Any = self.data
         for part in table.split("."):
-            found = found.get(part, {})
-        array = isinstance(found, list)
+            data = data.get(part, {})
+        array = isinstance(data, list)
         number = self._line(rf"\[+{re.escape(table)}\]", 0)
-        names = (str(each.get("name", "")) if isinstance(each, dict) else "" for each in found)
-        for name, given in zip(names, found, strict=True) if array else found.items():
+        names = (str(each.get("name", "")) if isinstance(each, dict) else "" for each in data)
+        for name, given in zip(names, data, strict=True) if array else data.items():
             number = self._line((r"\W*name = ." if array else r"[\"']?") + re.escape(name), number)
             yield f"{self.where}:{max(number, 1)}", name, given
 
@@ -128,8 +128,8 @@ def called(words: Any, what: str, legal: Mapping[str, Callable[..., T]], argumen
 def pattern(text: str, other: str = "", flags: int = 0) -> re.Pattern[str]:
     """The regular expression, whose matches `other` may replace. Raises UsageError for texts that are none."""
     try:
-        found = re.compile(text, flags)
-        found.sub(other, "")
+        compiled = re.compile(text, flags)
+        compiled.sub(other, "")
     except (re.error, IndexError) as error:
         raise UsageError(f"{text!r} with {other!r} for its matches is no pattern: {error}.") from None
-    return found
+    return compiled

@@ -217,7 +217,7 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
         yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", told)
 
     def case(old: CaseResult) -> CaseResult:
-        return judge.found(old, tuple(new for each in old.findings for new in finding(each)))
+        return judge.with_findings(old, tuple(new for each in old.findings for new in finding(each)))
 
     cases, total = tuple(map(case, result.cases)), sum(taken.values())
     counts: dict[str, Any] = {name: -number for name, number in taken.items()} | {law: total}

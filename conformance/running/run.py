@@ -327,7 +327,7 @@ def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: d
     results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, one.settings.timeout_s))
     results = blamed(judge, results)
     if len(kept) < len(found):
-        results = [judge.found(r, tuple(f for f in r.findings if f.rule in kept)) for r in results]
+        results = [judge.with_findings(r, tuple(f for f in r.findings if f.rule in kept)) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
     results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
@@ -450,7 +450,7 @@ def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequen
     by_case: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_case[finding.case].append(finding)
-    return [judge.found(result, (*result.findings, *by_case[result.case.id])) for result in results]
+    return [judge.with_findings(result, (*result.findings, *by_case[result.case.id])) for result in results]
 
 
 def _rule_result(prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:

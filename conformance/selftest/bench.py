@@ -51,14 +51,14 @@ def _differ(right: Rows, other: Rows) -> bool:
     )
 
 
-def _same(one: OutputRow, other: OutputRow) -> bool:
+def _same(row: OutputRow, other: OutputRow) -> bool:
     """Whether a row has the very objects of another: most that an operator leaves alone have, and are compared by that."""
-    if one is other:
+    if row is other:
         return True
-    rest = (one.row, one.kind, one.op, one.error) == (other.row, other.kind, other.op, other.error) and one.fields is other.fields
+    rest = (row.row, row.kind, row.op, row.error) == (other.row, other.kind, other.op, other.error) and row.fields is other.fields
     return rest and all(
         a is b or (a is not None and b is not None and len(a) == len(b) and all(map(is_, (*a, *a.values()), (*b, *b.values()))))
-        for a, b in ((one.before, other.before), (one.after, other.after))
+        for a, b in ((row.before, other.before), (row.after, other.after))
     )
 
 
@@ -77,15 +77,15 @@ class Bench:
         known = () if scenario else self.judge.seen.get((rule, level), ())
         yield from (self.cases[case] for case in known)
         tried = frozenset(known)
-        rest = (one for case, one in self.cases.items() if one.case.level == level and case not in tried)
-        yield from (one for one in rest if not scenario or fnmatchcase(one.case.scenario, scenario))
+        rest = (answered for case, answered in self.cases.items() if answered.case.level == level and case not in tried)
+        yield from (answered for answered in rest if not scenario or fnmatchcase(answered.case.scenario, scenario))
 
     def cover(self, level: int) -> list[Answered]:
         """The cases on which every operator is tried: those drawn, the first of each scenario, and some of each rule."""
         chosen = {case: None for (_, at), some in self.judge.seen.items() if at == level for case in some[:TRIED]}
-        first = {one.case.scenario: case for case, one in reversed(self.cases.items()) if one.case.level == level}
+        first = {answered.case.scenario: case for case, answered in reversed(self.cases.items()) if answered.case.level == level}
         chosen |= dict.fromkeys(first.values())
-        return [one for case, one in self.cases.items() if case in chosen]
+        return [answered for case, answered in self.cases.items() if case in chosen]
 
     def spread(self, level: int, number: int) -> list[Answered]:
         """At most so many cases of the cover, evenly spread."""
@@ -102,8 +102,8 @@ class Bench:
         """The results of cases whose messages have these rows, None for the right ones: as judged, and after blame."""
         judge = self.fresh()
         results = [
-            self.right[one.case.id] if rows is None else judged(judge, one.case, rows)
-            for one, rows in zip(cover, altered, strict=True)
+            self.right[answered.case.id] if rows is None else judged(judge, answered.case, rows)
+            for answered, rows in zip(cover, altered, strict=True)
         ]
         return results, ruled(judge, results, self.known)
 
@@ -122,8 +122,8 @@ def bench(fmt: Format[Any], seed: int) -> Bench:
 def of_cases(fmt: Format[Any], cases: Iterable[Case]) -> Bench:
     """These cases, answered rightly."""
     judge = Judge(rules(fmt.name), remembers=True)
-    answers = {one.case.id: one for one in _answered(cases)}
-    return Bench(fmt, judge, answers, {case: judged(judge, one.case, one.rows) for case, one in answers.items()})
+    answers = {answered.case.id: answered for answered in _answered(cases)}
+    return Bench(fmt, judge, answers, {case: judged(judge, answered.case, answered.rows) for case, answered in answers.items()})
 
 
 def _answered(cases: Iterable[Case]) -> Iterator[Answered]:

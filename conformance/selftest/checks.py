@@ -86,7 +86,7 @@ def selftest(engine: ChildEngine | None, formats: Sequence[str], seed: int, note
         tried = bench(get(name), seed)
         checks += [*reference(tried), *altered(tried)]
         note(f"{name}: liars")
-        checks += [*told(tried, seed), *blame(tried)]
+        checks += [*table_liars(tried, seed), *blame(tried)]
         note(f"{name}: operators")
         checks += operators(tried, seed)
         if engine is not None:
@@ -132,13 +132,13 @@ def altered(tried: Bench) -> Iterator[Check]:
         # Of a change with several right answers, an altered one may be right.
         sites.sort(key=lambda s: any(change.accept for change in tried.cases[s.case].case.written[s.message].changes))
         site = sites[0]
-        one = tried.cases[site.case]
-        rows = [list(of_message) for of_message in one.rows]
-        rows[site.message] = alter(rows[site.message], site, one.case.level)
-        result = judged(Judge(tuple(known for known in tried.judge.rules if not known.law)), one.case, rows)
+        answered = tried.cases[site.case]
+        rows = [list(of_message) for of_message in answered.rows]
+        rows[site.message] = alter(rows[site.message], site, answered.case.level)
+        result = judged(Judge(tuple(known for known in tried.judge.rules if not known.law)), answered.case, rows)
         convicted = Counter(f.rule for f in result.findings)
         ok = set(convicted) == {rule.id} and result.verdict is _answer(rule.obligation, result)
-        detail = f"{site.aspect} of {site.name} in {one.case.id}: {result.verdict} by {', '.join(convicted) or 'nobody'}"
+        detail = f"{site.aspect} of {site.name} in {answered.case.id}: {result.verdict} by {', '.join(convicted) or 'nobody'}"
         yield Check("altered", tried.fmt.name, rule.id, ok, detail)
 
 
@@ -148,28 +148,28 @@ def _answer(obligation: Obligation, result: CaseResult) -> Verdict:
     return Verdict.NON_STRICT if obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
 
 
-def told(tried: Bench, seed: int) -> Iterator[Check]:
+def table_liars(tried: Bench, seed: int) -> Iterator[Check]:
     """Each liar of the table is convicted by the rule that it names."""
     placed = staging.staged(tried, staging.samples(tried), seed, "")
     memory = Memory(staging.truth(tried, placed))
     for liar in liars(tried.fmt.name):
-        found = tried.fresh()
+        fresh_judge = tried.fresh()
         if liar.breach:
             breaking = replace(placed, decoder=liar.breach)
-            results = staging.results(memory, breaking, liar.convicts, liar.level, seed, found, ())
+            results = staging.results(memory, breaking, liar.convicts, liar.level, seed, fresh_judge, ())
         else:
-            results = _operated(tried, liar, found)
-        yield conviction("liar", tried.fmt.name, liar.name, liar.convicts, found.rules, results)
+            results = _operated(tried, liar, fresh_judge)
+        yield conviction("liar", tried.fmt.name, liar.name, liar.convicts, fresh_judge.rules, results)
 
 
-def _operated(tried: Bench, liar: Liar, found: Judge) -> list[CaseResult]:
+def _operated(tried: Bench, liar: Liar, fresh_judge: Judge) -> list[CaseResult]:
     """The results of the cases that the liar changes, up to a few that its rule convicts."""
     results: list[CaseResult] = []
     convicted = 0
     assert liar.operator is not None
-    for one in tried.owning(liar.convicts, liar.level, liar.scenario):
-        if (rows := one.altered(liar.operator)) is not None:
-            results.append(judged(found, one.case, rows))
+    for answered in tried.owning(liar.convicts, liar.level, liar.scenario):
+        if (rows := answered.altered(liar.operator)) is not None:
+            results.append(judged(fresh_judge, answered.case, rows))
             convicted += any(finding.rule == liar.convicts for finding in results[-1].findings)
             if convicted == CONVICTED:
                 break
@@ -200,11 +200,11 @@ def blame(tried: Bench) -> Iterator[Check]:
     weaker, number = Counter[str](), 0
     for level in (1, 2):
         cover = tried.spread(level, BLAMED)
-        told = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
+        of_liars = [liar.operator for liar in liars(tried.fmt.name) if liar.level == level and liar.operator]
         by_change: dict[Alter, int] = {}
-        for operator in (*told, *(one for one in OPERATORS.values() if level in one.levels)):
+        for operator in (*of_liars, *(operator for operator in OPERATORS.values() if level in operator.levels)):
             if operator.alter not in by_change:
-                pairs = zip(*tried.ruled(cover, (one.altered(operator) for one in cover)), strict=True)
+                pairs = zip(*tried.ruled(cover, (answered.altered(operator) for answered in cover)), strict=True)
                 by_change[operator.alter] = sum(weight.get(now.verdict, 0) < weight.get(was.verdict, 0) for was, now in pairs)
             weaker[operator.name] += by_change[operator.alter]
             number += 1
@@ -216,16 +216,16 @@ def operators(tried: Bench, seed: int) -> Iterator[Check]:
     """What becomes of every operator of the catalogue, and how many are convicted: they were written without a look at rules."""
     measured = list(measuring.measure(tried))
     yield Check("rate", tried.fmt.name, "rate", True, measuring.rate(measured))
-    told = {level: [m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED] for level in (1, 2)}
-    drawn = list(stacks(tried, told, seed))
+    names = {level: [m.operator.name for m in measured if m.level == level and m.answer is Answer.CONVICTED] for level in (1, 2)}
+    drawn = list(stacks(tried, names, seed))
     right = sum(stack.right for stack in drawn)
     words = f"of {len(drawn)} decoders with two to four mistakes {right} have each of them named once, and no other"
     yield Check("stacks", tried.fmt.name, "all", True, words)
     for stack in drawn:
         if not stack.right:
             yield Check("stacks", tried.fmt.name, f"level {stack.level}", True, str(stack))
-    for one in measured:
-        yield Check("operator", tried.fmt.name, f"{one.operator.name}/{one.level}", one.answer not in measuring.HOLES, str(one))
+    for m in measured:
+        yield Check("operator", tried.fmt.name, f"{m.operator.name}/{m.level}", m.answer not in measuring.HOLES, str(m))
 
 
 def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
@@ -233,24 +233,24 @@ def in_spark(engine: ChildEngine, tried: Bench, seed: int) -> Iterator[Check]:
     name = tried.fmt.name
     known = engine.liars(name).result()
     mine = {
-        liar["name"]: [one.case for one in staging.convicting(tried, liar["convicts"], liar["level"], liar["scenario"])]
+        liar["name"]: [answered.case for answered in staging.convicting(tried, liar["convicts"], liar["level"], liar["scenario"])]
         for liar in known
         if not staging.special(liar["convicts"])
     }
-    level_two = [one.case for one in tried.cover(2)[: staging.CASES]]
+    level_two = [answered.case for answered in tried.cover(2)[: staging.CASES]]
     cases = {case.id: case for some in (staging.samples(tried), level_two, *mine.values()) for case in some}
     placed = _opened(engine, staging.staged(tried, cases.values(), seed, decoder_of(name, None)))
     yield _reference_in_spark(engine, placed, tried.fresh())
     for liar in known:
-        lying, found = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), tried.fresh()
+        lying, fresh_judge = replace(placed, decoder=f"{LIAR}{name}/{liar['name']}"), tried.fresh()
         results: list[CaseResult] = []
         problem = ""
         try:
             chosen = [case.id for case in mine.get(liar["name"], ())]
-            results = staging.results(engine, lying, liar["convicts"], liar["level"], seed, found, chosen)
+            results = staging.results(engine, lying, liar["convicts"], liar["level"], seed, fresh_judge, chosen)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        yield conviction("spark", name, liar["name"], liar["convicts"], found.rules, results, problem)
+        yield conviction("spark", name, liar["name"], liar["convicts"], fresh_judge.rules, results, problem)
     engine.release(placed.handle)
 
 
@@ -262,11 +262,11 @@ def _opened(engine: ChildEngine, placed: Prepared) -> Prepared:
     return placed
 
 
-def _reference_in_spark(engine: ChildEngine, placed: Prepared, found: Judge) -> Check:
+def _reference_in_spark(engine: ChildEngine, placed: Prepared, fresh_judge: Judge) -> Check:
     """A run judges the reference decoder on all cases; here it is judged on those of the liars."""
     results: list[CaseResult] = []
     for call in placed.calls:
-        results += staging.judged(engine, placed, call, call.cases, found)
+        results += staging.judged(engine, placed, call, call.cases, fresh_judge)
     accused: list[Finding] = [f for result in results if result.verdict in BAD for f in result.findings]
     detail = f"{len(results)} cases in Spark, {len(accused)} accusations" + (
         f", the first by {accused[0].rule}" if accused else ""
@@ -276,8 +276,8 @@ def _reference_in_spark(engine: ChildEngine, placed: Prepared, found: Judge) -> 
 
 def traps(fmt: Format[Any], seed: int) -> Group:
     """Streams of a profile of a format in which every stream rule has something to own."""
-    profile = order_of(fmt.name).tried or next(one.name for one in fmt.profiles if not not_kept(fmt, one))
-    return group_of(fmt, (fmt.profile(profile),), [one for one in NEMESES if one.name in STREAM_NEMESES], seed)
+    profile = order_of(fmt.name).tried or next(profile.name for profile in fmt.profiles if not not_kept(fmt, profile))
+    return group_of(fmt, (fmt.profile(profile),), [nemesis for nemesis in NEMESES if nemesis.name in STREAM_NEMESES], seed)
 
 
 def keepers(group: Group) -> Iterator[Check]:
@@ -333,11 +333,11 @@ def _kept(group: Group, tables: Kept, mistake: Keeping, name: str) -> Iterator[C
 def writers(engine: ChildEngine, tried: Bench) -> Iterator[Check]:
     """Each lie of a writer breaks its rule, or changes only bytes."""
     unsent: set[int] = set()
-    fmt, found = tried.fmt, tried.fresh()
+    fmt, fresh_judge = tried.fmt, tried.fresh()
     lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = [case for _, some, _ in lied for case in some]
     placed = _opened(engine, staging.staged(tried, cases, 0, decoder_of(fmt.name, None), unsent))
-    judged = (one for call in placed.calls for one in staging.judged(engine, placed, call, call.cases, found))
+    judged = (result for call in placed.calls for result in staging.judged(engine, placed, call, call.cases, fresh_judge))
     results = {result.case.id: result for result in judged}
     engine.release(placed.handle)
     for lie, some, changed in lied:

@@ -46,11 +46,11 @@ def _keeping() -> Iterator[Keeping]:
     file = TableFile(*ours(__package__, "keeping"), {"mistakes": dict})
     for place, name, given in file.entries("mistakes"):
         with placed(f"{place}: {name}"):
-            told = checked(given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why"))
-            yield Keeping(name, **{field: text.strip() for field, text in told.items()})
+            texts = checked(given, dict.fromkeys(("convicts", "also", "needs", "why"), str), ("convicts", "why"))
+            yield Keeping(name, **{field: text.strip() for field, text in texts.items()})
 
 
-KEEPING: Final = {one.name: one for one in _keeping()}
+KEEPING: Final = {mistake.name: mistake for mistake in _keeping()}
 LOST: Final = KEEPING["batch-lost-on-restart"]
 TWICE: Final = KEEPING["applied-twice"]
 STAMPED: Final = KEEPING["ordered-by-ts"]
@@ -68,7 +68,7 @@ STAYING: Final = KEEPING["old-key-left"]
 def mistakes_of(fmt: str) -> tuple[Keeping, ...]:
     """Those that can show in a format."""
     order = order_of(fmt)
-    return tuple(one for one in KEEPING.values() if order.has(one.needs))
+    return tuple(mistake for mistake in KEEPING.values() if order.has(mistake.needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +78,24 @@ class Record:
     lane: int
     offset: int
     stamp: int
-    one: Written
+    written: Written
     stream: Told
 
 
 def batches(group: Group) -> list[list[Record]]:
     """The messages of each stage of all streams."""
     ends = Counter[int]()
-    found: list[list[Record]] = []
+    stages: list[list[Record]] = []
     for stage in range(STAGES):
-        found.append([])
+        stages.append([])
         for stream in group.streams:
-            for one in stream.stages[stage]:
-                lane = stream.first + one.message.partition
-                if not is_removed(one.message):
-                    stamp = START_MS + stage if stream.nemesis.append_time else one.message.timestamp_ms
-                    found[-1].append(Record(lane, ends[lane], stamp, one, stream))
+            for written in stream.stages[stage]:
+                lane = stream.first + written.message.partition
+                if not is_removed(written.message):
+                    stamp = START_MS + stage if stream.nemesis.append_time else written.message.timestamp_ms
+                    stages[-1].append(Record(lane, ends[lane], stamp, written, stream))
                 ends[lane] += 1
-    return found
+    return stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Keeper:
         self.waiting = []
         for record in records:
             self.seen[record.lane] = self.seen.get(record.lane, (0, 0))[0] + 1, record.offset
-            for change in record.one.changes:
+            for change in record.written.changes:
                 if change.kind is Kind.ROW and change.op is not Op.TRUNCATE:
                     late = self._version(record, change) < (before.get(record.lane, -1),)
                     rows += [] if late and self.mistake is not UNPUNCTUAL else [(record, change)]
@@ -155,8 +155,8 @@ class Keeper:
         if self.order.arrival:
             return (0,)
         for pattern, groups in self.order.positions if self.mistake is not COMMITTED else ():
-            if found := re.search(pattern, change.position or ""):
-                numbers = (int(found[number]) for number in groups)
+            if match := re.search(pattern, change.position or ""):
+                numbers = (int(match[number]) for number in groups)
                 return tuple(int(float(number)) if self.mistake is ROUNDED else number for number in numbers)
         return (-1 if change.commit_time_us is None else change.commit_time_us,)
 
@@ -174,7 +174,7 @@ class Keeper:
                 self._stated(record, name, version)
 
     def _stated(self, record: Record, name: _Name, version: Version) -> None:
-        event = record.stream.story.history.events[record.one.message.event]
+        event = record.stream.story.history.events[record.written.message.event]
         if not isinstance(event, SchemaChange) or event.before is None:
             return
         name = (name[0], name[1] or event.table)
@@ -214,52 +214,52 @@ class Keeper:
         if change.op is not Op.DELETE:
             yield from event(new, 1, image)
 
-    def _newer(self, one: _Row) -> tuple[Any, ...]:
-        return one.tie[1:3] if self.mistake is ARRIVED else (one.version, one.tie)
+    def _newer(self, state: _Row) -> tuple[Any, ...]:
+        return state.tie[1:3] if self.mistake is ARRIVED else (state.version, state.tie)
 
     def _folded(self, events: list[tuple[_Key, _Row]]) -> None:
         if self.mistake is STAYING:
             # Halves of an UPDATE of the key that come as two changes.
-            inserts = {(name, one.version) for (name, _), one in events if one.image is not None}
-            events = [(key, one) for key, one in events if one.image is not None or (key[0], one.version) not in inserts]
-        known = {*self.rows, *(key for key, one in events if one.whole and one.image is not None)}
+            inserts = {(name, state.version) for (name, _), state in events if state.image is not None}
+            events = [(key, state) for key, state in events if state.image is not None or (key[0], state.version) not in inserts]
+        known = {*self.rows, *(key for key, state in events if state.whole and state.image is not None)}
         if self.mistake is KNOWING:
-            events = [(key, one) for key, one in events if key in known]
-        for key, one in sorted(events, key=lambda event: self._newer(event[1])):
+            events = [(key, state) for key, state in events if key in known]
+        for key, state in sorted(events, key=lambda event: self._newer(event[1])):
             held = self.rows.get(key, [])
             if self.mistake is TWICE:
-                self.rows[key] = [one] if one.image is None else [*(old for old in held if old.image is not None), one]
-            elif not held or self._newer(held[0]) < self._newer(one):
-                self.rows[key] = [self._overlaid(held[0] if held else None, one)]
+                self.rows[key] = [state] if state.image is None else [*(old for old in held if old.image is not None), state]
+            elif not held or self._newer(held[0]) < self._newer(state):
+                self.rows[key] = [self._overlaid(held[0] if held else None, state)]
 
-    def _overlaid(self, old: _Row | None, one: _Row) -> _Row:
+    def _overlaid(self, old: _Row | None, new: _Row) -> _Row:
         """The row with older cells in place of the stand-ins for values that were not sent."""
-        if old is None or old.image is None or one.image is None or one.whole:
-            return one
+        if old is None or old.image is None or new.image is None or new.whole:
+            return new
         stands = self.order.placeholders
-        image = {name: old.image.get(name, text) if text in stands else text for name, text in one.image.items()}
-        return _Row(one.version, one.tie, image, one.whole, one.lane)
+        image = {name: old.image.get(name, text) if text in stands else text for name, text in new.image.items()}
+        return _Row(new.version, new.tie, image, new.whole, new.lane)
 
     def _cleared(self) -> None:
         """The effects of newer statements; below the watermark what is deleted is forgotten."""
         for key, held in list(self.rows.items()):
-            self.rows[key] = kept = [cleared for one in held if (cleared := self._after_statements(key[0], one))]
+            self.rows[key] = kept = [cleared for state in held if (cleared := self._after_statements(key[0], state))]
             if not kept:
                 del self.rows[key]
 
-    def _after_statements(self, name: _Name, one: _Row) -> _Row | None:
+    def _after_statements(self, name: _Name, state: _Row) -> _Row | None:
         image: Texts | None = None
-        if one.image is not None and not one.version < self.cleared.get(name, ()):
-            image = {n: t for n, t in one.image.items() if not one.version < self.dropped.get((name, n), ())}
-        if image is None and one.version < (self.marks.get(one.lane, -1),):
+        if state.image is not None and not state.version < self.cleared.get(name, ()):
+            image = {n: t for n, t in state.image.items() if not state.version < self.dropped.get((name, n), ())}
+        if image is None and state.version < (self.marks.get(state.lane, -1),):
             return None
-        return _Row(one.version, one.tie, image, one.whole, one.lane)
+        return _Row(state.version, state.tie, image, state.whole, state.lane)
 
     def kept(self) -> Kept:
         """The tables as the check of streams reads them."""
         rows: dict[str, list[tuple[tuple[str, ...], Texts]]] = {}
         for (name, key), held in self.rows.items():
-            images = [one.image for one in held if one.image is not None]
+            images = [state.image for state in held if state.image is not None]
             rows.setdefault(name[1] or "", []).extend((tuple(map(str, key)), image) for image in images)
         return Kept(rows, frozenset(self.unreadable), self.seen, self.marks)
 

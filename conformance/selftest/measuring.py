@@ -95,40 +95,40 @@ class Measured:
         broken = (self.named + self.drawn + self.loose + self.open).most_common(3)
         rules = ", ".join(f"{rule} ({count})" for rule, count in broken)
         decided = f"{rules}: {self.why('loose')}" if self.answer in (Answer.LOOSE, Answer.OPEN) else rules
-        told = (
+        remark = (
             decided or (self.why("right") if self.tried else self.why("impossible")) or f"for example {self.example or 'nowhere'}"
         )
-        return f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases; {told}"
+        return f"{self.operator.name} at level {self.level}: {self.answer} in {self.tried} cases; {remark}"
 
 
 def measure(tried: Bench, chosen: Sequence[Operator] = tuple(OPERATORS.values())) -> Iterator[Measured]:
     """Every operator at its levels, on the cases that cover a format; on all, where those do not convict it."""
-    found = tried.fresh()
-    obligations = {rule.id: rule.obligation for rule in found.rules}
+    judge = tried.fresh()
+    obligations = {rule.id: rule.obligation for rule in judge.rules}
     for level in (1, 2):
-        cover, every = tried.cover(level), [one for one in tried.cases.values() if one.case.level == level]
+        cover, every = tried.cover(level), [answered for answered in tried.cases.values() if answered.case.level == level]
         for operator in chosen:
             if level in operator.levels:
-                measured = _measured(tried.fmt.name, level, operator, cover, found, obligations)
+                measured = _measured(tried.fmt.name, level, operator, cover, judge, obligations)
                 if measured.answer in HOLES:
-                    measured = _measured(tried.fmt.name, level, operator, every, found, obligations)
+                    measured = _measured(tried.fmt.name, level, operator, every, judge, obligations)
                 yield measured
 
 
 def _measured(
-    fmt: str, level: int, operator: Operator, cover: Sequence[Answered], found: Judge, obligations: Mapping[str, Obligation]
+    fmt: str, level: int, operator: Operator, cover: Sequence[Answered], judge: Judge, obligations: Mapping[str, Obligation]
 ) -> Measured:
     named, drawn, loose, open_ = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     tried, example, enough = 0, "", 0
-    for one in cover:
-        if (altered := one.altered(operator)) is None:
+    for answered in cover:
+        if (altered := answered.altered(operator)) is None:
             continue
-        tried, example = tried + 1, example or one.case.id
+        tried, example = tried + 1, example or answered.case.id
         by_weight: dict[int, list[str]] = {obligation.binds: [] for obligation in Obligation}
-        for rule in dict.fromkeys(finding.rule for finding in judged(found, one.case, altered).findings):
+        for rule in dict.fromkeys(finding.rule for finding in judged(judge, answered.case, altered).findings):
             by_weight[obligations[rule].binds].append(rule.partition("/")[2])
         must = by_weight[Obligation.MUST.binds]
-        (drawn if one.case.origin is Origin.DRAWN else named).update(must)
+        (drawn if answered.case.origin is Origin.DRAWN else named).update(must)
         loose.update(by_weight[Obligation.SHOULD.binds])
         open_.update(by_weight[Obligation.MAY.binds])
         enough += any(operator.names(rule) for rule in must)
@@ -139,9 +139,9 @@ def _measured(
 
 def rate(measured: Sequence[Measured]) -> str:
     """The conviction rate in words."""
-    counts = Counter(one.answer for one in measured)
+    counts = Counter(m.answer for m in measured)
     convicted = sum(counts[answer] for answer in (Answer.CONVICTED, Answer.MISLED, Answer.LOOSE))
-    alone = sum(not one.named and bool(one.drawn) for one in measured)
+    alone = sum(not m.named and bool(m.drawn) for m in measured)
     faults = convicted + counts[Answer.MISSED] + counts[Answer.UNDECIDED]
     return (
         f"{faults} pairs of operator and level, {convicted} convicted ({convicted / max(faults, 1):.1%}): "

@@ -56,8 +56,8 @@ class Stack:
 
     def __str__(self) -> str:
         pairs = zip(self.operators, self.named, strict=True)
-        told = [f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs]
-        return "; ".join([*told, *(f"FALSE: {sentence}" for sentence in self.false)])
+        lines = [f"{operator}: {' AND '.join(sentences) or 'NOT NAMED'}" for operator, sentences in pairs]
+        return "; ".join([*lines, *(f"FALSE: {sentence}" for sentence in self.false)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class _Stage:
             operator = OPERATORS[name]
             neighbours = any(
                 operator.alter(rows, seen) != operator.alter(rows, replace(seen, before=()))
-                for one in self.cover
-                for rows, seen in zip(one.rows, one.seen, strict=True)
+                for answered in self.cover
+                for rows, seen in zip(answered.rows, answered.seen, strict=True)
                 if seen.before
             )
             self.broken[name] = frozenset() if neighbours else _broken(self.judged([operator]))
@@ -84,22 +84,22 @@ class _Stage:
 
     def judged(self, operators: Iterable[Operator]) -> FormatResult:
         """The verdict on the operators, one after the other."""
-        altered = ((one, _rows(one, operators)) for one in self.cover)
-        _, results = self.tried.ruled(self.cover, (rows if one.differs(rows) else None for one, rows in altered))
+        altered = ((answered, _rows(answered, operators)) for answered in self.cover)
+        _, results = self.tried.ruled(self.cover, (rows if answered.differs(rows) else None for answered, rows in altered))
         rules = tuple(RuleResult(rule, 1, 0) for rule in self.tried.judge.rules)
         return FormatResult(self.tried.fmt.name, "stack", (self.level,), tuple(results), rules, (), {}, 0, {})
 
 
 def _broken(result: FormatResult) -> Broken:
     """What binds and is broken."""
-    must = {one.rule.id for one in result.rules if one.rule.obligation is Obligation.MUST}
+    must = {rule_result.rule.id for rule_result in result.rules if rule_result.rule.obligation is Obligation.MUST}
     return frozenset(place(finding) for case in result.cases for finding in case.findings if finding.rule in must)
 
 
-def _rows(one: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
-    rows = one.rows
+def _rows(answered: Answered, operators: Iterable[Operator]) -> Sequence[Rows]:
+    rows = answered.rows
     for operator in operators:
-        rows = tuple(operator.alter(some, seen) for some, seen in zip(rows, one.seen, strict=True))
+        rows = tuple(operator.alter(some, seen) for some, seen in zip(rows, answered.seen, strict=True))
     return rows
 
 
@@ -111,7 +111,7 @@ def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, numb
         level = 1 + index % 2
         size = SIZES[index % len(SIZES)]
         tries = (_drawn(stages[level], convicted[level], size, chance) for _ in range(TRIES))
-        yield from islice((told for told in tries if told), 1)
+        yield from islice((stack for stack in tries if stack), 1)
 
 
 def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random) -> Stack | None:
@@ -129,7 +129,7 @@ def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random
         return None
     if not all(_shown(drawn, name, _broken(result)) for name in drawn):
         return None
-    return _told(stage.level, tuple(drawn), tuple(drawn.values()), mistakes(result))
+    return _stack(stage.level, tuple(drawn), tuple(drawn.values()), mistakes(result))
 
 
 def _shown(alone: Mapping[str, Broken], name: str, together: Broken) -> bool:
@@ -145,10 +145,10 @@ def _apart(some: Broken, other: Broken) -> bool:
     )
 
 
-def _told(level: int, names: Sequence[str], alone: Sequence[Broken], found: Iterable[Mistake]) -> Stack:
+def _stack(level: int, names: Sequence[str], alone: Sequence[Broken], reported: Iterable[Mistake]) -> Stack:
     named: list[list[str]] = [[] for _ in names]
     false = []
-    for mistake in found:
+    for mistake in reported:
         share = [len(mistake.broken & mine) / len(mistake.broken) for mine in alone]
         best = max(range(len(names)), key=lambda number: share[number])
         if share[best] >= OWN and not mistake.sentence.startswith(_VAGUE):

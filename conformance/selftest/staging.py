@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from itertools import islice
 from typing import Final
-
-import pyarrow as pa
 
 from conformance.cases.catalogue import BUDGETS, Call, calls
 from conformance.engines.engine import Engine, Loaded, Request, lay, to_ranges
@@ -39,14 +36,13 @@ def special(convicts: str) -> bool:
 
 def samples(bench: Bench) -> list[Case]:
     """Cases of one deployment for liars that break laws: readable rows, and an unreadable message."""
-    of_level = [
-        one.case for one in bench.cases.values() if one.case.level == 1 and one.case.scenario.startswith(("shape/", "fault/"))
-    ]
+    level_one = (answered.case for answered in bench.cases.values() if answered.case.level == 1)
+    of_level = [case for case in level_one if case.scenario.startswith(("shape/", "fault/"))]
     first = min(of_level, key=lambda case: (case.deployment.compression != "none", case.deployment.time_zone == "UTC"))
     alike = [case for case in of_level if case.deployment == first.deployment and case.profile == first.profile]
     # Of a case of many messages nearly all of a sample would be: they have one table.
     few = (c for c in alike if len(c.written) < READABLE and _size(c) < 100_000)
-    readable = (c for c in few if all(one.kind is Kind.ROW for w in c.written for one in w.changes))
+    readable = (c for c in few if all(change.kind is Kind.ROW for w in c.written for change in w.changes))
     return [*islice(readable, READABLE), *islice(filter(rejected, alike), 1)]
 
 
@@ -76,80 +72,81 @@ def truth(bench: Bench, prepared: Prepared) -> dict[Place, tuple[OutputRow, ...]
     cases = (bench.cases[case.id] for call in prepared.calls if call.level == 1 for case in call.cases)
     return {
         prepared.place(written.message): tuple(rows)
-        for one in cases
-        for written, rows in zip(one.case.written, one.rows, strict=True)
+        for answered in cases
+        for written, rows in zip(answered.case.written, answered.rows, strict=True)
     }
 
 
 def results(
-    engine: Engine, one: Prepared, convicts: str, level: int, seed: int, judge: Judge, mine: Sequence[str]
+    engine: Engine, prepared: Prepared, convicts: str, level: int, seed: int, judge: Judge, mine: Sequence[str]
 ) -> list[CaseResult]:
     """The results of a liar, the decoder of `one`; `mine` are the ids of its cases, for a rule that is no law.
 
     Raises what a decode call raises."""
     if convicts.endswith("/law/returns"):
-        return _raising(engine, one, convicts, seed)
+        return _raising(engine, prepared, convicts, seed)
     if convicts.endswith("/law/places"):
-        return _straying(engine, one, seed, judge)
+        return _straying(engine, prepared, seed, judge)
     if special(convicts):
-        return _changing(engine, one, level, seed, judge)
+        return _changing(engine, prepared, level, seed, judge)
     wanted = frozenset(mine)
-    asked = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == level]
+    asked = [(call, [c for c in call.cases if c.id in wanted]) for call in prepared.calls if call.level == level]
     # A server in UTC hides time zone errors, so such a deployment comes last.
     asked = sorted(filter(lambda a: a[1], asked), key=lambda a: (a[0].deployment.time_zone == "UTC", -len(a[1])))[:CALLS]
     out: list[CaseResult] = []
     for call, cases in asked:
-        out += judged(engine, one, call, cases, judge)
+        out += judged(engine, prepared, call, cases, judge)
         if any(finding.rule == convicts for result in out for finding in result.findings):
             break
     return out
 
 
-def judged(engine: Engine, one: Prepared, call: Call, cases: Sequence[Case], judge: Judge) -> list[CaseResult]:
+def judged(engine: Engine, prepared: Prepared, call: Call, cases: Sequence[Case], judge: Judge) -> list[CaseResult]:
     """The results of some cases of a call; of a message that was not sent there are no rows."""
-    ranges = to_ranges(place for case in cases for w in case.written if (place := one.places.get(id(w.message))))
-    future: Future[pa.Table] = engine.decode(Request(one.handle, ranges, one.decoder, call.level, call.deployment, call.table))
-    outputs = read(future.result(), call.level)
-    return [judge.judge(case, [outputs.get(one.places.get(id(w.message), _NOWHERE), ()) for w in case.written]) for case in cases]
+    places = prepared.places
+    ranges = to_ranges(place for case in cases for w in case.written if (place := places.get(id(w.message))))
+    asked = Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table)
+    outputs = read(engine.decode(asked).result(), call.level)
+    return [judge.judge(case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written]) for case in cases]
 
 
-def _largest(one: Prepared, level: int) -> Call:
+def _largest(prepared: Prepared, level: int) -> Call:
     """The call with the most columns and cases."""
-    matching = [call for call in one.calls if call.level == level]
+    matching = [call for call in prepared.calls if call.level == level]
     return max(matching, key=lambda call: (len(call.table.columns) if call.table else 0, len(call.cases)))
 
 
-def _raising(engine: Engine, one: Prepared, rule: str, seed: int) -> list[CaseResult]:
+def _raising(engine: Engine, prepared: Prepared, rule: str, seed: int) -> list[CaseResult]:
     """Only the raising cases are isolated: an unreadable message among three readable cases."""
-    call = _largest(one, 1)
+    call = _largest(prepared, 1)
     unreadable = [case for case in call.cases if rejected(case)][:1]
     readable = [case for case in call.cases if not rejected(case)][:3]
     some = replace(call, cases=(*readable, *unreadable), foreign=())
-    outputs, blamed = isolate(engine, one, some)
-    places = {one.place(w.message) for case in readable for w in case.written}
-    if [found.case.id for found in blamed] != [case.id for case in unreadable] or not places <= set(outputs):
+    outputs, blamed = isolate(engine, prepared, some)
+    places = {prepared.place(w.message) for case in readable for w in case.written}
+    if [result.case.id for result in blamed] != [case.id for case in unreadable] or not places <= set(outputs):
         return []
     finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
     return [CaseResult(b.case, b.verdict, (replace(finding, case=b.case.id, actual=b.why),), b.why) for b in blamed]
 
 
-def _straying(engine: Engine, one: Prepared, seed: int, judge: Judge) -> list[CaseResult]:
+def _straying(engine: Engine, prepared: Prepared, seed: int, judge: Judge) -> list[CaseResult]:
     """Rows of no message are noticed in a call, and in its smallest part that has some."""
-    call = _largest(one, 1)
+    call = _largest(prepared, 1)
     some = (*call.cases[:LAW_SAMPLE], *[case for case in call.cases[LAW_SAMPLE:] if rejected(case)][:1])
     call = replace(call, cases=some, foreign=())
-    outputs = read(engine.decode(request(one, call, call.cases)).result(), call.level)
-    findings = list(strays(engine, one, call, outputs, judge))
+    outputs = read(engine.decode(request(prepared, call, call.cases)).result(), call.level)
+    findings = list(strays(engine, prepared, call, outputs, judge))
     by_id = {case.id: case for case in call.cases}
     return [CaseResult(by_id[f.case], judge.verdict(by_id[f.case], (f,)), (f,)) for f in findings]
 
 
-def _changing(engine: Engine, one: Prepared, level: int, seed: int, judge: Judge) -> list[CaseResult]:
-    call = _largest(one, level)
+def _changing(engine: Engine, prepared: Prepared, level: int, seed: int, judge: Judge) -> list[CaseResult]:
+    call = _largest(prepared, level)
     messages = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
-    picked = sample(seed, f"liar/{one.decoder}", messages, LAW_SAMPLE)
-    owners = {one.place(w.message): (case, n) for case, n, w in picked}
-    asked = Request(one.handle, to_ranges(owners), one.decoder, level, call.deployment, call.table)
+    picked = sample(seed, f"liar/{prepared.decoder}", messages, LAW_SAMPLE)
+    owners = {prepared.place(w.message): (case, n) for case, n, w in picked}
+    asked = Request(prepared.handle, to_ranges(owners), prepared.decoder, level, call.deployment, call.table)
     cases = {case.id: case for case, _, _ in picked}
     findings = laws.again(engine, asked, owners, judge)
     return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]

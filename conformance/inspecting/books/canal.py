@@ -22,9 +22,9 @@ _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECAS
 
 def is_row(seen: Seen) -> bool:
     """Whether the message is a row change."""
-    found = seen.members
-    kind, data = found.get("type"), found.get("data")
-    return kind in ("INSERT", "UPDATE", "DELETE") and found.get("isDdl") is False and isinstance(data, list)
+    members = seen.members
+    kind, data = members.get("type"), members.get("data")
+    return kind in ("INSERT", "UPDATE", "DELETE") and members.get("isDdl") is False and isinstance(data, list)
 
 
 def statement(seen: Seen) -> str:
@@ -34,7 +34,7 @@ def statement(seen: Seen) -> str:
 
 def lists(seen: Seen) -> set[str]:
     """The members that are lists."""
-    return {name for name, one in seen.members.items() if isinstance(one, list)}
+    return {name for name, value in seen.members.items() if isinstance(value, list)}
 
 
 def data_rows(seen: Seen) -> list[Mapping[str, Any]]:
@@ -79,10 +79,10 @@ def partial(seen: Seen) -> bool:
 
 def described(seen: Seen) -> Described | None:
     """The table of a message with types."""
-    found, types = seen.members, _types(seen)
-    if not types or not isinstance(found.get("table"), str):
+    members, types = seen.members, _types(seen)
+    if not types or not isinstance(members.get("table"), str):
         return None
-    return Described(str(found.get("database")), found["table"], types, names(found.get("pkNames")))
+    return Described(str(members.get("database")), members["table"], types, names(members.get("pkNames")))
 
 
 def milliseconds(seen: Seen) -> int:
@@ -124,11 +124,11 @@ def watch_deletes() -> Watch:
     waiting: set[tuple[Any, Any]] = set()
 
     def watch(seen: Seen) -> Iterator[Watched]:
-        found = seen.members
-        table, keys, data = (found.get("database"), found.get("table")), names(found.get("pkNames")), data_rows(seen)
+        members = seen.members
+        table, keys, data = (members.get("database"), members.get("table")), names(members.get("pkNames")), data_rows(seen)
         if not is_row(seen) or len(wide) > 10_000:
             return
-        if found["type"] == "DELETE":
+        if members["type"] == "DELETE":
             if not reduced(seen) and keys and len(data) == 1 and set(data[0]) == set(keys):
                 waiting.update({table} & wide)
         elif any(set(row) > set(keys) for row in data):
@@ -143,11 +143,11 @@ def watch_deletes() -> Watch:
 def escapes(seen: Seen) -> set[str]:
     """The kinds of escapes by number: of a `control` character, in `upper` or `lower` case, of a character that is `wide`."""
     kinds = set()
-    for one in _ESCAPE.findall(seen.text) if "\\u" in seen.text else ():
-        if one < "0020":
+    for code in _ESCAPE.findall(seen.text) if "\\u" in seen.text else ():
+        if code < "0020":
             kinds.add("control")
-            kinds.update(name for name, plain in (("upper", one.lower()), ("lower", one.upper())) if one != plain)
-        elif 0x7F <= int(one, 16) <= 0x9F or one in ("2028", "2029"):
+            kinds.update(name for name, plain in (("upper", code.lower()), ("lower", code.upper())) if code != plain)
+        elif 0x7F <= int(code, 16) <= 0x9F or code in ("2028", "2029"):
             kinds.add("wide")
     return kinds
 

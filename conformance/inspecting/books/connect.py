@@ -13,9 +13,9 @@ ADDED: Final = ("__deleted", "__op", "__table", "__lsn", "__source_ts_ms", "__db
 """What ExtractNewRecordState can add to a row."""
 
 
-def member_object(found: Any) -> Mapping[str, Any]:
+def member_object(value: Any) -> Mapping[str, Any]:
     """The value if it is an object, else nothing."""
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def source(seen: Seen) -> Mapping[str, Any]:
@@ -30,7 +30,7 @@ def schema(seen: Seen) -> Mapping[str, Any]:
 
 def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The schema of a struct's field."""
-    return next((one for one in rows(struct.get("fields")) if one.get("field") == name), {})
+    return next((entry for entry in rows(struct.get("fields")) if entry.get("field") == name), {})
 
 
 def is_row(seen: Seen) -> bool:
@@ -40,8 +40,8 @@ def is_row(seen: Seen) -> bool:
 
 def key_names(seen: Seen) -> tuple[str, ...]:
     """The columns of the record's key."""
-    found = seen.key_document
-    inner = found["payload"] if isinstance(found, dict) and enveloped(found) else found
+    document = seen.key_document
+    inner = document["payload"] if isinstance(document, dict) and enveloped(document) else document
     return tuple(inner) if isinstance(inner, dict) else ()
 
 
@@ -55,7 +55,7 @@ def columns(seen: Seen) -> list[Mapping[str, Any]]:
     """The schemas of a row's columns."""
     whole = schema(seen)
     if is_flat(seen):
-        return [one for one in rows(whole.get("fields")) if one.get("field") not in ADDED]
+        return [column for column in rows(whole.get("fields")) if column.get("field") not in ADDED]
     return rows(field(whole, "after").get("fields")) or rows(field(whole, "before").get("fields"))
 
 
@@ -75,7 +75,7 @@ def column_type(column: Mapping[str, Any]) -> str:
     """The type of a column by its schema."""
     parameters = member_object(column.get("parameters"))
     own = parameters.get("__debezium.source.column.type")
-    sizes = [str(parameters[one]) for one in ("connect.decimal.precision", "scale", "length") if one in parameters]
+    sizes = [str(parameters[size]) for size in ("connect.decimal.precision", "scale", "length") if size in parameters]
     name = str(column.get("name") or column.get("type")).rpartition(".")[2]
     return f"{name}{'(' + ','.join(sizes) + ')' if sizes else ''}{f' of {own}' if own else ''}"
 

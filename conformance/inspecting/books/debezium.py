@@ -24,7 +24,7 @@ from generators.wire_format import get
 
 _FLAT: Final = ("flattened",)
 """In place of the members of a row without envelope, which are its columns, or of a tombstone."""
-_TOLD: Final = "__debezium.source.column.type"
+_TYPE: Final = "__debezium.source.column.type"
 
 
 def is_heartbeat(seen: Seen) -> bool:
@@ -64,36 +64,36 @@ _DECIMAL: Final = f"{_CONNECT}data.Decimal"
 
 def kinds(seen: Seen) -> set[str]:
     """The types of the columns, those with a name by its end."""
-    found = (str(one.get("name") or one.get("type")) for one in columns(seen))
-    return {name.removeprefix("io.debezium.").removeprefix(_CONNECT) for name in found}
+    types = (str(column.get("name") or column.get("type")) for column in columns(seen))
+    return {name.removeprefix("io.debezium.").removeprefix(_CONNECT) for name in types}
 
 
 def decimals(seen: Seen) -> set[str]:
     """The kinds of the values of columns whose schema is Connect's Decimal with a scale above 0 (no BIGINT UNSIGNED), and not 2
     in 1.x, whose money is a Decimal in every mode (debezium#money)."""
-    found = set()
+    written = set()
     unlike = ("0", "2", None) if version(seen).startswith("1.") or not source(seen) else ("0", None)
     for column in columns(seen):
         if column.get("name") == _DECIMAL and member_object(column.get("parameters")).get("scale") not in unlike:
-            found |= {kind_of(image.get(column["field"])) for image in images(seen)}
-    return found
+            written |= {kind_of(image.get(column["field"])) for image in images(seen)}
+    return written
 
 
 def null_is_kept(seen: Seen) -> bool:
     """Whether a column with a default has NULL."""
-    with_default = [one["field"] for one in columns(seen) if one.get("default") is not None]
+    with_default = [column["field"] for column in columns(seen) if column.get("default") is not None]
     return any(image.get(name, "") is None for image in images(seen) for name in with_default)
 
 
 def typed(seen: Seen) -> set[bool]:
     """Whether columns name the type of their source."""
-    return {_TOLD in member_object(one.get("parameters")) for one in columns(seen)}
+    return {_TYPE in member_object(column.get("parameters")) for column in columns(seen)}
 
 
 def _types_of(seen: Seen, *originals: str) -> set[Any]:
     """The types of the columns of these types of the source."""
-    found = [one for one in columns(seen) if str(member_object(one.get("parameters")).get(_TOLD)).upper() in originals]
-    return {one.get("name") or one.get("type") for one in found}
+    own = [column for column in columns(seen) if str(member_object(column.get("parameters")).get(_TYPE)).upper() in originals]
+    return {column.get("name") or column.get("type") for column in own}
 
 
 def decimal_columns(seen: Seen) -> set[Any]:
@@ -108,14 +108,14 @@ def unsigned_bigints(seen: Seen) -> set[Any]:
 
 def version(seen: Seen) -> str:
     """The release that the message names."""
-    found = source(seen).get("version")
-    return found if isinstance(found, str) and source(seen).get("name") is not None else ""
+    release = source(seen).get("version")
+    return release if isinstance(release, str) and source(seen).get("name") is not None else ""
 
 
 def key_has_schema(seen: Seen) -> bool | None:
     """Whether the key is in an envelope; None without a key that is an object."""
-    found = seen.key_document
-    return enveloped(found) if isinstance(found, dict) else None
+    key = seen.key_document
+    return enveloped(key) if isinstance(key, dict) else None
 
 
 def transaction_is_first(seen: Seen) -> bool | None:
@@ -131,20 +131,20 @@ def nearest(release: str) -> str:
         return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
 
     known = get("debezium-json").choices.releases
-    return max((one for one in known if number(one) <= number(release)), key=number, default=known[0])
+    return max((other for other in known if number(other) <= number(release)), key=number, default=known[0])
 
 
 def described(seen: Seen) -> Described | None:
     """The table of a row."""
-    origin, found = source(seen), seen.payload
+    origin, payload = source(seen), seen.payload
     if is_flat(seen):
-        database, table, image = "", str(found.get("__table", "")), found
+        database, table, image = "", str(payload.get("__table", "")), payload
     elif is_row(seen):
         database = ".".join(str(origin[name]) for name in ("db", "schema") if origin.get(name))
-        table, image = str(origin.get("table")), member_object(found.get("after") or found.get("before"))
+        table, image = str(origin.get("table")), member_object(payload.get("after") or payload.get("before"))
     else:
         return None
-    types = {str(one["field"]): column_type(one) for one in columns(seen) if "field" in one}
+    types = {str(column["field"]): column_type(column) for column in columns(seen) if "field" in column}
     types = types or {name: kind_of(value) for name, value in image.items() if name not in ADDED}
     return Described(database, table, types, key_names(seen))
 
@@ -164,10 +164,10 @@ def watch_tombstones() -> Watch:
         before = last.pop(place, None)
         if before is not None:
             same = before.record.key == seen.record.key
-            next_one = before.record.offset >= 0 and seen.record.offset == before.record.offset + 1
+            is_next = before.record.offset >= 0 and seen.record.offset == before.record.offset + 1
             if seen.record.value is None and same:
                 yield Watched.TOMBSTONE
-            elif next_one and seen.container == "json" and not is_tombstone(seen):
+            elif is_next and seen.container == "json" and not is_tombstone(seen):
                 yield Watched.NO_TOMBSTONE
         if seen.payload.get("op") == "d" and is_row(seen) and seen.record.key is not None and len(last) < 10_000:
             last[place] = seen

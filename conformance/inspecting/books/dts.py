@@ -38,15 +38,15 @@ def same(seen: Seen) -> bool:
 
 def milliseconds(seen: Seen) -> int:
     """How far `execTs` is from a whole second."""
-    found = seen.members.get("execTs")
-    return found % 1000 if isinstance(found, int) else 0
+    exec_ts = seen.members.get("execTs")
+    return exec_ts % 1000 if isinstance(exec_ts, int) else 0
 
 
 def described_by_cloudcanal(seen: Seen) -> Described | None:
     """The table of a message with types."""
-    found, types = seen.members, texts(seen.members.get("dbValType"))
-    keys = names(found.get("pks"))
-    return Described(str(found.get("db")), str(found.get("table")), types, keys) if types else None
+    members, types = seen.members, texts(seen.members.get("dbValType"))
+    keys = names(members.get("pks"))
+    return Described(str(members.get("db")), str(members.get("table")), types, keys) if types else None
 
 
 # Tencent DTS JSON
@@ -99,9 +99,9 @@ def described_by_tencent(seen: Seen) -> Described | None:
     columns = rows(seen.members.get("columns"))
     if not columns:
         return None
-    types = {str(one.get("name")): str(one.get("originalType")) for one in columns}
-    found = seen.members
-    return Described(str(found.get("schemaName")), str(found.get("tableName")), types, names(found.get("pkNames")))
+    types = {str(column.get("name")): str(column.get("originalType")) for column in columns}
+    members = seen.members
+    return Described(str(members.get("schemaName")), str(members.get("tableName")), types, names(members.get("pkNames")))
 
 
 # Aliyun DTS Avro
@@ -112,13 +112,13 @@ _TEXT_NUMBERS: Final = (249, 250, 251, 252)
 
 def fields(seen: Seen) -> list[tuple[str, int]]:
     """Name and type number of each column."""
-    found = seen.members.get("fields")
-    return [(one["name"], one["dataTypeNumber"]) for one in found] if isinstance(found, list) else []
+    columns = seen.members.get("fields")
+    return [(column["name"], column["dataTypeNumber"]) for column in columns] if isinstance(columns, list) else []
 
 
 def _values(seen: Seen, side: str) -> list[Any]:
-    found = seen.members.get(side)
-    return found if isinstance(found, list) else []
+    values = seen.members.get(side)
+    return values if isinstance(values, list) else []
 
 
 def _branches(seen: Seen) -> Iterator[tuple[int, str, Any]]:
@@ -133,8 +133,8 @@ def kinds_of_text(seen: Seen) -> set[str]:
     """The branches that texts of the TEXT family have; an object of BLOB has the same number."""
     return {
         name
-        for number, name, one in _branches(seen)
-        if number in _TEXT_NUMBERS and (not isinstance(one, dict) or "BLOB" not in str(one.get("type")).upper())
+        for number, name, value in _branches(seen)
+        if number in _TEXT_NUMBERS and (not isinstance(value, dict) or "BLOB" not in str(value.get("type")).upper())
     }
 
 

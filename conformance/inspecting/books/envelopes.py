@@ -35,7 +35,7 @@ def own_schema(seen: Seen) -> bool | None:
 
 def has_typed_cell(seen: Seen) -> bool:
     """Whether a value is no text."""
-    return any(one is not None and not isinstance(one, str) for image in images(seen) for one in image.values())
+    return any(cell is not None and not isinstance(cell, str) for image in images(seen) for cell in image.values())
 
 
 def described_by_cloudcanal(seen: Seen) -> Described | None:
@@ -43,8 +43,8 @@ def described_by_cloudcanal(seen: Seen) -> Described | None:
     if not is_row(seen):
         return None
     image = member_object(seen.payload.get("after") or seen.payload.get("before"))
-    types = {str(one.get("field")): str(one.get("type")) for one in columns(seen)}
-    keys = tuple(str(one.get("field")) for one in columns(seen) if one.get("isPK"))
+    types = {str(column.get("field")): str(column.get("type")) for column in columns(seen)}
+    keys = tuple(str(column.get("field")) for column in columns(seen) if column.get("isPK"))
     types = types or {name: kind_of(value) for name, value in image.items()}
     return Described(str(source(seen).get("db")), str(source(seen).get("table")), types, keys)
 
@@ -56,13 +56,13 @@ _VENDOR: Final = ("Decimal", "timestamp")
 
 def packages(seen: Seen) -> set[str]:
     """The packages of the vendor's own logical types."""
-    names = [str(one.get("name", "")) for one in _cdl_columns(seen)]
+    names = [str(column.get("name", "")) for column in _cdl_columns(seen)]
     return {name.removesuffix(f".cdc.data.{kind}") for name in names for kind in _VENDOR if name.endswith(f".cdc.data.{kind}")}
 
 
 def _cdl_columns(seen: Seen) -> list[Mapping[str, Any]]:
-    found = (field(schema(seen), side).get("fields") for side in ("data", "after", "before"))
-    return next((rows(one) for one in found if one), [])
+    lists = (field(schema(seen), side).get("fields") for side in ("data", "after", "before"))
+    return next((rows(fields) for fields in lists if fields), [])
 
 
 def store(seen: Seen) -> str:
@@ -78,13 +78,13 @@ def beyond_key(seen: Seen) -> bool:
 
 def properties(seen: Seen) -> list[Any]:
     """The names of the properties of the transaction, in their order."""
-    return [one.get("name") for one in rows(member_object(seen.payload.get("transaction")).get("properties"))]
+    return [entry.get("name") for entry in rows(member_object(seen.payload.get("transaction")).get("properties"))]
 
 
 def described_by_cdl(seen: Seen) -> Described | None:
     """The table of a row."""
-    types = {str(one.get("field")): column_type(one) for one in _cdl_columns(seen)}
-    origin, found = source(seen), seen.payload
-    database = ".".join(str(one) for one in (origin.get("db"), origin.get("schema", found.get("SEG_OWNER"))) if one)
-    keys = names([one.get("field") for one in rows(field(schema(seen), "unique").get("fields"))])
-    return Described(database, str(origin.get("table", found.get("TABLE_NAME"))), types, keys)
+    types = {str(column.get("field")): column_type(column) for column in _cdl_columns(seen)}
+    origin, payload = source(seen), seen.payload
+    database = ".".join(str(name) for name in (origin.get("db"), origin.get("schema", payload.get("SEG_OWNER"))) if name)
+    keys = names([column.get("field") for column in rows(field(schema(seen), "unique").get("fields"))])
+    return Described(database, str(origin.get("table", payload.get("TABLE_NAME"))), types, keys)

@@ -12,7 +12,7 @@ from conformance.inspecting.opening import Seen
 
 def values(seen: Seen) -> list[Any]:
     """The values of both images of Maxwell's."""
-    return [one for side in ("data", "old") for one in member_object(seen.members.get(side)).values()]
+    return [cell for side in ("data", "old") for cell in member_object(seen.members.get(side)).values()]
 
 
 def described_by_maxwell(seen: Seen) -> Described | None:

@@ -20,9 +20,9 @@ def _plain(value: Any) -> Any:
         case (str() as name, inner) if name.startswith(_NAMESPACE) or isinstance(inner, dict):
             return _plain(inner)
         case dict():
-            return {name: _plain(one) for name, one in value.items()}
+            return {name: _plain(member) for name, member in value.items()}
         case list():
-            return [_plain(one) for one in value]
+            return [_plain(item) for item in value]
     return value
 
 
@@ -32,8 +32,8 @@ def content(seen: Seen) -> Mapping[str, Any]:
     if seen.container == "json":
         return seen.members
     datum = _plain(seen.document)
-    found = datum.get("payload") if isinstance(datum, dict) else None
-    return {name: one for name, one in found.items() if one is not None} if isinstance(found, dict) else {}
+    payload = datum.get("payload") if isinstance(datum, dict) else None
+    return {name: value for name, value in payload.items() if value is not None} if isinstance(payload, dict) else {}
 
 
 def statement(seen: Seen) -> str:
@@ -43,9 +43,9 @@ def statement(seen: Seen) -> str:
 
 def _schemas(seen: Seen) -> Iterator[Mapping[str, Any]]:
     for name in ("tableSchema", "preTableSchema"):
-        found = content(seen).get(name)
-        if isinstance(found, dict):
-            yield found
+        schema = content(seen).get(name)
+        if isinstance(schema, dict):
+            yield schema
 
 
 def locations(seen: Seen) -> set[Any]:
@@ -72,14 +72,14 @@ def stamps(seen: Seen) -> set[bool]:
 
 def described(seen: Seen) -> Described | None:
     """The table of a message with its schema, or of a row."""
-    found = content(seen).get("tableSchema")
-    if not isinstance(found, dict):
+    schema = content(seen).get("tableSchema")
+    if not isinstance(schema, dict):
         row = content(seen)
         is_row = row.get("type") in ("INSERT", "UPDATE", "DELETE")
         return Described(str(row.get("database")), str(row.get("table")), {}) if is_row else None
-    types = {str(one.get("name")): _type(one.get("dataType")) for one in rows(found.get("columns"))}
-    primary = next((names(one.get("columns")) for one in rows(found.get("indexes")) if one.get("primary")), ())
-    return Described(str(found.get("schema", found.get("database"))), str(found.get("table")), types, primary)
+    types = {str(column.get("name")): _type(column.get("dataType")) for column in rows(schema.get("columns"))}
+    primary = next((names(index.get("columns")) for index in rows(schema.get("indexes")) if index.get("primary")), ())
+    return Described(str(schema.get("schema", schema.get("database"))), str(schema.get("table")), types, primary)
 
 
 def _type(kind: Any) -> str:

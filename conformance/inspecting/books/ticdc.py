@@ -20,15 +20,15 @@ def unquoted(sql: object) -> str:
 
 def statement(seen: Seen) -> str:
     """The statement of a DDL without what it quotes."""
-    found = seen.payload
-    return unquoted(found.get("ddl") or member_object(found.get("value")).get("q"))
+    payload = seen.payload
+    return unquoted(payload.get("ddl") or member_object(payload.get("value")).get("q"))
 
 
 def described_by_debezium(seen: Seen) -> Described | None:
     """The table of a row."""
     if not is_row(seen):
         return None
-    types = {str(one["field"]): column_type(one) for one in columns(seen) if "field" in one}
+    types = {str(column["field"]): column_type(column) for column in columns(seen) if "field" in column}
     types = types or {name: kind_of(value) for image in images(seen) for name, value in image.items()}
     return Described(str(source(seen).get("db")), str(source(seen).get("table")), types, key_names(seen))
 
@@ -40,7 +40,7 @@ def key_is_empty(seen: Seen) -> bool:
 
 def typed(seen: Seen) -> set[bool]:
     """Whether columns name their type."""
-    return {"tidb_type" in one for one in columns(seen)}
+    return {"tidb_type" in column for column in columns(seen)}
 
 
 # The Open Protocol
@@ -80,7 +80,7 @@ def _head(seen: Seen) -> Mapping[str, Any]:
 def event(seen: Seen) -> Mapping[str, Any]:
     """The members of the first event's key, then those of its value."""
     value = member_object(seen.members.get("value"))
-    return {**_head(seen), **{name: one for name, one in value.items() if name != "t"}}
+    return {**_head(seen), **{name: member for name, member in value.items() if name != "t"}}
 
 
 def is_framed(seen: Seen) -> bool:
@@ -108,7 +108,7 @@ def partial(seen: Seen) -> bool:
 def same(seen: Seen) -> bool:
     """Whether the old values repeat a new one."""
     new = _cells(seen, "u")
-    return any(new.get(name) == one for name, one in _cells(seen, "p").items())
+    return any(new.get(name) == value for name, value in _cells(seen, "p").items())
 
 
 def unsorted(seen: Seen) -> bool:
@@ -119,7 +119,7 @@ def unsorted(seen: Seen) -> bool:
 
 def handles(seen: Seen) -> set[bool]:
     """Whether columns of a deleted row are of its key."""
-    return {bool(one.get("h")) for one in _cells(seen, "d").values()}
+    return {bool(cell.get("h")) for cell in _cells(seen, "d").values()}
 
 
 def described_by_open_protocol(seen: Seen) -> Described | None:
@@ -127,8 +127,8 @@ def described_by_open_protocol(seen: Seen) -> Described | None:
     cells = _cells(seen, "u", "d")
     if not cells:
         return None
-    keys = tuple(name for name, one in cells.items() if one.get("h"))
-    types = {name: _CODES.get(one.get("t"), str(one.get("t"))) for name, one in cells.items()}
+    keys = tuple(name for name, cell in cells.items() if cell.get("h"))
+    types = {name: _CODES.get(cell.get("t"), str(cell.get("t"))) for name, cell in cells.items()}
     return Described(str(_head(seen).get("scm")), str(_head(seen).get("tbl")), types, keys)
 
 
@@ -137,18 +137,18 @@ def described_by_open_protocol(seen: Seen) -> Described | None:
 
 def fields(seen: Seen) -> Mapping[str, Mapping[str, Any]]:
     """The type of each field of the value that has a TiDB type."""
-    found = {}
+    types = {}
     for field in member_object(seen.members.get("schema")).get("fields", ()):
         kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
-        kind = next((one for one in kinds if isinstance(one, dict)), {})
+        kind = next((branch for branch in kinds if isinstance(branch, dict)), {})
         if "tidb_type" in member_object(kind.get("connect.parameters")):
-            found[field["name"]] = kind
-    return found
+            types[field["name"]] = kind
+    return types
 
 
 def _written_as(seen: Seen, tidb_type: str) -> set[str]:
     """The types of Avro that the columns of a TiDB type have."""
-    return {one["type"] for one in fields(seen).values() if one["connect.parameters"]["tidb_type"] == tidb_type}
+    return {kind["type"] for kind in fields(seen).values() if kind["connect.parameters"]["tidb_type"] == tidb_type}
 
 
 def decimals(seen: Seen) -> set[str]:
@@ -168,12 +168,12 @@ def has_no_key(seen: Seen) -> bool:
 
 def is_padded(seen: Seen) -> bool:
     """Whether a BIT has more bytes than its number needs."""
-    names = (name for name, one in fields(seen).items() if one["connect.parameters"]["tidb_type"] == "BIT")
+    names = (name for name, kind in fields(seen).items() if kind["connect.parameters"]["tidb_type"] == "BIT")
     return any(len(seen.payload[name] or b"") > 1 and not seen.payload[name][0] for name in names)
 
 
 def described_by_avro(seen: Seen) -> Described:
     """The table of a row."""
     *_, database, table = str(seen.members["schema"]["name"]).split(".")
-    types = {name: one["connect.parameters"]["tidb_type"].lower() for name, one in fields(seen).items()}
+    types = {name: kind["connect.parameters"]["tidb_type"].lower() for name, kind in fields(seen).items()}
     return Described(database, table, types)

@@ -140,16 +140,16 @@ def read(name: str, text: str) -> Page:
     data = TableFile(f"{name}.toml", text, PARTS).data
     documents = {key: Document(**value) for key, value in data.get("documents", {}).items()}
     repositories = {key: Repository(**value) for key, value in data.get("repositories", {}).items()}
-    for key, one in repositories.items():
-        if len(one.commit) != 40 or set(one.commit) - set("0123456789abcdef"):
-            raise UsageError(f"{name}: repository {key}: commit {one.commit!r} is not 40 hex digits")
+    for key, repository in repositories.items():
+        if len(repository.commit) != 40 or set(repository.commit) - set("0123456789abcdef"):
+            raise UsageError(f"{name}: repository {key}: commit {repository.commit!r} is not 40 hex digits")
     page = Page(name, data["title"], data.get("intro", ""), documents, repositories, facts := {})
     for key, value in data.get("facts", {}).items():
         with placed(f"{name}#{key}"):
             checked(value, {"fact": str, "evidence": list}, ("fact", "evidence"))
             if not value["fact"].endswith("."):
                 raise UsageError("a fact is a sentence.")
-            facts[key] = Fact(name, key, value["fact"], tuple(_evidence(page, one) for one in value["evidence"]))
+            facts[key] = Fact(name, key, value["fact"], tuple(_evidence(page, item) for item in value["evidence"]))
     return page
 
 
@@ -157,17 +157,17 @@ def _evidence(page: Page, data: Mapping[str, Any]) -> Evidence:
     kind = next((kind for kind in EVIDENCE if kind in data), "")
     if not kind:
         raise UsageError(f"evidence is {', '.join(EVIDENCE)}, not {', '.join(data)}.")
-    checked(data, {told: int if told == "issue" else str for told in (kind, *EVIDENCE[kind])})
-    told, quote = data[kind], data.get("quote", "")
+    checked(data, {name: int if name == "issue" else str for name in (kind, *EVIDENCE[kind])})
+    value, quote = data[kind], data.get("quote", "")
     if kind == "document":
-        document = page.documents[one_of(told, kind, page.documents)]
+        document = page.documents[one_of(value, kind, page.documents)]
         text = ", ".join(filter(None, (document.publisher, document.title, data.get("section"))))
         return Evidence("standard" if document.standard else kind, text, document.address, quote)
     if kind == "repository":
-        return _source(page.repositories[one_of(told, kind, page.repositories)], data, quote)
+        return _source(page.repositories[one_of(value, kind, page.repositories)], data, quote)
     if kind == "reason":
-        return Evidence(kind, told)
-    return Evidence(kind, f"{kind}: {told}", quote=data[EVIDENCE[kind][0]])
+        return Evidence(kind, value)
+    return Evidence(kind, f"{kind}: {value}", quote=data[EVIDENCE[kind][0]])
 
 
 def _source(repository: Repository, data: Mapping[str, Any], quote: str) -> Evidence:

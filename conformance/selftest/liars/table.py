@@ -15,7 +15,7 @@ from conformance.rules.rules import rules
 from conformance.rules.tables import Legal, TableFile, checked, one_of, ours, placed
 from conformance.selftest.memory import BREACHES
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.general import CONDITIONS, told_of, when
+from conformance.selftest.operators.general import CONDITIONS, alter_of, when
 from conformance.selftest.operators.operator import Operator
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS
@@ -52,7 +52,7 @@ class Liar:
 def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -> Operator:
     """The operator of a line: `does` is a name of the catalogue, or what general operators do; `when` restricts it."""
     if not isinstance(does, str):
-        return Operator(name, (), told_of(does, conditions))
+        return Operator(name, (), alter_of(does, conditions))
     known = OPERATORS[one_of(does, "operator", OPERATORS)]
     return replace(known, name=name, alter=when(known.alter, checked(conditions, CONDITIONS, what="condition")), levels=(1, 2))
 
@@ -72,7 +72,7 @@ def _known() -> frozenset[str]:
 @cache
 def lines() -> tuple[tuple[str, Liar], ...]:
     """Every line of the files: its globs, and the liar, of no format yet. Raises UsageError with file and line."""
-    found = []
+    pairs = []
     for path in FILES:
         file = TableFile(*ours(__package__, path.stem), {"level": LEVELS, "liars": list})
         of_file = {part: value for part, value in file.data.items() if part == "level"}
@@ -85,9 +85,9 @@ def lines() -> tuple[tuple[str, Liar], ...]:
                     if not matching(_known(), glob.removeprefix("!")):
                         raise UnknownName("rule", glob, _known())
                 operator = _operator(name, line["does"], line.get("when", {})) if "does" in line else None
-            told = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
-            found.append((line["by"], Liar(name, "", line["level"], "", *told)))
-    return tuple(found)
+            fields = line["why"], operator, line.get("scenario", ""), line.get("breaks", "")
+            pairs.append((line["by"], Liar(name, "", line["level"], "", *fields)))
+    return tuple(pairs)
 
 
 @cache

@@ -38,10 +38,10 @@ def _rewritten(read: Callable[[bytes], Any], write: Callable[[Any], bytes], edit
     def alter(message: Message) -> Message:
         if message.value is None:
             return message
-        honest = told = read(message.value)
+        honest = document = read(message.value)
         for edit in edits:
-            told = edit(told)
-        return message if told is honest else replace(message, value=write(told))
+            document = edit(document)
+        return message if document is honest else replace(message, value=write(document))
 
     return alter
 
@@ -84,8 +84,8 @@ def _without(part: Any, name: str) -> Any:
     return {n: v for n, v in part.items() if n != name} if name in part else part
 
 
-def _swapped(part: Any, one: str, other: str) -> Any:
-    return part | {one: part[other], other: part[one]} if {one, other} <= part.keys() else part
+def _swapped(part: Any, name: str, other: str) -> Any:
+    return part | {name: part[other], other: part[name]} if {name, other} <= part.keys() else part
 
 
 def _backwards(part: Any) -> Any:
@@ -102,7 +102,7 @@ EDITS: Final[Mapping[str, Callable[..., Edit]]] = {
     "times": lambda factor, path: at(lambda number: number * factor, path),
     "over": lambda divisor, path: at(lambda number: number // divisor, path),
     "drop": lambda name, path="": at(lambda part: _without(part, name), path),
-    "swap": lambda one, other, path="": at(lambda part: _swapped(part, one, other), path),
+    "swap": lambda name, other, path="": at(lambda part: _swapped(part, name, other), path),
     "backwards": lambda path="": at(_backwards, path),
 }
 """The edits of a part of a document, whose path comes last: another value, null, a value for null; a number that is off by so
@@ -117,7 +117,7 @@ def respelled(spellings: Mapping[str, str]) -> Alter:
     def alter(message: Message) -> Message:
         if message.value is None:
             return message
-        text = token.sub(lambda found: spellings.get(found[0], found[0]), message.value.decode())
+        text = token.sub(lambda match: spellings.get(match[0], match[0]), message.value.decode())
         return replace(message, value=text.encode())
 
     return alter
@@ -150,7 +150,7 @@ ALTERS: Final[Mapping[str, Callable[..., Alter]]] = {
 """The changes of a message: other spellings of its JSON text, another partition, without some headers, key or value, with these
 characters in the place of its value's first bytes."""
 ARGUMENTS: Final[Mapping[str, Legal]] = {
-    **dict.fromkeys(("path", "name", "names", "one", "other", "head"), str),
+    **dict.fromkeys(("path", "name", "names", "other", "head"), str),
     **dict.fromkeys(("by", "factor", "divisor", "number"), int),
     "value": object,
 }

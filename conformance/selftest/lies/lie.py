@@ -62,45 +62,45 @@ class Lie:
         """A message or None (not sent) for each honest one, and those that the lie sends beside them."""
         if self.alter is not None:
             return [self.alter(written.message) for written in truth]
-        found = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
-        return [*found, *[None] * (len(truth) - len(found))]
+        sent = [written.message for written in fmt.write(history, self.lying, LAYOUT)]
+        return [*sent, *[None] * (len(truth) - len(sent))]
 
 
 @cache
 def lies(name: str) -> tuple[Lie, ...]:
     """The lies of a format. Raises UsageError with file and line for what is wrong in its table."""
-    return tuple(_lie(get(name), place, lie, told) for lie, (place, told) in _told(name).items())
+    return tuple(_lie(get(name), place, lie, entry) for lie, (place, entry) in _entries(name).items())
 
 
-def _told(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
+def _entries(name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """What a file and that of its family say of each lie, and where."""
     file = TableFile(*ours(__package__, name), PARTS)
-    found = _told(file.data["like"]) if "like" in file.data else {}
+    entries = _entries(file.data["like"]) if "like" in file.data else {}
     for place, lie, given in file.entries("lies"):
-        _, shared = found.get(lie, ("", {"profile": file.data.get("profile", "")}))
+        _, shared = entries.get(lie, ("", {"profile": file.data.get("profile", "")}))
         with placed(f"{place}: {lie}"):
-            told = {**shared, **checked(given, FIELDS)}
-        found[lie] = place, told | {"profile": file.data.get("profiles", {}).get(told["profile"], told["profile"])}
-    return found
+            entry = {**shared, **checked(given, FIELDS)}
+        entries[lie] = place, entry | {"profile": file.data.get("profiles", {}).get(entry["profile"], entry["profile"])}
+    return entries
 
 
-def _lie(fmt: Format[Any], place: str, name: str, told: Mapping[str, Any]) -> Lie:
+def _lie(fmt: Format[Any], place: str, name: str, entry: Mapping[str, Any]) -> Lie:
     with placed(f"{place}: {name}"):
-        honest, convicts = fmt.profile(told["profile"]), told.get("by")
+        honest, convicts = fmt.profile(entry["profile"]), entry.get("by")
         if convicts:
             one_of(f"{fmt.name}/{convicts}", "rule", (rule.id for rule in rules(fmt.name)))
-        lie = Lie(name, told["profile"], convicts and f"{fmt.name}/{convicts}", told.get("scenario", "*"))
-        match [how for how in _HOW if how in told]:
+        lie = Lie(name, entry["profile"], convicts and f"{fmt.name}/{convicts}", entry.get("scenario", "*"))
+        match [how for how in _HOW if how in entry]:
             case ["set"]:
-                return replace(lie, lying=_other(honest, told["set"]))
+                return replace(lie, lying=_other(honest, entry["set"]))
             case ["unset"]:
-                return replace(lie, lying=_with(honest, {one_of(told["unset"], "fact", _facts(honest)): None}))
+                return replace(lie, lying=_with(honest, {one_of(entry["unset"], "fact", _facts(honest)): None}))
             case ["edits"]:
-                edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in told["edits"]]
+                edits = [called(edit, "edit", EDITS, ARGUMENTS) for edit in entry["edits"]]
                 avro = fmt.container == "avro"
                 return replace(lie, alter=in_avro(fmt.schemas(honest)[0], *edits) if avro else in_json(*edits))
             case ["alters"]:
-                return replace(lie, alter=called(told["alters"], "change of a message", ALTERS, ARGUMENTS))
+                return replace(lie, alter=called(entry["alters"], "change of a message", ALTERS, ARGUMENTS))
         raise UsageError(f"a lie says one of {', '.join(_HOW)}.")
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.rules.tables import TableFile, called, checked, one_of, ours, placed
 from conformance.selftest.operators import cells, misread, rows
-from conformance.selftest.operators.general import told_of
+from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import Operator, on_cells
 from generators.model import Logical
 
@@ -33,10 +33,10 @@ def _operators() -> Iterator[Operator]:
     for part, levels in _LEVELS.items():
         for place, name, given in _FILE.entries(part):
             with placed(f"{place}: {name}"):
-                told = checked(given, {"apt": str, "does": list, "when": dict}, ("apt",))
-                words = told_of(told["does"], told.get("when", {})) if "does" in told else None
+                entry = checked(given, {"apt": str, "does": list, "when": dict}, ("apt",))
+                words = alter_of(entry["does"], entry.get("when", {})) if "does" in entry else None
                 alter = words or _ALTERS[one_of(name, "operator", _ALTERS)]
-            yield Operator(name, tuple(_globs(told["apt"])), alter, levels=levels)
+            yield Operator(name, tuple(_globs(entry["apt"])), alter, levels=levels)
     for group, logicals, changes in cells.GROUPS:
         for place, name, words_ in _FILE.entries(f"cells.{group}"):
             with placed(f"{place}: {group}-{name}"):

@@ -46,8 +46,8 @@ bytes_change: Final = partial(_of_kind, bytes)
 
 def _if(whole: str, change: Callable[[str], str | None]) -> CellChange:
     """A change of the texts that match a pattern as a whole."""
-    found = pattern(whole, flags=re.DOTALL)
-    return text_change(lambda text: change(text) if found.fullmatch(text) else text)
+    regex = pattern(whole, flags=re.DOTALL)
+    return text_change(lambda text: change(text) if regex.fullmatch(text) else text)
 
 
 def number_change(change: Callable[[SourceType, Any], Any]) -> CellChange:
@@ -223,9 +223,9 @@ def _deep(change: Callable[[Any], Any]) -> CellChange:
     def walk(value: Any) -> Any:
         match value:
             case dict():
-                return change({key: walk(one) for key, one in value.items()})
+                return change({key: walk(member) for key, member in value.items()})
             case list():
-                return change([walk(one) for one in value])
+                return change([walk(item) for item in value])
         return change(value)
 
     return _document(walk)
@@ -237,8 +237,8 @@ def _lossy_json(value: Any) -> Any:
 
 def _unescaped(text: str) -> str:
     plain = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "/": "/"}
-    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
-    return re.sub(r'\\([ntr\\"/])', lambda found: plain[found[1]], text)
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+    return re.sub(r'\\([ntr\\"/])', lambda match: plain[match[1]], text)
 
 
 def _mojibake(text: str) -> str:
@@ -359,11 +359,11 @@ _ON_BINARY: Final[Mapping[str, CellChange]] = {
 }
 _ON_JSON: Final[Mapping[str, CellChange]] = {
     "integers-through-a-double": _deep(_lossy_json),
-    "keys-lower-case": _deep(lambda v: {k.lower(): one for k, one in v.items()} if isinstance(v, dict) else v),
-    "keys-upper-case": _deep(lambda v: {k.upper(): one for k, one in v.items()} if isinstance(v, dict) else v),
+    "keys-lower-case": _deep(lambda v: {k.lower(): member for k, member in v.items()} if isinstance(v, dict) else v),
+    "keys-upper-case": _deep(lambda v: {k.upper(): member for k, member in v.items()} if isinstance(v, dict) else v),
     "nulls-dropped": _deep(
-        lambda v: {k: one for k, one in v.items() if one is not None} if isinstance(v, dict)
-        else [one for one in v if one is not None] if isinstance(v, list) else v
+        lambda v: {k: member for k, member in v.items() if member is not None} if isinstance(v, dict)
+        else [item for item in v if item is not None] if isinstance(v, list) else v
     ),
     "booleans-as-texts": _deep(lambda v: str(v).lower() if isinstance(v, bool) else v),
     "booleans-as-numbers": _deep(lambda v: int(v) if isinstance(v, bool) else v),

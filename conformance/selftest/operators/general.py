@@ -16,7 +16,7 @@ from conformance.selftest.operators.operator import Alter, Image, Rows, Seen, on
 from generators.model import Cell, Kind, Logical
 from generators.sources.registry import SOURCES
 
-One: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
+RowAlter: TypeAlias = Callable[[OutputRow, Seen], Iterable[OutputRow]]
 _IMAGES: Final = ("before", "after")
 _ANYWHERE: Final = ("message", "null", "tag", "profile")
 """Conditions on a message, whatever its rows."""
@@ -40,7 +40,7 @@ def when(alter: Alter, conditions: Mapping[str, str]) -> Alter:
     if not conditions:
         return alter
     patterns = {about: pattern(text, flags=re.DOTALL if about == "message" else 0) for about, text in conditions.items()}
-    of_row = {about: found for about, found in patterns.items() if about not in _ANYWHERE}
+    of_row = {about: regex for about, regex in patterns.items() if about not in _ANYWHERE}
 
     def some(rows: Rows, seen: Seen) -> Rows:
         if not rows:
@@ -76,14 +76,14 @@ def _fulfils(row: OutputRow, conditions: Patterns, seen: Seen) -> bool:
                 return not (getattr(row, name) if name in _IMAGES else row.fields.get(name))
             case "again":
                 value = row.fields.get(name)
-                return value is not None and any(one.fields.get(name) == value for one in seen.before)
+                return value is not None and any(other.fields.get(name) == value for other in seen.before)
         return bool(wanted.search(str(row.fields.get(about) or "")))
 
     return all(fine(about, wanted) for about, wanted in conditions.items())
 
 
-def _each(one: One) -> Alter:
-    return lambda rows, seen: [other for row in rows for other in one(row, seen)]
+def _each(change: RowAlter) -> Alter:
+    return lambda rows, seen: [other for row in rows for other in change(row, seen)]
 
 
 def _with(row: OutputRow, name: str, value: Any) -> OutputRow:
@@ -106,12 +106,12 @@ def _set(name: str, value: Callable[[OutputRow], Any]) -> Alter:
 
 
 def _null(*names: str) -> Alter:
-    def one(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
+    def nulled(row: OutputRow, _seen: Seen) -> Iterable[OutputRow]:
         for name in names:
             row = _with(row, name, None)
         return [row]
 
-    return _each(one)
+    return _each(nulled)
 
 
 def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
@@ -119,14 +119,14 @@ def _join(row: OutputRow, name: str, parts: Iterable[str]) -> Any:
 
 
 def _replacing(text: str, other: str, flags: int = 0) -> Callable[[str], str]:
-    found = pattern(text, other, flags)
-    return lambda held: found.sub(other, held)
+    regex = pattern(text, other, flags)
+    return lambda held: regex.sub(other, held)
 
 
 def _matching(text: str, change: Callable[[str], Any]) -> Callable[[str], Any]:
     """A change of the texts that match as a whole."""
-    found = pattern(text)
-    return lambda held: change(held) if found.fullmatch(held) else held
+    regex = pattern(text)
+    return lambda held: change(held) if regex.fullmatch(held) else held
 
 
 def _within(held: Any, change: Callable[[str], str]) -> Any:
@@ -135,9 +135,9 @@ def _within(held: Any, change: Callable[[str], str]) -> Any:
         case str():
             return change(held)
         case list():
-            return [_within(one, change) for one in held]
+            return [_within(item, change) for item in held]
         case Mapping():
-            return {key: _within(one, change) for key, one in held.items()}
+            return {key: _within(member, change) for key, member in held.items()}
     return held
 
 
@@ -245,7 +245,7 @@ WORDS: Final[Mapping[str, Callable[..., Alter]]] = {
 with dots between; `sub` replaces what matches in a field, `texts` in an image, `cells` in cells of a logical type or of a type's
 name, `columns` in names."""
 _PARTS: Final = ("row", "kind", "op", "error", *_IMAGES, *ENVELOPE)
-_TYPES: Final = {type.name for one in SOURCES.values() for type in (*one.types.values(), *chain.from_iterable(one.families))}
+_TYPES: Final = {type.name for s in SOURCES.values() for type in (*s.types.values(), *chain.from_iterable(s.families))}
 ARGUMENTS: Final[Mapping[str, Legal]] = {
     **dict.fromkeys(("name", "names", "parts", "source"), _PARTS),
     **dict.fromkeys(("text", "other"), str),
@@ -258,7 +258,7 @@ ARGUMENTS: Final[Mapping[str, Legal]] = {
 """What the operators may be given."""
 
 
-def told_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
+def alter_of(does: list[Any], conditions: Mapping[str, Any]) -> Alter:
     """What a table tells: a word with what it is given, or several of these, one after the other, for the rows that fulfil the
     conditions. Raises UsageError."""
     checked(conditions, CONDITIONS, what="condition")

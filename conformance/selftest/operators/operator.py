@@ -35,7 +35,7 @@ class Seen:
 
     def cells(self, row: OutputRow, side: str) -> Mapping[str, Cell]:
         """The owed cells of a row's image: an operator reads their types alone."""
-        change = next((one for one in self.changes if one.row == row.row), None)
+        change = next((change for change in self.changes if change.row == row.row), None)
         return (change.image(side, self.case.level) if change else None) or {}
 
 
@@ -100,25 +100,25 @@ def with_image(row: OutputRow, side: str, image: Image | None) -> OutputRow:
 def on_images(change: ImageChange) -> Alter:
     """Changes each image by itself; the very same one is no change."""
 
-    def one(row: OutputRow, seen: Seen) -> OutputRow:
+    def alter_row(row: OutputRow, seen: Seen) -> OutputRow:
         for side in ("before", "after"):
             image: Image | None = getattr(row, side)
             if image is not None and (other := change(image, seen.cells(row, side), seen)) is not image:
                 row = with_image(row, side, other)
         return row
 
-    return lambda rows, seen: [one(row, seen) for row in rows]
+    return lambda rows, seen: [alter_row(row, seen) for row in rows]
 
 
 def of_update(side: str, change: Callable[[Image, Image, OutputRow], Image]) -> Callable[[OutputRow], OutputRow]:
     """Another image on that side of an UPDATE that has both, made of its before and after image."""
 
-    def one(row: OutputRow) -> OutputRow:
+    def alter_row(row: OutputRow) -> OutputRow:
         if row.op != Op.UPDATE.value or row.before is None or row.after is None:
             return row
         return with_image(row, side, change(row.before, row.after, row))
 
-    return one
+    return alter_row
 
 
 def changed(image: Image, other: Image) -> Image:
@@ -129,11 +129,11 @@ def changed(image: Image, other: Image) -> Image:
 def of_field(name: str, change: Callable[[Any, OutputRow], Any]) -> Callable[[OutputRow], OutputRow]:
     """Another value of a field, unless it is NULL or empty."""
 
-    def one(row: OutputRow) -> OutputRow:
+    def alter_row(row: OutputRow) -> OutputRow:
         held = row.fields.get(name)
         return replace(row, fields={**row.fields, name: change(held, row)}) if held else row
 
-    return one
+    return alter_row
 
 
 def on_rows(change: Callable[[OutputRow], OutputRow | None]) -> Alter:

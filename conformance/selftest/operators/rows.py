@@ -169,7 +169,7 @@ def _split_sql(rows: Rows, _seen: Seen) -> Rows:
 
 def _no_doubtful_rows(rows: Rows, seen: Seen) -> Rows:
     """No answer to a message that is spoiled, but may be read."""
-    return [] if any(one.anything for one in seen.changes) else rows
+    return [] if any(change.anything for change in seen.changes) else rows
 
 
 ALTERS: Final[Mapping[str, Alter]] = {

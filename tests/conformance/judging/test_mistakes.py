@@ -15,7 +15,7 @@ from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.rules import Aspect, Obligation, rules
 from conformance.selftest import perfect
 from conformance.selftest.operators.catalogue import OPERATORS
-from conformance.selftest.operators.general import told_of
+from conformance.selftest.operators.general import alter_of
 from conformance.selftest.operators.operator import Seen
 from generators.model import Kind
 from generators.wire_format import get
@@ -41,7 +41,7 @@ def cases(level, name=NAME):
 def wrong(*steps):
     """One fault after the other: operators by name, what words and conditions tell, or functions."""
     alters = [
-        OPERATORS[step].alter if isinstance(step, str) else told_of(*step) if isinstance(step, tuple) else step for step in steps
+        OPERATORS[step].alter if isinstance(step, str) else alter_of(*step) if isinstance(step, tuple) else step for step in steps
     ]
 
     def alter(rows, seen):

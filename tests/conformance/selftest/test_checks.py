@@ -51,7 +51,7 @@ def told(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
     """The check of one liar of the table."""
     liar = Liar("liar", NAME, 1, convicts, "why", operator, scenario, breach)
     monkeypatch.setattr(checks, "liars", lambda _fmt: (liar,))
-    (check,) = checks.told(tried, 1)
+    (check,) = checks.table_liars(tried, 1)
     assert (check.format, check.name) == (NAME, "liar")
     return check
 
@@ -383,7 +383,7 @@ def test_spark_has_the_keepers_that_are_tried_in_it():
 PARTS = {
     "reference": "reference",
     "altered": "altered",
-    "told": "liar",
+    "table_liars": "liar",
     "blame": "blame",
     "operators": "operator",
     "in_spark": "spark",
