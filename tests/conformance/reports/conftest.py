@@ -26,8 +26,8 @@ def case(name, profile="v1", value=b'{"c":"9"}', fmt="x-json"):
     return Case(f"{fmt}/{profile}/{name}", fmt, profile, Deployment(), 1, (TABLE,), (Written(message, ()),))
 
 
-def finding(one, broken, expected="9223372036854775808", actual="-9223372036854775808", path="after['c']"):
-    return Finding(one.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual, "after", "c")
+def finding(made, broken, expected="9223372036854775808", actual="-9223372036854775808", path="after['c']"):
+    return Finding(made.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual, "after", "c")
 
 
 UNSIGNED, SHOULD = rule("value/unsigned"), rule("value/soft", Obligation.SHOULD)
@@ -37,7 +37,7 @@ VALUE = b'{"schema":{"c":1},"data":[{"id":"1","c":"9223372036854775808"}],"old":
 
 def bad(name, broken, verdict=Verdict.FAIL, known=(), profile="v1", value=VALUE, **changes):
     made = case(name, profile, value)
-    return CaseResult(made, verdict, (finding(made, broken, **changes),), known=frozenset(one.id for one in known))
+    return CaseResult(made, verdict, (finding(made, broken, **changes),), known=frozenset(r.id for r in known))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def full():
         CallResult("x-json UTC level 1", 1, 6, 6, 0.5),
         CallResult("x-json UTC level 1 again", 1, 1, 1, 0.25, "the decoder raised"),
     )
-    places = {one.case.id: (("cdc", 0, n),) for n, one in enumerate(cases)}
+    places = {result.case.id: (("cdc", 0, n),) for n, result in enumerate(cases)}
     fmt = FormatResult("x-json", "mine.py:decode", (1,), cases, rules, calls, places, 0, {CellState.VALUE: 97, CellState.ANY: 3})
     failures = (
         Failure(UNSIGNED, cases[1].findings[0], cases[1], 2, "out/failures/u.json", reduced="reduced from 3 rows to 1 row"),
@@ -118,13 +118,13 @@ def many(full):
         for number in range(formats):
             name = f"x{number}-json"
             broken, cases = [rule(f"value/r{n}", fmt=name) for n in range(rules)], []
-            for one in broken:
-                made = case(one.id.rpartition("/")[2], value=b'{"data":[{"c":"' + b"y" * size + b'"}]}', fmt=name)
-                cases.append(CaseResult(made, Verdict.FAIL, (finding(made, one),)))
+            for r in broken:
+                made = case(r.id.rpartition("/")[2], value=b'{"data":[{"c":"' + b"y" * size + b'"}]}', fmt=name)
+                cases.append(CaseResult(made, Verdict.FAIL, (finding(made, r),)))
             results.append(
-                replace(full.formats[0], format=name, cases=tuple(cases), rules=tuple(RuleResult(one, 5, 1) for one in broken))
+                replace(full.formats[0], format=name, cases=tuple(cases), rules=tuple(RuleResult(r, 5, 1) for r in broken))
             )
-            failures += [Failure(one, c.findings[0], c, 1, f"out/{one.id}.json") for one, c in zip(broken, cases, strict=True)]
+            failures += [Failure(r, c.findings[0], c, 1, f"out/{r.id}.json") for r, c in zip(broken, cases, strict=True)]
         return replace(full, formats=tuple(results), failures=tuple(failures), entries=())
 
     return build

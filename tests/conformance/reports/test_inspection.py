@@ -12,14 +12,14 @@ from conformance.reports import inspection
 from conformance.text import printable
 from generators.recorded import store
 
-RECORDED = {one.name: one for product in store.PRODUCTS for one in store.recordings(product)}
+RECORDED = {recording.name: recording for product in store.PRODUCTS for recording in store.recordings(product)}
 
 
-def found_in(name):
+def inspected(name):
     messages = store.messages(RECORDED[name])
     return inspect(
-        ReadRecord(one.value, one.key, one.topic, one.partition, place=f"{one.topic}@{number}")
-        for number, one in enumerate(messages)
+        ReadRecord(record.value, record.key, record.topic, record.partition, place=f"{record.topic}@{number}")
+        for number, record in enumerate(messages)
     )
 
 
@@ -33,28 +33,28 @@ def words(text):
     "name", ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
 )
 def test_the_page_of_a_recording_says_what_inspect_says(name):
-    found = found_in(name)
-    text = inspection.page(found)
+    inspector = inspected(name)
+    text = inspection.page(inspector)
     read = words(text)
-    (writer,) = as_json(found)["writers"]
-    (told,) = writer["formats"]
-    for one in (told["product"], f"{told['messages']:,} messages", told["command"]):
-        assert printable(one) in read
-    for option, state in told["options"].items():
+    (writer,) = as_json(inspector)["writers"]
+    (fmt,) = writer["formats"]
+    for phrase in (fmt["product"], f"{fmt['messages']:,} messages", fmt["command"]):
+        assert printable(phrase) in read
+    for option, state in fmt["options"].items():
         assert f"{option} {state}" in read
-    for one in told["evidence"]:
-        assert f"{one['says']} first: {one['place']}" in read
-    for table in told["tables"]:
+    for evidence in fmt["evidence"]:
+        assert f"{evidence['says']} first: {evidence['place']}" in read
+    for table in fmt["tables"]:
         assert printable(f"{table['database']}.{table['table']}") in read
         for column, types in table["columns"].items():
             assert printable(column) in read and printable(" or ".join(types)) in read
-    for one in told["losses"]:
-        assert one["statement"] in read and f"[{one['citation']}]" in read
+    for loss in fmt["losses"]:
+        assert loss["statement"] in read and f"[{loss['citation']}]" in read
 
 
 def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
-    found = found_in("canal-json-ext-lz4")
-    tally, text = found.tallies["ticdc-canal-json"], inspection.page(found)
+    inspector = inspected("canal-json-ext-lz4")
+    tally, text = inspector.tallies["ticdc-canal-json"], inspection.page(inspector)
     assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (YES, "no", UNTOLD)
     anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[1]
     for option in ("lz4", "snappy"):
@@ -69,7 +69,7 @@ def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
 
 
 def test_a_binary_message_is_dumped_and_a_long_one_cut():
-    avro = inspection.page(found_in("simple-avro-main"))
+    avro = inspection.page(inspected("simple-avro-main"))
     assert re.search(r'<pre class="rigid">000000  16 00 00', avro)
     long = b'{"a":"' + b"x" * 10_000 + b'"}'
     text = inspection.page(inspect([ReadRecord(long, place="here")]))
@@ -101,7 +101,7 @@ def test_messages_are_never_obeyed(hostile):
 
 
 def test_files_are_written_beside_each_other(tmp_path):
-    found = found_in("canal-json-ext-lz4")
-    made = inspection.write(found, tmp_path / "report")
+    inspector = inspected("canal-json-ext-lz4")
+    made = inspection.write(inspector, tmp_path / "report")
     assert [path.name for path in made] == ["inspection.html", "inspection.json"]
-    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(found), inspection.page(found))
+    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(inspector), inspection.page(inspector))

@@ -110,10 +110,11 @@ def validator():
     ],
 )
 def test_every_line_is_valid(validator, result):
-    found = lines(result)
-    for line in found:
+    report = lines(result)
+    for line in report:
         validator.validate(json.loads(json.dumps(line)))
-    assert ([found[0]["type"], found[-1]["type"]], sum(line["type"] == "footer" for line in found)) == (["header", "footer"], 1)
+    footers = sum(line["type"] == "footer" for line in report)
+    assert (report[0]["type"], report[-1]["type"], footers) == ("header", "footer", 1)
 
 
 @pytest.mark.parametrize("index", range(12))
@@ -133,16 +134,16 @@ def test_the_header_has_a_users_tables_and_the_notes_on_them(validator):
 
 
 def test_what_the_lines_say():
-    found = lines(RUN)
-    assert [line["type"] for line in found] == [
+    report = lines(RUN)
+    assert [line["type"] for line in report] == [
         "header", "case", "case", "case", "rule", "rule", "rule", "call", "call", "failure", "footer",
     ]  # fmt: skip
-    bad = found[2]
+    bad = report[2]
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
-    assert found[4]["citations"] == [str(one) for one in RULE.citations]
-    assert (found[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
-    failure = found[9]
+    assert report[4]["citations"] == [str(citation) for citation in RULE.citations]
+    assert (report[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
+    failure = report[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
     assert (failure["cause"], failure["hint"]) == ("wrong: cell bigint-unsigned value over-signed", "differs by 2^64")
     assert failure["cause_in_words"] == "gives another value for a bigint unsigned cell, here '9223372036854775808'"
@@ -151,19 +152,19 @@ def test_what_the_lines_say():
     assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
     verdicts = {"errored": 1, "fail": 1, "pass": 1}
     counts = {"cases": 3, "drawn": 1, "rules": 3, "rules_exercised": 2, "verdicts": verdicts}
-    told = counts | {"certain_cells": 0.98, "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2}}
+    summary = counts | {"certain_cells": 0.98, "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2}}
     ended = {"exit_code": 1, "seconds": 12.345, "stopped_early": False, "ended": None, "unjudged": []}
-    assert found[10] == {"type": "footer", **ended, "formats": {"x-json": told}}
+    assert report[10] == {"type": "footer", **ended, "formats": {"x-json": summary}}
 
 
 def test_what_the_lines_say_of_the_record():
-    found = lines(
+    report = lines(
         replace(
             RUN, formats=(replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),)),), failures=(KNOWN,), entries=ENTRIES
         )
     )
-    assert found[1]["rules_known"] == [RULE.id]
-    failure, known, nothing, passing = found[-5:-1]
+    assert report[1]["rules_known"] == [RULE.id]
+    failure, known, nothing, passing = report[-5:-1]
     assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
     assert known == {
         "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "causes": ["*"],
@@ -227,11 +228,11 @@ NULLED = replace(RUN, formats=(replace(FORMAT, cases=(replace(GOOD, verdict=Verd
 
 
 def test_null_for_absent_columns_is_in_every_report(validator):
-    told = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
-    assert told in rendered(NULLED) and told not in rendered(RUN)
+    sentence = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
+    assert sentence in rendered(NULLED) and sentence not in rendered(RUN)
     assert "info" in rendered(NULLED)
-    assert told in html.unescape(page.html(NULLED)) and told not in html.unescape(page.html(RUN))
-    assert told in html.unescape(markdown.render(NULLED)) and told not in html.unescape(markdown.render(RUN))
+    assert sentence in html.unescape(page.html(NULLED)) and sentence not in html.unescape(page.html(RUN))
+    assert sentence in html.unescape(markdown.render(NULLED)) and sentence not in html.unescape(markdown.render(RUN))
     (line,) = [line for line in lines(NULLED) if line["type"] == "case"]
     validator.validate(line)
     assert (line["verdict"], line["nulled"]) == ("informational", 3)
