@@ -103,7 +103,7 @@ def test_lines_are_streamed_as_formats_are_judged_and_equal_the_whole_report():
     stream(Started(HEAD, NAMES))
     assert lines == []
     stream(Judged(BAD))
-    assert [one["type"] for one in lines] == ["header", "case", "rule"]
+    assert [line["type"] for line in lines] == ["header", "case", "rule"]
     stream(Judged(result.formats[1]))
     stream(Finished(result))
     stream.close(result)

@@ -54,9 +54,9 @@ def left(place):
                 processes += [(entry / "cmdline").read_bytes()] if marked and entry.name != str(os.getpid()) else []
             except OSError:
                 continue
-        found = processes, [path.name for path in (place / "tmp").iterdir()]
-        if not any(found) or time.monotonic() > until:
-            return found
+        remains = processes, [path.name for path in (place / "tmp").iterdir()]
+        if not any(remains) or time.monotonic() > until:
+            return remains
         time.sleep(0.1)
 
 

@@ -86,17 +86,17 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
             return rows.withColumn("database", F.when(bad, F.raise_error("no such table")).otherwise(F.col("database")))
     """)
     result = run(replace(SETTINGS, decoder=spec, select=SHAPES), engine)
-    (found,) = result.formats
-    assert [c.case.id for c in found.cases if c.verdict is Verdict.ERRORED] == [f"{PROFILE}/shape/delete"]
-    assert {c.verdict for c in found.cases if c.case.id != f"{PROFILE}/shape/delete"} == {Verdict.PASS}
-    assert "no such table" in next(c.note for c in found.cases if c.verdict is Verdict.ERRORED)
-    assert "raised on 1 cases" in found.calls[0].note
+    (fmt,) = result.formats
+    assert [c.case.id for c in fmt.cases if c.verdict is Verdict.ERRORED] == [f"{PROFILE}/shape/delete"]
+    assert {c.verdict for c in fmt.cases if c.case.id != f"{PROFILE}/shape/delete"} == {Verdict.PASS}
+    assert "no such table" in next(c.note for c in fmt.cases if c.verdict is Verdict.ERRORED)
+    assert "raised on 1 cases" in fmt.calls[0].note
     assert result.exit_code == 1
     (failure,) = result.failures
     assert (failure.rule.id, failure.cases) == (f"{NAME}/law/returns", 1)
     assert "no such table" in failure.finding.actual
-    law = next(one for one in found.rules if one.rule.law == "returns")
-    assert (law.compared, law.broken) == (len(found.cases), 1)
+    law = next(rule for rule in fmt.rules if rule.rule.law == "returns")
+    assert (law.compared, law.broken) == (len(fmt.cases), 1)
     assert set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode")) == {FAILED_THEN_FIXED}
     on_record = Entry(f"{NAME}/law/returns", Verdict.ERRORED, cases=(f"{PROFILE}/shape/delete",))
     assert under(result, Expectations((on_record,))).exit_code == 0

@@ -15,7 +15,7 @@ CASE = f"{TICDC}/v7.1.6/shape/insert"
 SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,))
 
 
-def told(turn):
+def summary(turn):
     """A turn in short."""
     broken = turn.result and sorted({failure.rule.id.removeprefix(f"{TICDC}/") for failure in turn.result.failures})
     return turn.again, broken if turn.result else turn.error.splitlines()[0]
@@ -25,7 +25,7 @@ def test_failed_cases_come_first_and_all_cases_once_they_pass(beside):
     changes = iter(("MORE = '_x'\n", "MORE = '_y'\n", "MORE = ''\n", "MORE = ''\n\n"))
     settings = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
     with CommandEngine(fmt=TICDC) as engine:
-        seen = [told(one) for one in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 6)]
+        seen = [summary(turn) for turn in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 6)]
     wrong = ["envelope/names"]
     assert seen == [(0, []), (0, wrong), (1, wrong), (1, []), (0, []), (0, [])]
 
@@ -34,7 +34,7 @@ def test_a_decoder_that_cannot_be_loaded_is_a_turn(beside):
     changes = iter(("MORE = (\n", "MORE = ''\n"))
     settings = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
     with CommandEngine(fmt=TICDC) as engine:
-        seen = [told(one) for one in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3)]
+        seen = [summary(turn) for turn in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3)]
     assert (seen[0], seen[2]) == ((0, []), (0, []))
     assert seen[1][0] == 0 and "ended" in seen[1][1]
 
@@ -97,6 +97,6 @@ def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_pat
     settings = replace(SETTINGS, decoder=f"{tmp_path}/spark_mine.py:decode", select=(CASE,))
     engine.sources(forget=True).result()  # those of other tests
     seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
-    assert not [one.error for one in seen if one.result is None]
-    names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
+    assert not [turn.error for turn in seen if turn.result is None]
+    names = [any(f.rule.id.endswith("envelope/names") for f in turn.result.failures) for turn in seen]
     assert (names, seen[-1].files) == ([False, True, False], (tmp_path / "beside.py", tmp_path / "spark_mine.py"))
