@@ -97,12 +97,12 @@ CANNOT = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_of_it(name: str) -> None:
     fmt = get(name)
-    written = ((profile, one) for profile in fmt.profiles for one in boundary_scenarios(fmt, profile) if one.name in SCENARIOS)
-    cases = [as_case(fmt, profile, one) for profile, one in written]
+    every = ((profile, scenario) for profile in fmt.profiles for scenario in boundary_scenarios(fmt, profile))
+    cases = [as_case(fmt, profile, scenario) for profile, scenario in every if scenario.name in SCENARIOS]
     for trait, (has, operator) in TRAITS.items():
         mine = [case for case in cases if has(case)]
         why = [words for glob, words in CANNOT.get(trait, {}).items() if fnmatch.fnmatchcase(name, glob)]
         tried = of_cases(fmt, mine)
-        altered = [(one, one.altered(OPERATORS[operator])) for one in tried.cases.values()]
-        convicted = [one.case.id for one, rows in altered if rows is not None and judged(tried.fresh(), one.case, rows).findings]
+        altered = [(answered.case, answered.altered(OPERATORS[operator])) for answered in tried.cases.values()]
+        convicted = [case.id for case, rows in altered if rows is not None and judged(tried.fresh(), case, rows).findings]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)
