@@ -22,26 +22,11 @@ from conformance.reducing._plain_values import simpler, weight
 from conformance.reducing.candidates import Hint, Recipe, RecordedRecipe, apart, candidates, fault_of, hint, measure, tables
 from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, _track, propose, reduce
 from conformance.rules.rules import Aspect, rules
+from generators import model
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import Refused
-from generators.model import (
-    Change,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Op,
-    Row,
-    RowChange,
-    RowImages,
-    Scenario,
-    SchemaChange,
-    SourceType,
-    Value,
-    Written,
-    ZeroDate,
-)
+from generators.model import History, Json, Op, Row, RowChange, RowImages, Scenario, SourceType, Value
 from generators.recorded import registry
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
@@ -71,7 +56,7 @@ def shape(candidate: Scenario) -> tuple[int, int, int]:
         *((mysql.decimal(10, 2), Decimal("-123.45"), Decimal(0)), (mysql.real("double"), -2.5e300, 0.0)),
         *((mysql.bit(64), 1 << 63, 0), (mysql.text("varchar", 64), "汉字\n", "")),
         *((mysql.binary("varbinary", 16), b"\xff\x00", b""), (mysql.temporal("date"), dt.date(2024, 2, 29), dt.date(1970, 1, 1))),
-        (mysql.temporal("date"), ZeroDate(), dt.date(1970, 1, 1)),
+        (mysql.temporal("date"), model.ZeroDate(), dt.date(1970, 1, 1)),
         (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59.999999"), 0),
         (mysql.temporal("timestamp", 0), mysql.wall("2024-06-15 12:34:56"), 1_000_000),
         *((mysql.temporal("time", 3), -3_020_399_000_000, 0), (mysql.year(), 2155, 0), (mysql.enum_of("a", "b", "c"), 3, 0)),
@@ -170,11 +155,10 @@ def test_the_smallest_scenario_has_no_candidate() -> None:
 
 def test_a_database_of_its_own_is_told_in_statements_too() -> None:
     table = boundaries.one_column("d`b", "t", mysql.integer("int"))
-    ddl = SchemaChange(Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
-    moved = apart(Scenario("s", History((insert(table, {"id": 1, "c": 2}), ddl))), "xy").history.events
-    assert moved[0] == insert(
-        apart(scenario("s", insert(table, {"id": 1, "c": 2})), "xy").history.events[0].table, {"id": 1, "c": 2}
-    )
+    ddl = model.SchemaChange(model.Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
+    row = insert(table, {"id": 1, "c": 2})
+    moved = apart(Scenario("s", History((row, ddl))), "xy").history.events
+    assert moved[0] == insert(apart(scenario("s", row), "xy").history.events[0].table, {"id": 1, "c": 2})
     assert moved[0].table.database == "d`bxy"
     assert (moved[1].sql, moved[1].database, moved[1].before.database) == ("DROP TABLE `d``bxy`.`t`", "d`bxy", "d`bxy")
 
@@ -253,13 +237,8 @@ def cell_fails(predicate: Callable[[SourceType, Value], bool]):
 @settings(max_examples=60, deadline=None, database=None)
 @given(DRAWN, st.data())
 def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(drawn: Scenario, data: st.DataObject) -> None:
-    cells = [
-        (event.table.column(name).type, value)
-        for event in changes(drawn)
-        for images in event.rows
-        for image in (images.before, images.after)
-        for name, value in (image or {}).items()
-    ]
+    images = [(e.table, image) for e in changes(drawn) for row in e.rows for image in (row.before, row.after) if image]
+    cells = [(table.column(name).type, value) for table, image in images for name, value in image.items()]
     kind, value = data.draw(st.sampled_from(cells))
     least = data.draw(st.integers(0, weight(kind, value)))
     fails = cell_fails(lambda k, v: k == kind and weight(k, v) >= least)
@@ -302,12 +281,8 @@ def test_a_value_ends_at_the_smallest_that_still_fails() -> None:
 def test_a_rule_that_needs_a_name_keeps_it() -> None:
     def fails(drawn: Scenario, case: Any) -> Finding | None:
         (event,) = changes(drawn)
-        named = any(c.name == "a`b" for c in event.table.columns)
-        return (
-            Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "", "after", "a`b")
-            if named
-            else None
-        )
+        finding = Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "", "after", "a`b")
+        return finding if any(c.name == "a`b" for c in event.table.columns) else None
 
     table = boundaries.one_column("db", "quoted", mysql.integer("int"))
     columns = (*table.columns, replace(table.columns[1], name="a`b", type=mysql.text()))
@@ -360,12 +335,8 @@ def test_a_round_has_no_more_calls_than_it_may_and_the_rest_has_its_turn() -> No
 
 
 def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
-    drawn = scenario(
-        "drawn",
-        insert(KEYLESS, {"a": 1, "b": "x", "c": None}),
-        change(KEYLESS, Op.INSERT, (None, {"a": 2, "b": "y", "c": None}), (None, {"a": 3, "b": "z", "c": None})),
-    )
-    case = as_case(CANAL, PROFILE, drawn)
+    rows = change(KEYLESS, Op.INSERT, (None, {"a": 2, "b": "y", "c": None}), (None, {"a": 3, "b": "z", "c": None}))
+    case = as_case(CANAL, PROFILE, scenario("drawn", insert(KEYLESS, {"a": 1, "b": "x", "c": None}), rows))
     last = len(case.written) - 1
     assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b", last)
     assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
@@ -407,7 +378,7 @@ def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
 
 def test_a_schema_stays_while_a_row_is_left():
     rows = case().written[:4]
-    schema = Written(rows[0].message, (Change(0, Kind.BOOTSTRAP),))
+    schema = model.Written(rows[0].message, (model.Change(0, model.Kind.BOOTSTRAP),))
     recipe = RecordedRecipe(FMT, FMT.profile("1.1.8"), replace(case(), written=(schema, *rows)))
     smaller = [recipe.case(candidate).written for candidate in recipe.smaller(recipe.scenario, Hint(message=2))]
     assert smaller[0] == (schema, rows[1])

@@ -49,10 +49,8 @@ class Fake:
         self.opened, self.asked, self.released = {}, [], []
 
     def open(self, handle, source):
-        self.opened[handle] = {
-            (row["topic"], row["partition"], row["offset"]): row["value"]
-            for row in pa.parquet.read_table(source.parquet).to_pylist()
-        }
+        rows = pa.parquet.read_table(source.parquet).to_pylist()
+        self.opened[handle] = {(row["topic"], row["partition"], row["offset"]): row["value"] for row in rows}
         return done(len(self.opened[handle]))
 
     def decode(self, request):
@@ -149,24 +147,26 @@ def test_what_cannot_be_written_again_stays_as_it_is(fake) -> None:
     assert (shrunk(engine, unknown, scenario_of=lambda _case: None), engine.asked) == ([unknown], [])
 
 
+def accepted(fault, rule):
+    """The failure of a fault's case of which a decoder makes no row."""
+    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/{fault}")
+    owner = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/{rule}")
+    finding = Finding(case.id, owner.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
+    return Failure(owner, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+
+
 def test_a_fault_is_reduced_as_its_catalogue_has_it(fake) -> None:
-    wanted = f"{NAME}/v7.1.6/fault/trailing-brace/update"
-    case, rule = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == wanted), f"{NAME}/fault/trailing-content"
-    finding = Finding(case.id, rule, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
-    failure = Failure(next(r for r in rules(NAME) if r.id == rule), finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    failure = accepted("trailing-brace/update", "trailing-content")
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None)
-    assert small.finding.rule == rule
+    assert small.finding.rule == failure.rule.id
     assert values(small)[0].endswith(b'"old":null,"data":[{"id":"0"}]}}')
-    assert small.result.case.tags == case.tags
+    assert small.result.case.tags == failure.result.case.tags
 
 
 def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
-    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/cell-date")
-    rule = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/cell-type")
-    finding = Finding(case.id, rule.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
-    failure = Failure(rule, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    failure = accepted("cell-date", "cell-type")
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None, limits=Limits(rounds=30, calls=1000))
-    assert len(case.tables[0].columns) > 50
+    assert len(failure.result.case.tables[0].columns) > 50
     assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
     assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
 
@@ -208,9 +208,12 @@ def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:
     assert (len(halves), sorted(halves[0] + halves[1]), size(small)) == (2, sorted(whole), (1, 1))
 
 
-@pytest.mark.parametrize("error", [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")])
-def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error) -> None:
-    engine, failure = fake(lambda _values: error), failed()
+OTHERWISE = [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")]
+
+
+@pytest.mark.parametrize(("error", "rule"), [*((error, MISSING) for error in OTHERWISE), (ChildDied("gone"), RETURNS)])
+def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error, rule) -> None:
+    engine, failure = fake(lambda _values: error), failed(rule=rule)
     assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
@@ -240,10 +243,10 @@ def test_a_history_that_a_source_cannot_have_is_no_candidate(fake) -> None:
     assert not any("fault" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [AssertionError("no image"), KeyError("c"), TypeError("no value"), AttributeError("x"), ValueError("y"), UsageError("z")],
-)
+CRASHES = [AssertionError("no image"), KeyError("c"), TypeError("no value"), AttributeError("x")]
+
+
+@pytest.mark.parametrize("error", [*CRASHES, ValueError("y"), UsageError("z")])
 @pytest.mark.parametrize("rule", [MISSING, RETURNS])
 def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_is(fake, error, rule) -> None:
     frail = replace(BIG, history=replace(BIG.history, seed=13))
@@ -319,21 +322,14 @@ def test_the_smallest_of_all_calls_that_raise_is_taken(fake) -> None:
 def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> None:
     engine = fake(lambda asked: DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None)
     decoding, texts = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS), ["x", "y", "x", "y", "x", "x", "y", "x"]
-    cases = [
-        as_case(CANAL, PROFILE, boundaries.scenario(f"s{i}", insert(KEYLESS, {"a": i, "b": text, "c": None})))
-        for i, text in enumerate(texts)
-    ]
+    inserts = [insert(KEYLESS, {"a": i, "b": text, "c": None}) for i, text in enumerate(texts)]
+    cases = [as_case(CANAL, PROFILE, boundaries.scenario(f"s{i}", row)) for i, row in enumerate(inserts)]
     candidates = [Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)]
     batch = Batch(PROFILE.deployment, 1, None, candidates)
     assert _first_raising(decoding, decoding.open([batch]), batch) == (candidates[6], "cannot read y")
     assert [len(decoded) for _, decoded in engine.asked] == [8, 4, 2, 1, 1]
     texts_left = replace(batch, candidates=[candidates[0], candidates[2]])
     assert _first_raising(decoding, decoding.open([texts_left]), texts_left) is None
-
-
-def test_a_decoder_that_ends_its_process_is_left_as_it_is(fake) -> None:
-    engine, failure = fake(lambda _values: ChildDied("gone")), failed(rule=RETURNS)
-    assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
 # ---- seeded faults of real decoders, each from a large drawn case
