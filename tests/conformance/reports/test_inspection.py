@@ -16,11 +16,8 @@ RECORDED = {recording.name: recording for product in store.PRODUCTS for recordin
 
 
 def inspected(name):
-    messages = store.messages(RECORDED[name])
-    return inspect(
-        ReadRecord(record.value, record.key, record.topic, record.partition, place=f"{record.topic}@{number}")
-        for number, record in enumerate(messages)
-    )
+    records = enumerate(store.messages(RECORDED[name]))
+    return inspect(ReadRecord(r.value, r.key, r.topic, r.partition, place=f"{r.topic}@{number}") for number, r in records)
 
 
 def words(text):
@@ -29,9 +26,10 @@ def words(text):
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", plain)))
 
 
-@pytest.mark.parametrize(
-    "name", ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
-)
+NAMES = ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_page_of_a_recording_says_what_inspect_says(name):
     inspector = inspected(name)
     text = inspection.page(inspector)
@@ -83,9 +81,8 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
         b'"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
         b'"table":"t","ts":1700000000120,"type":"INSERT"}'
     )
-    read = words(
-        inspection.page(inspect([ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]))
-    )
+    records = [ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]
+    read = words(inspection.page(inspect(records)))
     assert "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json." in read
     assert "A message of which one of these is true is not of alibaba-canal-json:" in read
     assert "2 messages: no known format has these members: a" in read

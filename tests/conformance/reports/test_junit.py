@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from conformance.judging.causes import Cause, Symptom
 from conformance.reports import junit, sarif
 
+REPLAYED = "replay    cdc-conformance replay out/failures/u.json"
+
 
 def states(suite):
     """Each test case's name with what became of it."""
@@ -39,13 +41,8 @@ def test_a_rule_is_a_test_case(full):
     check(root)
     first, record = root
     assert first.get("name") == "x-json" and first.get("time") == "0.750"
-    assert states(first) == {
-        "x-json/value/unsigned": "failure",
-        "x-json/value/soft": "passed",
-        "x-json/value/known": "skipped",
-        "x-json/value/kept": "passed",
-        "x-json/value/out": "skipped",
-    }
+    wanted = {"unsigned": "failure", "soft": "passed", "known": "skipped", "kept": "passed", "out": "skipped"}
+    assert states(first) == {f"x-json/value/{name}": state for name, state in wanted.items()}
     assert list(states(record).values()) == ["passed", "failure", "failure", "skipped"]
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("9", "3", "3")
 
@@ -54,10 +51,7 @@ def test_a_failure_says_what_the_console_says(full):
     failure = ET.fromstring(junit.render(full)).find(".//failure")
     assert failure.get("type") == "WRONG_SIGN"
     assert failure.get("message") == "2 cases: at after['c']: expected 9223372036854775808, actual -9223372036854775808"
-    for words in (
-        *("The statement of value/unsigned.", "[harness#every-offset]", "replay    cdc-conformance replay out/failures/u.json"),
-        '"c":"9',
-    ):
+    for words in ("The statement of value/unsigned.", "[harness#every-offset]", REPLAYED, '"c":"9'):
         assert words in failure.text
 
 
@@ -92,9 +86,8 @@ def test_an_unexpected_pass_and_a_rule_not_exercised_are_failures(full):
     idle = replace(fmt, rules=(*fmt.rules[:4], replace(fmt.rules[4], reachable=True)))
     root = ET.fromstring(junit.render(replace(full, formats=(idle,))))
     check(root)
-    assert {failure.get("type") for failure in root.iter("failure")} == {
-        *("WRONG_SIGN", "NOT_EXERCISED", "UNEXPECTED_PASS", "MATCHES_NOTHING"),
-    }
+    types = {failure.get("type") for failure in root.iter("failure")}
+    assert types == {"WRONG_SIGN", "NOT_EXERCISED", "UNEXPECTED_PASS", "MATCHES_NOTHING"}
 
 
 def test_a_strict_run_counts_a_broken_should(full):
@@ -170,7 +163,7 @@ def test_every_result_points_at_its_rule(full):
 
 def test_a_result_says_what_the_console_says(full):
     message = results(full)[0]["message"]["text"]
-    for words in ("The statement of value/unsigned.", "replay    cdc-conformance replay out/failures/u.json", '"c":"9'):
+    for words in ("The statement of value/unsigned.", REPLAYED, '"c":"9'):
         assert words in message
 
 
@@ -230,10 +223,8 @@ def test_the_place_of_a_decoder(project, decoder, place):
 def test_a_location_is_a_relative_address(project, full):
     fmt = replace(full.formats[0], decoder="pack age/inner:decode")
     location = results(replace(full, formats=(fmt,)))[0]["locations"][0]
-    assert location["physicalLocation"] == {
-        "artifactLocation": {"uri": "pack%20age/inner/__init__.py"},
-        "region": {"startLine": 1},
-    }
+    place = {"artifactLocation": {"uri": "pack%20age/inner/__init__.py"}, "region": {"startLine": 1}}
+    assert location["physicalLocation"] == place
     assert location["logicalLocations"] == [{"fullyQualifiedName": "pack age/inner:decode"}]
     fmt = replace(fmt, decoder="json:loads")
     assert "physicalLocation" not in results(replace(full, formats=(fmt,)))[0]["locations"][0]

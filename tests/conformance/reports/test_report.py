@@ -22,14 +22,9 @@ from generators.model import Case, Column, Deployment, Message, State, Table, Wr
 from generators.sources import mysql
 from generators.tables.schema import Note
 
-RULE = Rule(
-    "x-json/value/unsigned",
-    "An unsigned bigint keeps its value above the signed maximum.",
-    Obligation.MUST,
-    Provenance.DOCUMENTED,
-    (Citation("harness#every-offset"), Citation("harness#deployment")),
-    Effect.WRONG_SIGN,
-)
+STATEMENT = "An unsigned bigint keeps its value above the signed maximum."
+CITED = (Citation("harness#every-offset"), Citation("harness#deployment"))
+RULE = Rule("x-json/value/unsigned", STATEMENT, Obligation.MUST, Provenance.DOCUMENTED, CITED, Effect.WRONG_SIGN)
 LAW = replace(RULE, id="x-json/law/batch-independence", law="batch", obligation=Obligation.SHOULD)
 TABLE = Table("db", "t", (Column("c", mysql.TYPES["unsigned-bigint"]),))
 
@@ -47,29 +42,22 @@ BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
 RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
 RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
 ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, (RAISED,), note="ValueError: no\n  at line 1")
-FORMAT = FormatResult(
-    "x-json",
-    "mine.py:decode",
-    (1, 2),
-    (GOOD, BAD, ERRORED),
-    (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1)),
-    (CallResult("x-json UTC level 1", 1, 2, 2, 0.5), CallResult("x-json UTC level 2 t", 2, 1, 1, 0.25, "the decoder raised")),
-    {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)},
-    1,
-    {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2},
-    ("x-json UTC level 2 t: the decoder raised",),
-)
+RULES = (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1))
+LEVEL_ONE, LEVEL_TWO = "x-json UTC level 1", "x-json UTC level 2 t"
+CALLS = (CallResult(LEVEL_ONE, 1, 2, 2, 0.5), CallResult(LEVEL_TWO, 2, 1, 1, 0.25, "the decoder raised"))
+PLACES = {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)}
+CELLS, NOTES = {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2}, (f"{LEVEL_TWO}: the decoder raised",)
+FORMAT = FormatResult("x-json", "mine.py:decode", (1, 2), (GOOD, BAD, ERRORED), RULES, CALLS, PLACES, 1, CELLS, NOTES)
 CAUSE = Cause(Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", f"'{LONG}'", "differs by 2^64")
 FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE)
 FAILURE = replace(FAILURE, profiles=("v1", "v2+option"), judged=3, faults=("cell-date",))
 HEADER = Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json"))
 RUN = RunResult(HEADER, (FORMAT,), (FAILURE,), 12.345)
 KNOWN = replace(FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file="")
+OLD = Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True)
 ENTRIES = (
     EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
-    EntryResult(
-        Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True), EntryState.MATCHES_NOTHING, hint="no such rule"
-    ),
+    EntryResult(OLD, EntryState.MATCHES_NOTHING, hint="no such rule"),
     EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
 )
 OWN = OwnTables("mysql", ("shop.orders",), (Note("a.sql", 3, 9, "KEY `k`", "left out"),), ("x-json: table geo is left out",))
@@ -158,11 +146,8 @@ def test_what_the_lines_say():
 
 
 def test_what_the_lines_say_of_the_record():
-    report = lines(
-        replace(
-            RUN, formats=(replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),)),), failures=(KNOWN,), entries=ENTRIES
-        )
-    )
+    fmt = replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),))
+    report = lines(replace(RUN, formats=(fmt,), failures=(KNOWN,), entries=ENTRIES))
     assert report[1]["rules_known"] == [RULE.id]
     failure, known, nothing, passing = report[-5:-1]
     assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
@@ -298,13 +283,9 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
         "record: x-json/old, timeout, case x-json/v1/*: matches nothing: no such rule; correct or remove the entry",
         "record: x-json/law/batch-independence, pass-non-strict: unexpected pass: it no longer fails; remove the entry",
     ]
-    assert text.splitlines()[-2:] == [
-        "0 new failures, 1 known; record: 3 entries, 2 to correct",
-        (
-            "decoder mine.py:decode: conforms, but the record of known failures is out of date, 1 rule not judged "
-            "(beyond level, selection or decoder)"
-        ),
-    ]
+    verdict = "decoder mine.py:decode: conforms, but the record of known failures is out of date"
+    unjudged = "1 rule not judged (beyond level, selection or decoder)"
+    assert text.splitlines()[-2:] == ["0 new failures, 1 known; record: 3 entries, 2 to correct", f"{verdict}, {unjudged}"]
 
 
 def test_the_replay_command_can_be_pasted():

@@ -70,9 +70,8 @@ def test_markdown_says_what_changed(full):
     assert "expected <code>9223372036854775808</code>, actual <code>-9223372036854775808</code> at <code>after" in mistake
     assert mistake.endswith("<br><code>cdc-conformance replay out/failures/u.json</code>")
     new = lines[lines.index("<details><summary>New failures: 1</summary>") + 4]
-    assert new.startswith(
-        "| <code>x-json/value/unsigned</code><br>The statement of value/unsigned. | MUST <code>WRONG&#95;SIGN</code> | 2 |"
-    )
+    rule = "<code>x-json/value/unsigned</code><br>The statement of value/unsigned."
+    assert new.startswith(f"| {rule} | MUST <code>WRONG&#95;SIGN</code> | 2 |")
     assert "- <code>x-json/value/kept, fail, profile v1&#42;</code>" in lines
     assert "| <code>x-json/value/known</code> | 1 | <code>upstream 7</code> | [link](<https://example.test/7>) |" in lines
     assert "| ! x-json | v2 | 1 | 0 | 0 | 0 | 1 |" in lines
@@ -93,11 +92,10 @@ def cells(line):
 def test_markdown_obeys_nobody(with_finding, full, hostile):
     made = with_finding(actual=hostile + "\nnext", expected="", path=hostile, case=hostile)
     known = replace(full.failures[2], reason=hostile, link="javascript:" + hostile)
-    entry = replace(
-        full.entries[1], state=State.MATCHES_NOTHING, hint=hostile, entry=replace(full.entries[1].entry, rule=hostile)
-    )
+    entry = replace(full.entries[1].entry, rule=hostile)
+    wrong = replace(full.entries[1], state=State.MATCHES_NOTHING, hint=hostile, entry=entry)
     header = replace(made.header, decoder=hostile)
-    text = markdown.render(replace(made, header=header, failures=(*made.failures[:2], known), entries=(entry,)))
+    text = markdown.render(replace(made, header=header, failures=(*made.failures[:2], known), entries=(wrong,)))
     for sign in ("<script", "@someone", "http://", "`a`", "\x1b", "\x00", "javascript:", "](<javascript"):
         assert sign not in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
@@ -213,10 +211,9 @@ def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full
 
 def test_a_report_is_six_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
-    assert [path.name for path in paths] == [
-        *("report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"),
-    ]
-    assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(path.name for path in paths)
+    names = ["report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"]
+    assert [path.name for path in paths] == names
+    assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(names)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"
     assert paths[1].read_text("utf-8").startswith("<!DOCTYPE html>")
     assert ET.parse(paths[2]).getroot().tag == "testsuites"
@@ -235,9 +232,8 @@ def test_a_hostile_run_is_written_whole(with_finding, hostile, tmp_path):
     made = with_finding(actual=hostile, value=hostile.encode("utf-8", "surrogatepass"))
     for path in report.write_all(made, tmp_path):
         path.read_text("utf-8")
-    failure = next(
-        line for line in map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines()) if line["type"] == "failure"
-    )
+    lines = map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines())
+    failure = next(line for line in lines if line["type"] == "failure")
     assert failure["actual"] == hostile.replace("\ud800", "?")
 
 

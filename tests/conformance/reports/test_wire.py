@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from conformance.reports import wire
 from conformance.reports.wire import MALFORMED, WHOLE, Segment, dump
 
-PATHS = (
-    *("after['c']", "before['c']", "before", "after", "table", "keys", "row 0", "rows", "kind", "schema", MALFORMED, WHOLE, "x"),
-)
+FIELDS = ("table", "keys", "rows", "kind", "schema")
+PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
 
 
 def place(path, row=0):
@@ -54,19 +53,12 @@ def test_the_field_is_marked_where_it_stands(text, path, row, expected):
     assert marked(text, path, row) == expected
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["c", "data", "old", "é\n", ""]), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-TEXTS = st.one_of(
-    st.text(max_size=200),
-    st.text('{}[],:"\\cdata01 ', max_size=120),
-    JSON.map(lambda value: json.dumps(value, ensure_ascii=False)),
-    JSON.flatmap(lambda value: st.integers(0, 80).map(lambda cut: json.dumps(value)[:cut])),
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+NAMES = st.sampled_from(["c", "data", "old", "é\n", ""])
+JSON = st.recursive(LEAVES, lambda x: st.lists(x, max_size=4) | st.dictionaries(NAMES, x, max_size=4), max_leaves=12)
+WRITTEN = JSON.map(lambda value: json.dumps(value, ensure_ascii=False))
+CUT = JSON.flatmap(lambda value: st.integers(0, 80).map(lambda cut: json.dumps(value)[:cut]))
+TEXTS = st.text(max_size=200) | st.text('{}[],:"\\cdata01 ', max_size=120) | WRITTEN | CUT
 
 
 @settings(deadline=None)
@@ -120,9 +112,8 @@ def test_a_message_of_25_megabytes_is_quick():
 
 
 def test_what_is_binary_is_dumped_with_the_expected_text_marked():
-    shown = wire.wire(
-        b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20, "after['c1']", expected="héllo", side="after", column="c1"
-    )
+    value = b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20
+    shown = wire.wire(value, "after['c1']", expected="héllo", side="after", column="c1")
     assert shown.form == "hex"
     assert "".join(segment.text for segment in shown.segments).splitlines() == [
         "000000  02 0c 63 31 00 ff 68 c3 a9 6c 6c 6f 00 00 00 00  ..c1..h..llo....",
