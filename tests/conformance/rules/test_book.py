@@ -38,24 +38,12 @@ provenance = "OBSERVED"
     assert plain.id == "toy-json/fault/never-lost"
     assert [citation.where for citation in plain.citations] == ["standards#json-doubtful", "harness#every-offset"]
     assert (plain.obligation, plain.provenance) == (Obligation.MUST, Provenance.ASSUMED)
-    assert cited == Rule(
-        "toy-json/value/null",
-        "JSON null is NULL and a string is not.",
-        Obligation.MUST,
-        Provenance.OBSERVED,
-        (Citation("canal#times"), Citation("canal#old-empty")),
-        Effect.VALUE_FOR_NULL,
-        Selector(aspects=(Aspect.NULL,)),
-    )
-    assert other == Rule(
-        "toy-json/value/integer",
-        "One two.",
-        Obligation.SHOULD,
-        Provenance.ASSUMED,
-        (Citation("canal#times"),),
-        Effect.WRONG_SIGN,
-        Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE)),
-    )
+    citations, null = (Citation("canal#times"), Citation("canal#old-empty")), Selector(aspects=(Aspect.NULL,))
+    standing = (Obligation.MUST, Provenance.OBSERVED, citations, Effect.VALUE_FOR_NULL, null)
+    assert cited == Rule("toy-json/value/null", "JSON null is NULL and a string is not.", *standing)
+    content = Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE))
+    standing = (Obligation.SHOULD, Provenance.ASSUMED, citations[:1], Effect.WRONG_SIGN, content)
+    assert other == Rule("toy-json/value/integer", "One two.", *standing)
 
 
 def test_a_format_that_is_like_another_has_its_rules_behind_its_own_and_says_what_differs():
@@ -93,6 +81,9 @@ def test_a_family_s_words_stand_before_a_kind_s():
     assert own.statement == "position is commitTs, all digits of a number beyond 2^53 kept."
 
 
+OF_CELLS = Selector(logicals=("text",), classes=("a", "b"), tags=("x:*",), profiles=("v1*",))
+
+
 @pytest.mark.parametrize(
     ("text", "selector"),
     [
@@ -101,10 +92,7 @@ def test_a_family_s_words_stand_before_a_kind_s():
         ("envelope=keys|sql; kind=DDL", Selector(("keys", "sql"), (Aspect.FIELD,), kinds=("DDL",))),
         ("type=bigint unsigned|int*; level=2", Selector(types=("bigint unsigned", "int*"), levels=(2,))),
         ("op=UPDATE; side=before; state=ABSENT", Selector(ops=("UPDATE",), sides=("before",), states=("ABSENT",))),
-        (
-            "logical=text; class=a|b; tag=x:*; profile=v1*",
-            Selector((), (), (), (), (), (), ("text",), ("a", "b"), (), ("x:*",), ("v1*",)),
-        ),
+        ("logical=text; class=a|b; tag=x:*; profile=v1*", OF_CELLS),
     ],
 )
 def test_a_selector_is_its_conditions(text, selector):

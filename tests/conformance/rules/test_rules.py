@@ -8,20 +8,9 @@ import pytest
 from text_tables import rows
 
 from conformance.judging.output import ENVELOPE
+from conformance.rules import rules as book
 from conformance.rules import streams
-from conformance.rules.rules import (
-    FIELDS,
-    Aspect,
-    Citation,
-    Effect,
-    Obligation,
-    Provenance,
-    Rule,
-    Selector,
-    Subject,
-    owner,
-    rules,
-)
+from conformance.rules.rules import Aspect, Citation, Obligation, Selector, Subject, owner, rules
 from generators.model import Kind
 from generators.sources.registry import source
 from generators.wire_format import FORMATS, get
@@ -69,7 +58,7 @@ def test_a_selector_s_globs_match_what_the_format_has(name):
 
 
 def test_what_selectors_may_name_is_what_is_compared():
-    assert set(FIELDS) == {field for field, _, _ in PLACES}
+    assert set(book.FIELDS) == {field for field, _, _ in PLACES}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -100,9 +89,10 @@ def test_where_no_source_tells_the_zone_what_no_zone_changes_is_owed(name, subje
     assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
-@pytest.mark.parametrize(
-    "name", ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
-)
+NAMING = ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
+
+
+@pytest.mark.parametrize("name", NAMING)
 def test_a_statement_s_database_stands_in_its_message_and_its_table_may_not(name):
     owners = [owner(rules(name), Subject("p", 1, "DDL", "", field, Aspect.FIELD)) for field in ("database", "table")]
     assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
@@ -148,7 +138,8 @@ def test_citations_print_with_their_section():
 def test_the_first_rule_owns():
     def rule(name, **conditions):
         cited = (Citation("x"),)
-        return Rule(name, "S.", Obligation.MUST, Provenance.ASSUMED, cited, Effect.WRONG_VALUE, Selector(**conditions))
+        standing = (Obligation.MUST, book.Provenance.ASSUMED, cited, book.Effect.WRONG_VALUE)
+        return book.Rule(name, "S.", *standing, Selector(**conditions))
 
     listed = (rule("no", kinds=("DDL",)), rule("first", tags=("boundary",)), rule("second"))
     assert owner(listed, SUBJECT) is listed[1]

@@ -53,16 +53,10 @@ def test_evidence_says_where_it_is_to_be_opened():
 def test_recorded_evidence_is_in_the_recordings():
     """A value in Avro stands there in hexadecimal digits, with spaces between its bytes."""
     kept = {record for product in PRODUCTS for recording in store.recordings(product) for record in store.messages(recording)}
-    texts = {
-        text for record in kept for value in (record.key, record.value) if value for text in (value, value.hex(" ").encode())
-    }
-    cited = [
-        (entry.id, evidence.quote)
-        for page in pages().values()
-        for entry in page.facts.values()
-        for evidence in entry.evidence
-        if evidence.kind == "recorded"
-    ]
+    values = {value for record in kept for value in (record.key, record.value) if value}
+    texts = values | {value.hex(" ").encode() for value in values}
+    entries = [entry for page in pages().values() for entry in page.facts.values()]
+    cited = [(entry.id, item.quote) for entry in entries for item in entry.evidence if item.kind == "recorded"]
     assert len(cited) > 150
     assert [pair for pair in cited if pair[1].encode() not in texts] == []
 
