@@ -124,9 +124,8 @@ def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_agai
     outputs, blamed = isolating.isolate(engine, work, CALL, error)
     within = 60.0 if verdict is Verdict.TIMEOUT else 0.0
     assert (outputs, limits(engine), waits.cancelled()) == ({}, [(1, within)] * 2, True)
-    assert {(blame.verdict, blame.why) for blame in blamed} == {
-        (verdict, f"{error}\nSo ends every call: one of many messages, and 2 of one case each.")
-    }
+    why = f"{error}\nSo ends every call: one of many messages, and 2 of one case each."
+    assert {(blame.verdict, blame.why) for blame in blamed} == {(verdict, why)}
     assert [blame.case.id for blame in blamed if blame.alone] == ["c0", f"c{COUNT - 1}"]
     assert isolating.isolate(engine, work, CALL, work.always)[1] == blamed and len(limits(engine)) == 2
 

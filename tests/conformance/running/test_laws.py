@@ -23,9 +23,9 @@ CHATHAM, CARACAS = {"zone": "Pacific/Chatham"}, {"zone": "America/Caracas"}
 PLACES = tuple(("cdc", 0, offset) for offset in range(6))
 OWNERS = {place: (CASE, number) for number, place in enumerate(PLACES)}
 PLAIN = Request("handle", (("cdc", 0, 0, 5),), "d", 1, Deployment())
-ROW = OutputRow(
-    0, "ROW", "INSERT", {"table": "t", "commit_time": 0, "types": {"a": "int"}, "schema_version": "1"}, None, {"a": "1"}
-)
+FIELDS = {"table": "t", "commit_time": 0, "types": {"a": "int"}, "schema_version": "1"}
+ROW = OutputRow(0, "ROW", "INSERT", FIELDS, None, {"a": "1"})
+JUDGED = {place: [ROW] for place in PLACES}
 
 
 def memory(lie=lambda request, rows: rows):
@@ -57,6 +57,9 @@ def test_a_decoder_that_always_answers_alike_breaks_no_law():
     assert judge.compared == {BATCH: 3 * len(PLACES), ENVIRONMENT: 2 * len(PLACES)}
 
 
+LATE = {"table": "t", "commit_time": 9 * 10**6}
+
+
 @pytest.mark.parametrize(
     ("changed", "want", "got"),
     [
@@ -64,11 +67,7 @@ def test_a_decoder_that_always_answers_alike_breaks_no_law():
         *(({"after": None}, "after = {a: 1}", "after = NULL"), ({"before": {}}, "before = NULL", "before = {}")),
         *(({"op": "READ"}, "op = INSERT", "op = READ"), ({"kind": "DDL"}, "kind = ROW", "kind = DDL")),
         ({"fields": {"table": "u"}}, "table = t", "table = u"),
-        (
-            {"fields": {"table": "t", "commit_time": 9 * 10**6}},
-            "commit_time = 1970-01-01T00:00:00Z",
-            "commit_time = 1970-01-01T00:00:09Z",
-        ),
+        ({"fields": LATE}, "commit_time = 1970-01-01T00:00:00Z", "commit_time = 1970-01-01T00:00:09Z"),
     ],
 )
 def test_rows_that_differ_in_an_environment_break_its_law_message_by_message(changed, want, got):
@@ -97,10 +96,8 @@ def test_batches_and_partitions_are_tried_apart(differs, circumstances):
 
 def test_a_message_that_is_lost_or_doubled_breaks_the_law():
     lost, _ = tried(lambda request, rows: {p: r for p, r in rows.items() if p != PLACES[4]} if request.conf else rows)
-    assert {(f.message, f.expected, f.actual) for f in lost} == {
-        (4, "1 rows", "Chatham: 0 rows"),
-        (4, "1 rows", "Caracas: 0 rows"),
-    }
+    wanted = {(4, "1 rows", f"{name}: 0 rows") for name in ("Chatham", "Caracas")}
+    assert {(f.message, f.expected, f.actual) for f in lost} == wanted
     doubled, _ = tried(lambda request, rows: {p: r * 2 for p, r in rows.items()} if request.repartition else rows)
     assert {f.actual for f in doubled} == {"in 3 partitions: 2 rows"}
 
@@ -166,7 +163,7 @@ def test_a_run_tries_one_message_and_none_at_both_levels_or_at_one_by_the_seed(c
     assert levels in seen and (covering or all(chosen == levels for chosen in seen))
 
 
-def sampled(lie, judged, failed=False):
+def sampled(lie=lambda request, rows: rows, judged=JUDGED, failed=False):
     """The findings of the trials of a run whose call gave these rows, or failed and then gave these rows."""
     engine, judge = memory(lie), Judge(rules(NAME))
     asked = replace(PLAIN, conf=CHATHAM, repartition=3)
@@ -177,29 +174,27 @@ def sampled(lie, judged, failed=False):
 
 
 def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
-    findings, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES})
+    findings, judge, engine = sampled()
     assert (findings, judge.compared, len(engine.asked)) == ([], {ENVIRONMENT: 6, BATCH: 6}, 1)
 
 
 def test_where_a_trial_differs_the_circumstances_are_tried_one_by_one():
-    findings, _, engine = sampled(
-        lambda request, rows: with_row(rows, op="READ") if request.repartition else rows, {p: [ROW] for p in PLACES}
-    )
+    findings, _, engine = sampled(lambda request, rows: with_row(rows, op="READ") if request.repartition else rows)
     assert {f.rule for f in findings} == {BATCH}
     assert len(engine.asked) > 5
 
 
 def test_what_differs_only_in_combination_is_a_finding_of_the_first_law():
-    findings, judge, _ = sampled(
-        lambda request, rows: with_row(rows, op="READ") if request.repartition and request.conf else rows,
-        {place: [ROW] for place in PLACES},
-    )
+    def lie(request, rows):
+        return with_row(rows, op="READ") if request.repartition and request.conf else rows
+
+    findings, judge, _ = sampled(lie)
     assert {f.rule for f in findings} == {ENVIRONMENT}
     assert len(findings) == judge.broken[ENVIRONMENT] == len(PLACES)
 
 
 def test_a_call_that_failed_is_tried_one_by_one_without_the_messages_to_blame():
-    _, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES if place != PLACES[2]}, failed=True)
+    _, judge, engine = sampled(judged={place: [ROW] for place in PLACES if place != PLACES[2]}, failed=True)
     assert judge.compared[ENVIRONMENT] == 2 * (len(PLACES) - 1)
     retried = engine.asked[1:]
     assert len(retried) > 5
@@ -207,7 +202,7 @@ def test_a_call_that_failed_is_tried_one_by_one_without_the_messages_to_blame():
 
 
 def test_a_call_that_failed_as_a_whole_is_not_tried_again():
-    findings, judge, engine = sampled(lambda request, rows: rows, {}, failed=True)
+    findings, judge, engine = sampled(judged={}, failed=True)
     assert (findings, judge.compared, len(engine.asked)) == ([], {}, 1)
 
 

@@ -54,10 +54,8 @@ def judged(written, monkeypatch):
             work.futures.append(Future() if number in work.mixed else engine.decode(request(work, call, call.cases)))
         result = run.finish(engine, work)
         outcome = {case.case.id: (case.verdict, case.findings) for case in result.cases}
-        return (
-            *([asked.deployment.time_zone for asked in engine.asked], outcome),
-            {rule.rule.id: (rule.compared, rule.broken) for rule in result.rules},
-        )
+        counted = {rule.rule.id: (rule.compared, rule.broken) for rule in result.rules}
+        return [asked.deployment.time_zone for asked in engine.asked], outcome, counted
 
     return judge
 

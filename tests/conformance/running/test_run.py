@@ -47,10 +47,8 @@ def replayed(tmp_path, engine, result, fixed):
     """Saves every failure, and judges each again with its decoder and with another: the outcomes."""
     outcomes = []
     for failure in result.failures:
-        path = replay.save(
-            tmp_path / "failures" / f"{replay.crash_id(failure)}.json", failure, result.header.decoder, "both", {}, {}
-        )
-        crash = replay.load(path)
+        path = tmp_path / "failures" / f"{replay.crash_id(failure)}.json"
+        crash = replay.load(replay.save(path, failure, result.header.decoder, "both", {}, {}))
         assert crash.case.id == failure.result.case.id
         assert [w.message.value for w in crash.case.written] == [w.message.value for w in failure.result.case.written]
         assert [w.changes for w in crash.case.written] == [w.changes for w in failure.result.case.written]
