@@ -178,11 +178,8 @@ def test_the_answer_must_have_the_weight_of_the_rule(tried, monkeypatch):
 
 def answered(rule, compared, broken):
     """A bench whose judge counted these comparisons of one rule."""
-    return SimpleNamespace(
-        fmt=FMT,
-        cases={1: 1, 2: 2},
-        judge=SimpleNamespace(rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken})),
-    )
+    judge = SimpleNamespace(rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken}))
+    return SimpleNamespace(fmt=FMT, cases={1: 1, 2: 2}, judge=judge)
 
 
 def test_right_rows_that_are_accused_of_nothing_are_right():
@@ -221,11 +218,8 @@ class Spark(Memory):
 
     def decode(self, request):
         liar = request.decoder.rpartition("/")[2] if request.decoder.startswith("liar:") else ""
-        return (
-            done(ChildDied("the child died\nwith a trace"))
-            if liar and self.dies
-            else super().decode(replace(request, decoder=liar))
-        )
+        died = done(ChildDied("the child died\nwith a trace"))
+        return died if liar and self.dies else super().decode(replace(request, decoder=liar))
 
 
 def in_spark(monkeypatch, tried, dies=False, **names):
@@ -245,12 +239,8 @@ def in_spark(monkeypatch, tried, dies=False, **names):
 
 def test_liars_in_spark_are_convicted_and_the_reference_is_not(monkeypatch, tried):
     by_name = in_spark(monkeypatch, tried, raises="law/returns", rows_nowhere="law/places", table_of_the_batch="envelope/names")
-    assert {name: check.ok for name, check in by_name.items()} == {
-        "in Spark": True,
-        "raises": True,
-        "rows-nowhere": True,
-        "table-of-the-batch": True,
-    }
+    names = ("in Spark", "raises", "rows-nowhere", "table-of-the-batch")
+    assert {name: check.ok for name, check in by_name.items()} == dict.fromkeys(names, True)
     assert {check.kind for check in by_name.values()} == {"reference", "spark"}
 
 
@@ -262,9 +252,8 @@ def test_a_liar_in_spark_that_is_honest_or_cannot_be_run_fails_the_self_test(mon
 
 def test_a_reference_that_is_accused_in_spark_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(checks, "decoder_of", lambda *_: "rows-elsewhere")
-    monkeypatch.setattr(
-        Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder="table-of-the-batch"))
-    )
+    breach = "table-of-the-batch"
+    monkeypatch.setattr(Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder=breach)))
     check = in_spark(monkeypatch, tried)["in Spark"]
     assert not check.ok and check.detail.endswith(f"the first by {NAMES}")
 
@@ -439,16 +428,15 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
 
 
 def test_what_is_printed_tells_conviction_from_non_strict():
+    without_effect = "four at level 1: without effect: no case has it"
     results = [
         *(Check("liar", NAME, "one", True, "convicted"), Check("liar", NAME, "two", False, "NOT convicted")),
         Check("non-strict", NAME, "three", True, "pass-non-strict"),
-        Check(
-            "operator", NAME, "four/1", True, "four at level 1: without effect: no case has it in 0 cases; for example nowhere"
-        ),
+        Check("operator", NAME, "four/1", True, f"{without_effect} in 0 cases; for example nowhere"),
     ]
     text = shown(render(results), 200)
     rows = {what: line for what in WHAT.values() for line in text.splitlines() if what in line}
     assert [part.strip() for part in rows[WHAT["liar"]].split("│")][-3:-1] == ["1", "2"]
     assert [part.strip() for part in rows[WHAT["non-strict"]].split("│")][-3:-1] == ["1", "1"]
     assert f"FAIL liar {NAME} two: NOT convicted" in text
-    assert f"ok   operator {NAME} four/1: four at level 1: without effect: no case has it" in text
+    assert f"ok   operator {NAME} four/1: {without_effect}" in text

@@ -66,17 +66,15 @@ def altered(alter: Alter, value: bytes) -> bytes | None:
     return alter(message(value)).value
 
 
-@pytest.mark.parametrize(
-    ("words", "before", "after"),
-    rows(__file__, "edits.txt"),
-)
+@pytest.mark.parametrize(("words", "before", "after"), rows(__file__, "edits.txt"))
 def test_edits_change_what_they_name(words: str, before: str, after: str) -> None:
     assert altered(in_json(edit(*json.loads(words))), before.encode()) == after.encode()
 
 
-@pytest.mark.parametrize(
-    "words", [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
-)
+ABSENT = [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
+
+
+@pytest.mark.parametrize("words", ABSENT)
 def test_an_edit_of_what_is_not_there_leaves_the_message_alone(words: list[Any]) -> None:
     for value in (b'{"a" : 1}', b'{"a" : [{}]}', None):
         honest = message(value)
@@ -91,16 +89,12 @@ def test_numbers_and_texts_outlive_an_edit() -> None:
 
 def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
     inner = {"type": "record", "name": "Inner", "fields": [{"name": "n", "type": "long"}]}
-    fields = [
-        {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}},
-        {"name": "o", "type": ["null", "long"]},
-    ]
-    schema = {"type": "record", "name": "Outer", "fields": fields}
+    values = {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}}
+    schema = {"type": "record", "name": "Outer", "fields": [values, {"name": "o", "type": ["null", "long"]}]}
     encoder = Encoder(schema)
     honest = encoder({"m": {"a": ("Inner", {"n": 1}), "b": "x"}, "o": None})
-    assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == encoder(
-        {"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None}
-    )
+    shifted = encoder({"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None})
+    assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == shifted
     assert altered(in_avro(schema, edit("drop", "a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
     assert altered(in_avro(schema, edit("put", 7, "p")), honest) == honest
 

@@ -48,7 +48,6 @@ def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(tried: Benc
 
 
 def test_an_operator_that_answers_by_the_message_before_is_in_no_stack(tried: Bench) -> None:
-    (stack,) = stacks(
-        tried, {1: ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"], 2: []}, 1, 1
-    )
+    names = ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"]
+    (stack,) = stacks(tried, {1: names, 2: []}, 1, 1)
     assert set(stack.operators) == {"keys-null", "year-two-digits"}
