@@ -65,17 +65,11 @@ def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("nemesis", "how", "fault", "rule"),
     [
-        ("none", "", "drop", "convergence"),
-        ("none", "", "cell", "convergence"),
-        ("none", "", "double", "at-least-once"),
-        ("none", "", "old key", "key-change"),
-        ("none", "", "deleted", "convergence"),
-        ("none", "restart", "drop", "restart"),
-        ("none", "restart", "cell", "restart"),
-        ("replay", "", "cell", "order"),
-        ("duplicate", "", "deleted", "order"),
-        ("late-watermarks", "", "deleted", "watermark"),
-        ("schema-lags", "", "drop", "schema-cache"),
+        *(("none", "", fault, "convergence") for fault in ("drop", "cell", "deleted")),
+        *(("none", "", "double", "at-least-once"), ("none", "", "old key", "key-change")),
+        *(("none", "restart", "drop", "restart"), ("none", "restart", "cell", "restart")),
+        *(("replay", "", "cell", "order"), ("duplicate", "", "deleted", "order")),
+        *(("late-watermarks", "", "deleted", "watermark"), ("schema-lags", "", "drop", "schema-cache")),
     ],
 )
 def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: str, rule: str) -> None:
@@ -137,7 +131,7 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
 def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
     group = group_of("alibaba-canal-json", "1.1.6", "none")
     (stream,) = group.streams
-    state, table = keeping.kept(group), stream.story.table.name
+    state, table, key = keeping.kept(group), stream.story.table.name, stream.story.table.primary_key
     places: Counter[int] = Counter()
     doubtful, certain, keys = set(), set(), set()
     for written in (written for stage in stream.stages for written in stage):
@@ -146,14 +140,9 @@ def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
         open_ = any((Kind.CORRUPT, None) in change.accept for change in written.changes)
         (doubtful if open_ else certain).add(place)
         images = [image for c in written.changes for image in (c.before, c.after) if open_ and image]
-        keys |= {
-            tuple(image[name].text for name in stream.story.table.primary_key)
-            for image in images
-            if image.keys() >= set(stream.story.table.primary_key)
-        }
-    lost = [(key, image) for key, image in state.rows[table] if key in keys]
-    assert doubtful and certain and lost
-    left = {table: [(key, image) for key, image in state.rows[table] if key not in keys]}
+        keys |= {tuple(image[name].text for name in key) for image in images if image.keys() >= set(key)}
+    left = {table: [row for row in state.rows[table] if row[0] not in keys]}
+    assert doubtful and certain and len(left[table]) < len(state.rows[table])
     assert rules_of(judge(group, replace(state, rows=left, corrupt=frozenset(doubtful)))) == set()
     assert rules_of(judge(group, replace(state, rows=left))) == {"convergence"}
     assert rules_of(judge(group, replace(state, corrupt=frozenset({min(certain)})))) == {"corrupt-kept"}
@@ -236,14 +225,9 @@ def test_every_format_has_an_order_and_cited_rules() -> None:
 def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None:
     fmt = get("ticdc-avro")
     group = streams.group_of(fmt, fmt.profiles[:1], NEMESES, 2)
-    assert {stream.nemesis.name for stream in group.streams} >= {"none", "replay", "reorder", "corrupt", "compacted"}
-    assert not {stream.nemesis.name for stream in group.streams} & {
-        "duplicate",
-        "copied",
-        "append-time",
-        "all",
-        "late-watermarks",
-    }
+    names = {stream.nemesis.name for stream in group.streams}
+    assert names >= {"none", "replay", "reorder", "corrupt", "compacted"}
+    assert not names & {"duplicate", "copied", "append-time", "all", "late-watermarks"}
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])

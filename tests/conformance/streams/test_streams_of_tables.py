@@ -73,9 +73,8 @@ def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
     texts = tuple(map(str, old))
     rows[line.story.table.name].append((texts, dict(rows[line.story.table.name][0][1])))
     (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
-    assert wrong.wrong == [
-        ("ticdc-canal-json/stream/key-change", f"row {', '.join(texts)} is still there, although its key was changed")
-    ]
+    sentence = f"row {', '.join(texts)} is still there, although its key was changed"
+    assert wrong.wrong == [("ticdc-canal-json/stream/key-change", sentence)]
     del rows[line.story.table.name][-1]
     key, _ = rows[line.story.table.name].pop()
     (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
