@@ -22,26 +22,11 @@ from conformance.reducing._plain_values import simpler, weight
 from conformance.reducing.candidates import Hint, Recipe, RecordedRecipe, apart, candidates, fault_of, hint, measure, tables
 from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, _track, propose, reduce
 from conformance.rules.rules import Aspect, rules
+from generators import model
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import Refused
-from generators.model import (
-    Change,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Op,
-    Row,
-    RowChange,
-    RowImages,
-    Scenario,
-    SchemaChange,
-    SourceType,
-    Value,
-    Written,
-    ZeroDate,
-)
+from generators.model import History, Json, Op, Row, RowChange, RowImages, Scenario, SourceType, Value
 from generators.recorded import registry
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
@@ -52,16 +37,16 @@ CANAL = get("ticdc-canal-json")
 PROFILE = CANAL.profile("v7.1.6")
 ROW = {n: f"v{i}" for i, n in enumerate(c.name for c in COMPOSITE.columns)} | {AWKWARD_NAMES[0]: 5}
 QUICK = settings(max_examples=40, deadline=None, database=None)
-DRAWN = strategies.histories("ticdc-canal-json", max_events=6).map(lambda found: Scenario("drawn", found))
-ON_POSTGRESQL = strategies.histories("debezium-json", source="postgresql").map(lambda found: Scenario("drawn", found))
+DRAWN = strategies.histories("ticdc-canal-json", max_events=6).map(lambda history: Scenario("drawn", history))
+ON_POSTGRESQL = strategies.histories("debezium-json", source="postgresql").map(lambda history: Scenario("drawn", history))
 
 
-def changes(found: Scenario) -> list[RowChange]:
-    return [event for event in found.history.events if isinstance(event, RowChange)]
+def changes(candidate: Scenario) -> list[RowChange]:
+    return [event for event in candidate.history.events if isinstance(event, RowChange)]
 
 
-def shape(found: Scenario) -> tuple[int, int, int]:
-    return measure(found)[:3]
+def shape(candidate: Scenario) -> tuple[int, int, int]:
+    return measure(candidate)[:3]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +56,7 @@ def shape(found: Scenario) -> tuple[int, int, int]:
         *((mysql.decimal(10, 2), Decimal("-123.45"), Decimal(0)), (mysql.real("double"), -2.5e300, 0.0)),
         *((mysql.bit(64), 1 << 63, 0), (mysql.text("varchar", 64), "汉字\n", "")),
         *((mysql.binary("varbinary", 16), b"\xff\x00", b""), (mysql.temporal("date"), dt.date(2024, 2, 29), dt.date(1970, 1, 1))),
-        (mysql.temporal("date"), ZeroDate(), dt.date(1970, 1, 1)),
+        (mysql.temporal("date"), model.ZeroDate(), dt.date(1970, 1, 1)),
         (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59.999999"), 0),
         (mysql.temporal("timestamp", 0), mysql.wall("2024-06-15 12:34:56"), 1_000_000),
         *((mysql.temporal("time", 3), -3_020_399_000_000, 0), (mysql.year(), 2155, 0), (mysql.enum_of("a", "b", "c"), 3, 0)),
@@ -87,11 +72,11 @@ def test_the_plainest_value_of_a_type_comes_first(type: SourceType, value: Value
 
 @pytest.mark.parametrize("source", sources.SOURCES)
 def test_every_simpler_value_fits_its_type_and_weighs_less(source: str) -> None:
-    found = sources.source(source)
-    for slug, kind in found.types.items():
-        for value in found.boundary_values(slug).values():
+    dialect = sources.source(source)
+    for slug, kind in dialect.types.items():
+        for value in dialect.boundary_values(slug).values():
             for other in simpler(kind, value):
-                assert found.fits(kind, other), (slug, value, other)
+                assert dialect.fits(kind, other), (slug, value, other)
                 assert 0 < weight(kind, other) < weight(kind, value), (slug, value, other)
 
 
@@ -115,13 +100,13 @@ def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
 @QUICK
 @given(DRAWN | ON_POSTGRESQL, st.integers(0, 5), st.booleans(), st.data())
 def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
-    found: Scenario, event: int, named: bool, data: st.DataObject
+    drawn: Scenario, event: int, named: bool, data: st.DataObject
 ) -> None:
-    names = [c.name for table in tables(found) for c in table.columns]
+    names = [c.name for table in tables(drawn) for c in table.columns]
     where = Hint(event, 0, data.draw(st.sampled_from(names)) if named else None)
-    keyed = all(table.handle_key for table in tables(found))
-    for smaller in candidates(found, where):
-        assert measure(smaller) < measure(found)
+    keyed = all(table.handle_key for table in tables(drawn))
+    for smaller in candidates(drawn, where):
+        assert measure(smaller) < measure(drawn)
         assert smaller.history.events
         for change_ in changes(smaller):
             assert {c.name for c in change_.table.columns} >= set(change_.table.handle_key)
@@ -143,9 +128,9 @@ def test_short_names_never_meet_another_column() -> None:
     table = boundaries.one_column("d", "t", mysql.integer("int"))
     columns = (*table.columns, replace(table.columns[1], name="null"), replace(table.columns[1], name="C1"))
     row: Row = {"id": 1, "c": 2, "null": 3, "C1": 4}
-    for found in candidates(scenario("s", insert(replace(table, columns=columns), row)), Hint()):
-        names = [c.name.casefold() for c in changes(found)[0].table.columns]
-        assert len(names) == len(set(names)) == len(changes(found)[0].rows[0].after or ())
+    for smaller in candidates(scenario("s", insert(replace(table, columns=columns), row)), Hint()):
+        names = [c.name.casefold() for c in changes(smaller)[0].table.columns]
+        assert len(names) == len(set(names)) == len(changes(smaller)[0].rows[0].after or ())
 
 
 def test_the_failing_row_of_many_is_tried_first() -> None:
@@ -156,8 +141,8 @@ def test_the_failing_row_of_many_is_tried_first() -> None:
 
 def test_rows_are_tried_alone_and_without_each_half() -> None:
     rows = [(None, {"a": i, "b": "x", "c": None}) for i in range(3)]
-    found = list(candidates(scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(column="a")))
-    kept = [tuple(images.after.get("a") for images in changes(one)[0].rows) for one in found]
+    smaller = list(candidates(scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(column="a")))
+    kept = [tuple(images.after.get("a") for images in changes(candidate)[0].rows) for candidate in smaller]
     assert {(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)} <= set(kept)
 
 
@@ -170,11 +155,10 @@ def test_the_smallest_scenario_has_no_candidate() -> None:
 
 def test_a_database_of_its_own_is_told_in_statements_too() -> None:
     table = boundaries.one_column("d`b", "t", mysql.integer("int"))
-    ddl = SchemaChange(Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
-    moved = apart(Scenario("s", History((insert(table, {"id": 1, "c": 2}), ddl))), "xy").history.events
-    assert moved[0] == insert(
-        apart(scenario("s", insert(table, {"id": 1, "c": 2})), "xy").history.events[0].table, {"id": 1, "c": 2}
-    )
+    ddl = model.SchemaChange(model.Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
+    row = insert(table, {"id": 1, "c": 2})
+    moved = apart(Scenario("s", History((row, ddl))), "xy").history.events
+    assert moved[0] == insert(apart(scenario("s", row), "xy").history.events[0].table, {"id": 1, "c": 2})
     assert moved[0].table.database == "d`bxy"
     assert (moved[1].sql, moved[1].database, moved[1].before.database) == ("DROP TABLE `d``bxy`.`t`", "d`bxy", "d`bxy")
 
@@ -186,9 +170,9 @@ def test_every_fault_is_written_again_as_the_catalogue_has_it(name: str) -> None
     cases = [case for case in named_cases(fmt, [profile]) if case.id.startswith(f"{name}/{profile.name}/fault/")]
     assert len(cases) > 30
     for case in cases:
-        found = fault_of(fmt, profile, case)
-        assert found is not None, case.id
-        assert found[1].case(found[0]) == case
+        base = fault_of(fmt, profile, case)
+        assert base is not None, case.id
+        assert base[1].case(base[0]) == case
 
 
 def test_a_case_of_no_fault_has_no_base() -> None:
@@ -202,8 +186,8 @@ def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_pur
     profile = fmt.profiles[-1]
     recipe = Recipe(fmt, profile)
     taken: Counter[str] = Counter()
-    for found in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 30):
-        for smaller in itertools.islice(candidates(found, Hint()), 0, 24, 7):
+    for named in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 30):
+        for smaller in itertools.islice(candidates(named, Hint()), 0, 24, 7):
             try:
                 taken["written" if recipe.case(smaller).written else "empty"] += 1
             except Refused:
@@ -211,13 +195,13 @@ def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_pur
     assert taken["written"] > 10 * taken["refused"]
 
 
-def track_of(found: Scenario, finding: Callable[[Scenario, Any], Finding | None]) -> Track:
-    case = as_case(CANAL, PROFILE, found)
-    first = finding(found, case)
+def track_of(drawn: Scenario, finding: Callable[[Scenario, Any], Finding | None]) -> Track:
+    case = as_case(CANAL, PROFILE, drawn)
+    first = finding(drawn, case)
     assert first is not None
     result, rule = CaseResult(case, Verdict.FAIL, (first,)), next(rule for rule in rules(CANAL.name) if rule.id == first.rule)
-    size = measure(found, sum(w.message.size for w in case.written))
-    return Track(Failure(rule, first, result, 1), Recipe(CANAL, PROFILE), found, case, first, result, size, size)
+    size = measure(drawn, sum(w.message.size for w in case.written))
+    return Track(Failure(rule, first, result, 1), Recipe(CANAL, PROFILE), drawn, case, first, result, size, size)
 
 
 def oracle(finding: Callable[[Scenario, Any], Finding | None], asked: list[list[Batch]] | None = None):
@@ -226,9 +210,9 @@ def oracle(finding: Callable[[Scenario, Any], Finding | None], asked: list[list[
     def ask(batches):
         if asked is not None:
             asked.append(list(batches))
-        for one in (candidate for batch in batches for candidate in batch.candidates):
-            told = finding(one.scenario, one.case)
-            yield one, CaseResult(one.case, Verdict.FAIL if told else Verdict.PASS, (told,) if told else ())
+        for candidate in (c for batch in batches for c in batch.candidates):
+            first = finding(candidate.scenario, candidate.case)
+            yield candidate, CaseResult(candidate.case, Verdict.FAIL if first else Verdict.PASS, (first,) if first else ())
 
     return ask
 
@@ -236,8 +220,8 @@ def oracle(finding: Callable[[Scenario, Any], Finding | None], asked: list[list[
 def cell_fails(predicate: Callable[[SourceType, Value], bool]):
     """Fails where some cell satisfies a predicate, and tells which, as the judge does."""
 
-    def finding(found: Scenario, case: Any) -> Finding | None:
-        for number, event in enumerate(found.history.events):
+    def finding(drawn: Scenario, case: Any) -> Finding | None:
+        for number, event in enumerate(drawn.history.events):
             for row, images in enumerate(event.rows if isinstance(event, RowChange) else ()):
                 for side, image in (("before", images.before), ("after", images.after)):
                     for name, value in (image or {}).items():
@@ -252,39 +236,34 @@ def cell_fails(predicate: Callable[[SourceType, Value], bool]):
 
 @settings(max_examples=60, deadline=None, database=None)
 @given(DRAWN, st.data())
-def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(found: Scenario, data: st.DataObject) -> None:
-    cells = [
-        (event.table.column(name).type, value)
-        for event in changes(found)
-        for images in event.rows
-        for image in (images.before, images.after)
-        for name, value in (image or {}).items()
-    ]
+def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(drawn: Scenario, data: st.DataObject) -> None:
+    images = [(e.table, image) for e in changes(drawn) for row in e.rows for image in (row.before, row.after) if image]
+    cells = [(table.column(name).type, value) for table, image in images for name, value in image.items()]
     kind, value = data.draw(st.sampled_from(cells))
     least = data.draw(st.integers(0, weight(kind, value)))
     fails = cell_fails(lambda k, v: k == kind and weight(k, v) >= least)
-    assume(as_case(CANAL, PROFILE, found).written)
-    one = track_of(found, fails)
+    assume(as_case(CANAL, PROFILE, drawn).written)
+    track = track_of(drawn, fails)
     asked: list[list[Batch]] = []
-    reduce([one], oracle(fails, asked), Limits(rounds=100))
+    reduce([track], oracle(fails, asked), Limits(rounds=100))
     assert len(asked) < 60
-    (event,) = changes(one.scenario)
-    assert (one.scenario.history.events, len(event.rows)) == ((event,), 1)
+    (event,) = changes(track.scenario)
+    assert (track.scenario.history.events, len(event.rows)) == ((event,), 1)
     assert len([c for c in event.table.columns if c.name not in event.table.handle_key]) <= 1
     assert len(event.table.columns) <= 2
-    assert (fails(one.scenario, one.case), one.case.id) == (one.finding, "ticdc-canal-json/v7.1.6/drawn")
+    assert (fails(track.scenario, track.case), track.case.id) == (track.finding, "ticdc-canal-json/v7.1.6/drawn")
 
 
 @QUICK
 @given(DRAWN)
-def test_reduction_ends_whether_everything_fails_or_nothing_does(found: Scenario) -> None:
-    assume(as_case(CANAL, PROFILE, found).written)
-    always, never = track_of(found, cell_fails(lambda _k, _v: True)), track_of(found, cell_fails(lambda _k, _v: True))
+def test_reduction_ends_whether_everything_fails_or_nothing_does(drawn: Scenario) -> None:
+    assume(as_case(CANAL, PROFILE, drawn).written)
+    always, never = track_of(drawn, cell_fails(lambda _k, _v: True)), track_of(drawn, cell_fails(lambda _k, _v: True))
     reduce([always], oracle(cell_fails(lambda _k, _v: True)), Limits(rounds=200))
     asked: list[list[Batch]] = []
     reduce([never], oracle(lambda _s, _c: None, asked), Limits(rounds=200))
     assert (shape(always.scenario), propose([always])) == ((1, 1, 1), [])
-    assert never.scenario is found
+    assert never.scenario is drawn
     assert len(asked) < 200
     assert propose([never]) == []
 
@@ -293,49 +272,45 @@ def test_a_value_ends_at_the_smallest_that_still_fails() -> None:
     kind = mysql.integer("bigint", unsigned=True)
     table = boundaries.one_column("db", "amounts", kind)
     fails = cell_fails(lambda k, v: k == kind and v is not None and v >= 1 << 63)
-    one = track_of(scenario("drawn", insert(table, {"id": 12345, "c": 18446744073709551615})), fails)
-    reduce([one], oracle(fails))
-    assert changes(one.scenario)[0].rows == (RowImages(None, {"id": 0, "c": 9_223_372_036_854_775_808}),)
-    assert changes(one.scenario)[0].table.name == "t"
+    track = track_of(scenario("drawn", insert(table, {"id": 12345, "c": 18446744073709551615})), fails)
+    reduce([track], oracle(fails))
+    assert changes(track.scenario)[0].rows == (RowImages(None, {"id": 0, "c": 9_223_372_036_854_775_808}),)
+    assert changes(track.scenario)[0].table.name == "t"
 
 
 def test_a_rule_that_needs_a_name_keeps_it() -> None:
-    def fails(found: Scenario, case: Any) -> Finding | None:
-        (event,) = changes(found)
-        named = any(c.name == "a`b" for c in event.table.columns)
-        return (
-            Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "", "after", "a`b")
-            if named
-            else None
-        )
+    def fails(drawn: Scenario, case: Any) -> Finding | None:
+        (event,) = changes(drawn)
+        finding = Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "", "after", "a`b")
+        return finding if any(c.name == "a`b" for c in event.table.columns) else None
 
     table = boundaries.one_column("db", "quoted", mysql.integer("int"))
     columns = (*table.columns, replace(table.columns[1], name="a`b", type=mysql.text()))
     named = insert(replace(table, columns=columns), {"id": 9, "c": 8, "a`b": "text"})
-    one = track_of(scenario("drawn", named), fails)
-    reduce([one], oracle(fails))
-    assert [c.name for c in changes(one.scenario)[0].table.columns] == ["id", "a`b"]
-    assert changes(one.scenario)[0].table.name == "t"
+    track = track_of(scenario("drawn", named), fails)
+    reduce([track], oracle(fails))
+    assert [c.name for c in changes(track.scenario)[0].table.columns] == ["id", "a`b"]
+    assert changes(track.scenario)[0].table.name == "t"
 
 
 def test_a_smaller_case_that_breaks_another_rule_does_not_count() -> None:
-    def fails(found: Scenario, case: Any) -> Finding:
-        rule = "cell/value" if len(changes(found)[0].table.columns) > 2 else "cell/null"
+    def fails(drawn: Scenario, case: Any) -> Finding:
+        rule = "cell/value" if len(changes(drawn)[0].table.columns) > 2 else "cell/null"
         return Finding(case.id, f"ticdc-canal-json/{rule}", 0, 0, Aspect.VALUE, "after['a']", "", "", "after", "a")
 
-    one = track_of(scenario("drawn", insert(KEYLESS, {"a": 5, "b": "x", "c": 8_000_000})), fails)
-    reduce([one], oracle(fails))
-    assert changes(one.scenario)[0].rows == (RowImages(None, {"a": 0, "b": "", "c": None}),)
-    assert one.finding.rule == "ticdc-canal-json/cell/value"
+    track = track_of(scenario("drawn", insert(KEYLESS, {"a": 5, "b": "x", "c": 8_000_000})), fails)
+    reduce([track], oracle(fails))
+    assert changes(track.scenario)[0].rows == (RowImages(None, {"a": 0, "b": "", "c": None}),)
+    assert track.finding.rule == "ticdc-canal-json/cell/value"
 
 
 def test_candidates_of_one_call_never_share_a_table_at_level_one_and_always_at_level_two() -> None:
     fails, rows = cell_fails(lambda k, v: v is not None), [(None, {"a": i, "b": "x" * i, "c": None}) for i in range(4)]
-    ones = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),))), fails) for _ in range(3)]
-    twos = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),)), 2), fails) for _ in range(3)]
-    (one, *more) = propose([*ones, *twos])
-    assert (one.level, one.table) == (1, None)
-    homes = [(t.database, t.name) for candidate in one.candidates for t in candidate.case.tables]
+    level_one = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),))), fails) for _ in range(3)]
+    level_two = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),)), 2), fails) for _ in range(3)]
+    (first, *more) = propose([*level_one, *level_two])
+    assert (first.level, first.table) == (1, None)
+    homes = [(t.database, t.name) for candidate in first.candidates for t in candidate.case.tables]
     assert len(homes) == len(set(homes)) > LIMITS.candidates
     assert {batch.level for batch in more} == {2}
     assert all({c.case.tables for c in batch.candidates} == {(batch.table,)} for batch in more)
@@ -347,25 +322,21 @@ def test_a_round_has_no_more_calls_than_it_may_and_the_rest_has_its_turn() -> No
     kinds = [mysql.integer("int"), mysql.text("varchar", 9), mysql.year(), mysql.temporal("date")]
     values: list[Value] = [7, "seven", 2007, dt.date(2007, 7, 7)]
     fails = cell_fails(lambda k, v: v is not None and k.name != "bigint")
-    found = [
+    tracks = [
         track_of(scenario("drawn", insert(boundaries.one_column("pool", f"t{i}", kind), {"id": 5, "c": value}), level=2), fails)
         for i, (kind, value) in enumerate(zip(kinds, values, strict=True))
     ]
     few = Limits(rounds=50, round_calls=2)
-    assert (len(propose(found, few)), [track.deferred for track in found[2:]]) == (2, [True, True])
-    for track in found:
+    assert (len(propose(tracks, few)), [track.deferred for track in tracks[2:]]) == (2, [True, True])
+    for track in tracks:
         track.tried.clear()
-    reduce(found, oracle(fails), few)
-    assert [changes(track.scenario)[0].rows[0].after["c"] for track in found] == [0, "", 0, dt.date(1970, 1, 1)]
+    reduce(tracks, oracle(fails), few)
+    assert [changes(track.scenario)[0].rows[0].after["c"] for track in tracks] == [0, "", 0, dt.date(1970, 1, 1)]
 
 
 def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
-    found = scenario(
-        "drawn",
-        insert(KEYLESS, {"a": 1, "b": "x", "c": None}),
-        change(KEYLESS, Op.INSERT, (None, {"a": 2, "b": "y", "c": None}), (None, {"a": 3, "b": "z", "c": None})),
-    )
-    case = as_case(CANAL, PROFILE, found)
+    rows = change(KEYLESS, Op.INSERT, (None, {"a": 2, "b": "y", "c": None}), (None, {"a": 3, "b": "z", "c": None}))
+    case = as_case(CANAL, PROFILE, scenario("drawn", insert(KEYLESS, {"a": 1, "b": "x", "c": None}), rows))
     last = len(case.written) - 1
     assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b", last)
     assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
@@ -377,12 +348,12 @@ RULE = next(rule for rule in rules(FMT.name) if rule.id.endswith("/value/unsigne
 
 
 def case(name="alibaba-canal-json/recorded/main-1.1.8/h_live.t_int"):
-    return next(one for one in registry.recorded_cases(FMT) if one.id == name)
+    return next(recorded for recorded in registry.recorded_cases(FMT) if recorded.id == name)
 
 
-def failure(found, message):
-    finding = Finding(found.id, RULE.id, message, 0, Aspect.VALUE, "after['bu']", "1", "2", "bu", "after")
-    return Failure(RULE, finding, CaseResult(found, Verdict.FAIL, (finding,)), 1)
+def failure(whole, message):
+    finding = Finding(whole.id, RULE.id, message, 0, Aspect.VALUE, "after['bu']", "1", "2", "bu", "after")
+    return Failure(RULE, finding, CaseResult(whole, Verdict.FAIL, (finding,)), 1)
 
 
 @pytest.mark.parametrize("needed", [(1,), (1, 7)])
@@ -392,7 +363,7 @@ def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
     wanted = [whole.written[at].message.value for at in needed]
 
     def ask(batches):
-        for candidate in (one for batch in batches for one in batch.candidates):
+        for candidate in (c for batch in batches for c in batch.candidates):
             values = [w.message.value for w in candidate.case.written]
             broken = set(wanted) <= set(values)
             finding = replace(failure(whole, needed[-1]).finding, message=values.index(wanted[-1]) if broken else 0)
@@ -407,9 +378,9 @@ def test_the_messages_that_a_failure_needs_are_left_with_their_bytes(needed):
 
 def test_a_schema_stays_while_a_row_is_left():
     rows = case().written[:4]
-    schema = Written(rows[0].message, (Change(0, Kind.BOOTSTRAP),))
+    schema = model.Written(rows[0].message, (model.Change(0, model.Kind.BOOTSTRAP),))
     recipe = RecordedRecipe(FMT, FMT.profile("1.1.8"), replace(case(), written=(schema, *rows)))
-    smaller = [recipe.case(one).written for one in recipe.smaller(recipe.scenario, Hint(message=2))]
+    smaller = [recipe.case(candidate).written for candidate in recipe.smaller(recipe.scenario, Hint(message=2))]
     assert smaller[0] == (schema, rows[1])
     assert all(written[0] is schema for written in smaller)
     assert recipe.case(next(recipe.smaller(recipe.scenario, Hint(message=0)))).written == (schema,)

@@ -27,7 +27,7 @@ from generators.errors import HarnessError, Refused, UsageError
 from generators.model import Column, History, Instant, Op, Origin, RowImages, Scenario, Table
 from generators.sources import boundaries
 from generators.sources import registry as sources
-from generators.sources.boundaries import KEYLESS, change, insert, scenario
+from generators.sources.boundaries import KEYLESS, change, insert
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -49,10 +49,8 @@ class Fake:
         self.opened, self.asked, self.released = {}, [], []
 
     def open(self, handle, source):
-        self.opened[handle] = {
-            (row["topic"], row["partition"], row["offset"]): row["value"]
-            for row in pa.parquet.read_table(source.parquet).to_pylist()
-        }
+        rows = pa.parquet.read_table(source.parquet).to_pylist()
+        self.opened[handle] = {(row["topic"], row["partition"], row["offset"]): row["value"] for row in rows}
         return done(len(self.opened[handle]))
 
     def decode(self, request):
@@ -65,9 +63,9 @@ class Fake:
         self.released.append(handle)
 
 
-def failed(found=BIG, rule=MISSING, **finding):
+def failed(scenario=BIG, rule=MISSING, **finding):
     """The failure of a scenario by a rule."""
-    case = as_case(CANAL, PROFILE, found)
+    case = as_case(CANAL, PROFILE, scenario)
     first = Finding(case.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
     verdict = Verdict.ERRORED if rule == RETURNS else Verdict.FAIL
     result = CaseResult(case, verdict, (replace(first, **finding),), note="raised" if rule == RETURNS else "")
@@ -87,8 +85,8 @@ def values(failure):
 
 def size(failure):
     """Rows and columns of a failure's case."""
-    found = [change for w in failure.result.case.written for change in w.changes]
-    return len(found), max(len(image) for change in found for image in (change.before, change.after) if image is not None)
+    changes = [change for w in failure.result.case.written for change in w.changes]
+    return len(changes), max(len(image) for change in changes for image in (change.before, change.after) if image is not None)
 
 
 @pytest.fixture
@@ -115,7 +113,7 @@ def test_a_failure_becomes_its_smallest_message_and_says_what_that_took(fake) ->
 def test_the_smallest_case_is_judged_and_its_messages_are_those_that_were_decoded(fake) -> None:
     engine = fake()
     (small,) = shrunk(engine, failed())
-    decoded = {value for _, found in engine.asked for value in found}
+    decoded = {value for _, asked in engine.asked for value in asked}
     assert set(values(small)) <= decoded
     assert b'"table":"t"' in values(small)[0]
 
@@ -123,9 +121,9 @@ def test_the_smallest_case_is_judged_and_its_messages_are_those_that_were_decode
 def test_failures_are_reduced_together_in_one_call_a_round(fake) -> None:
     alone, together = fake(), fake()
     shrunk(alone, failed())
-    found = shrunk(together, *(failed() for _ in range(5)))
-    assert ([size(one) for one in found], len(together.asked)) == ([(1, 1)] * 5, len(alone.asked))
-    assert len({tuple(values(one)) for one in found}) == 5
+    failures = shrunk(together, *(failed() for _ in range(5)))
+    assert ([size(failure) for failure in failures], len(together.asked)) == ([(1, 1)] * 5, len(alone.asked))
+    assert len({tuple(values(failure)) for failure in failures}) == 5
 
 
 def test_offsets_of_a_round_are_its_own_and_without_gaps(fake) -> None:
@@ -149,24 +147,26 @@ def test_what_cannot_be_written_again_stays_as_it_is(fake) -> None:
     assert (shrunk(engine, unknown, scenario_of=lambda _case: None), engine.asked) == ([unknown], [])
 
 
+def accepted(fault, rule):
+    """The failure of a fault's case of which a decoder makes no row."""
+    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/{fault}")
+    owner = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/{rule}")
+    finding = Finding(case.id, owner.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
+    return Failure(owner, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+
+
 def test_a_fault_is_reduced_as_its_catalogue_has_it(fake) -> None:
-    wanted = f"{NAME}/v7.1.6/fault/trailing-brace/update"
-    case, rule = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == wanted), f"{NAME}/fault/trailing-content"
-    finding = Finding(case.id, rule, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
-    failure = Failure(next(r for r in rules(NAME) if r.id == rule), finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    failure = accepted("trailing-brace/update", "trailing-content")
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None)
-    assert small.finding.rule == rule
+    assert small.finding.rule == failure.rule.id
     assert values(small)[0].endswith(b'"old":null,"data":[{"id":"0"}]}}')
-    assert small.result.case.tags == case.tags
+    assert small.result.case.tags == failure.result.case.tags
 
 
 def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
-    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/cell-date")
-    rule = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/cell-type")
-    finding = Finding(case.id, rule.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
-    failure = Failure(rule, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    failure = accepted("cell-date", "cell-type")
     (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None, limits=Limits(rounds=30, calls=1000))
-    assert len(case.tables[0].columns) > 50
+    assert len(failure.result.case.tables[0].columns) > 50
     assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
     assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
 
@@ -187,11 +187,11 @@ def test_a_smaller_case_keeps_the_operation_that_the_failure_is_caused_by(fake, 
     """A row of another operation is smaller, and lost, too."""
     row, other = {"a": 1, "b": "y", "c": 7_000_000}, {"a": 2, "b": "z", "c": None}
     images = {Op.INSERT: (None, row), Op.UPDATE: (row, other), Op.DELETE: (row, None)}
-    found = Scenario("shape/ops", History(tuple(change(KEYLESS, each, pair) for each, pair in images.items())))
+    scenario = Scenario("shape/ops", History(tuple(change(KEYLESS, operation, pair) for operation, pair in images.items())))
     number = list(images).index(op)
-    failure = replace(failed(found, message=number), cause=Cause(Symptom.LOST, (f"row {op}",)))
-    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: found)
-    assert [one.op for w in small.result.case.written for one in w.changes] == [op]
+    failure = replace(failed(scenario, message=number), cause=Cause(Symptom.LOST, (f"row {op}",)))
+    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: scenario)
+    assert [c.op for w in small.result.case.written for c in w.changes] == [op]
 
 
 def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fake) -> None:
@@ -202,15 +202,18 @@ def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fak
 
 
 def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:
-    engine = fake(lambda found: DecodeRaised("whole") if len(engine.asked) == 1 else None)
+    engine = fake(lambda _values: DecodeRaised("whole") if len(engine.asked) == 1 else None)
     (small,) = shrunk(engine, failed(), limits=Limits(rounds=1))
-    whole, *halves = (found for _, found in engine.asked)
+    whole, *halves = (asked for _, asked in engine.asked)
     assert (len(halves), sorted(halves[0] + halves[1]), size(small)) == (2, sorted(whole), (1, 1))
 
 
-@pytest.mark.parametrize("error", [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")])
-def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error) -> None:
-    engine, failure = fake(lambda _found: error), failed()
+OTHERWISE = [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")]
+
+
+@pytest.mark.parametrize(("error", "rule"), [*((error, MISSING) for error in OTHERWISE), (ChildDied("gone"), RETURNS)])
+def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error, rule) -> None:
+    engine, failure = fake(lambda _values: error), failed(rule=rule)
     assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
@@ -240,10 +243,10 @@ def test_a_history_that_a_source_cannot_have_is_no_candidate(fake) -> None:
     assert not any("fault" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [AssertionError("no image"), KeyError("c"), TypeError("no value"), AttributeError("x"), ValueError("y"), UsageError("z")],
-)
+CRASHES = [AssertionError("no image"), KeyError("c"), TypeError("no value"), AttributeError("x")]
+
+
+@pytest.mark.parametrize("error", [*CRASHES, ValueError("y"), UsageError("z")])
 @pytest.mark.parametrize("rule", [MISSING, RETURNS])
 def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_is(fake, error, rule) -> None:
     frail = replace(BIG, history=replace(BIG.history, seed=13))
@@ -284,7 +287,7 @@ def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
 
 
 def test_a_decoder_that_raises_is_reduced_by_decoding_alone(fake) -> None:
-    engine = fake(lambda found: DecodeRaised("cannot read y") if any(b'"y"' in value for value in found) else None)
+    engine = fake(lambda asked: DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None)
     (small,) = shrunk(engine, failed(rule=RETURNS, path="decoding"))
     (value,) = values(small)
     assert value.endswith(b'"data":[{"b":"y"}]}')
@@ -308,32 +311,25 @@ def test_a_raising_case_keeps_the_findings_of_the_rule_on_returning_alone(fake) 
 def test_the_smallest_of_all_calls_that_raise_is_taken(fake) -> None:
     """At level two candidates of several tables are decoded in calls of their own."""
     table = replace(KEYLESS, database="pool")
-    found = Scenario("shape/big", History((change(table, Op.INSERT, *ROWS),)), level=2)
+    scenario = Scenario("shape/big", History((change(table, Op.INSERT, *ROWS),)), level=2)
     engine = fake(lambda _values: DecodeRaised("always"))
-    (small,) = shrunk(engine, failed(found, RETURNS), scenario_of=lambda _case: found, limits=Limits(rounds=1))
+    (small,) = shrunk(engine, failed(scenario, RETURNS), scenario_of=lambda _case: scenario, limits=Limits(rounds=1))
     calls = {request.table for request, _ in engine.asked}
     assert len(calls) > 2
     assert len(values(small)[0]) == min(len(value) for _, asked in engine.asked for value in asked)
 
 
 def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> None:
-    engine = fake(lambda found: DecodeRaised("cannot read y") if any(b'"y"' in value for value in found) else None)
+    engine = fake(lambda asked: DecodeRaised("cannot read y") if any(b'"y"' in value for value in asked) else None)
     decoding, texts = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS), ["x", "y", "x", "y", "x", "x", "y", "x"]
-    cases = [
-        as_case(CANAL, PROFILE, scenario(f"s{i}", insert(KEYLESS, {"a": i, "b": text, "c": None})))
-        for i, text in enumerate(texts)
-    ]
-    found = [Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)]
-    batch = Batch(PROFILE.deployment, 1, None, found)
-    assert _first_raising(decoding, decoding.open([batch]), batch) == (found[6], "cannot read y")
+    inserts = [insert(KEYLESS, {"a": i, "b": text, "c": None}) for i, text in enumerate(texts)]
+    cases = [as_case(CANAL, PROFILE, boundaries.scenario(f"s{i}", row)) for i, row in enumerate(inserts)]
+    candidates = [Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)]
+    batch = Batch(PROFILE.deployment, 1, None, candidates)
+    assert _first_raising(decoding, decoding.open([batch]), batch) == (candidates[6], "cannot read y")
     assert [len(decoded) for _, decoded in engine.asked] == [8, 4, 2, 1, 1]
-    texts_left = replace(batch, candidates=[found[0], found[2]])
+    texts_left = replace(batch, candidates=[candidates[0], candidates[2]])
     assert _first_raising(decoding, decoding.open([texts_left]), texts_left) is None
-
-
-def test_a_decoder_that_ends_its_process_is_left_as_it_is(fake) -> None:
-    engine, failure = fake(lambda _found: ChildDied("gone")), failed(rule=RETURNS)
-    assert (shrunk(engine, failure), len(engine.asked)) == ([failure], 1)
 
 
 # ---- seeded faults of real decoders, each from a large drawn case
@@ -343,25 +339,25 @@ def test_a_decoder_that_ends_its_process_is_left_as_it_is(fake) -> None:
 def large(draw, fmt, profile, kind, level):
     """A drawn history of a table of a key and nine columns, one of them of the kind: six events of one to six rows each, at
     level two one event."""
-    source, number = profile.source, random.Random(kind)
-    others = number.sample([one for name, one in sources.source(source).types.items() if fmt.supports(one) and name != kind], 8)
-    columns = (Column("failing", sources.source(source).types[kind]), *(Column(f"c_{i}", one) for i, one in enumerate(others)))
+    source, number, types = profile.source, random.Random(kind), sources.source(profile.source).types
+    others = number.sample([other for name, other in types.items() if fmt.supports(other) and name != kind], 8)
+    columns = (Column("failing", types[kind]), *(Column(f"c_{i}", other) for i, other in enumerate(others)))
     database = profile.database if level == 1 else sources.source(source).pool_database
     table = Table(database, "wide", (boundaries.id_column(source), *columns), ("id",))
     at = [Instant(boundaries.START.ms + 1000 * i, 1 + i) for i in range(6 if level == 1 else 1)]
-    return [draw(strategies.row_changes(table, max_rows=6, at=one).filter(lambda e: len(e.rows) > level)) for one in at]
+    return [draw(strategies.row_changes(table, max_rows=6, at=instant).filter(lambda e: len(e.rows) > level)) for instant in at]
 
 
 def seeded(fmt, profile, kind, level, value):
     """The largest of some drawn scenarios, with the value in the last row of its last event."""
-    found = []
+    scenarios = []
     for events in strategies.draw(large(fmt, profile, kind, level), 4, 5):
         *rows, last = events[-1].rows
         put = {side: image and {**image, "failing": value} for side, image in (("before", last.before), ("after", last.after))}
         if value is not None:
             events[-1] = replace(events[-1], rows=(*rows, RowImages(**put)))
-        found.append(Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"})))
-    return max(found, key=lambda one: sum(w.message.size for w in as_case(fmt, profile, one).written))
+        scenarios.append(Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"})))
+    return max(scenarios, key=lambda scenario: sum(w.message.size for w in as_case(fmt, profile, scenario).written))
 
 
 WRONG = """
@@ -393,8 +389,8 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     case = as_case(fmt, fmt.profile(profile), drawn)
     assert sum(len(event.rows) for event in drawn.history.events) > 3 - level
     assert len(case.tables[0].columns) == 10
-    found, result = next(r for r in rules(name) if r.id == f"{name}/{rule}"), decoded(engine, spec, case)
-    failure = Failure(found, next(f for f in result.findings if f.rule == found.id), result, 1)
+    broken, result = next(r for r in rules(name) if r.id == f"{name}/{rule}"), decoded(engine, spec, case)
+    failure = Failure(broken, next(f for f in result.findings if f.rule == broken.id), result, 1)
     decoding = Decoding(engine, spec, {}, Judge(rules(name)), PATIENT)
 
     (small,) = shrink_all(fmt, [failure], decoding, lambda _case: drawn, lambda _text: None)
@@ -403,8 +399,8 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     (table,) = small.result.case.tables
     assert len(written.changes) == 1
     assert len(table.columns) <= 2
-    assert (small.finding.rule, small.result.case.id) == (found.id, case.id)
-    assert found.id in {f.rule for f in decoded(engine, spec, small.result.case).findings}
+    assert (small.finding.rule, small.result.case.id) == (broken.id, case.id)
+    assert broken.id in {f.rule for f in decoded(engine, spec, small.result.case).findings}
     assert small.reduced.startswith("reduced from ")
     levels = "changes" if level == 1 else "rows"
     crash = replay.load(replay.save(tmp_path / "saved.json", replace(small, alone=True), spec, levels, {}, {}))

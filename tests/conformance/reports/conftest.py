@@ -26,18 +26,19 @@ def case(name, profile="v1", value=b'{"c":"9"}', fmt="x-json"):
     return Case(f"{fmt}/{profile}/{name}", fmt, profile, Deployment(), 1, (TABLE,), (Written(message, ()),))
 
 
-def finding(one, broken, expected="9223372036854775808", actual="-9223372036854775808", path="after['c']"):
-    return Finding(one.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual, "after", "c")
+def finding(made, broken, expected="9223372036854775808", actual="-9223372036854775808", path="after['c']"):
+    return Finding(made.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual, "after", "c")
 
 
 UNSIGNED, SHOULD = rule("value/unsigned"), rule("value/soft", Obligation.SHOULD)
 KNOWN, KEPT, OUT = rule("value/known"), rule("value/kept"), rule("value/out")
+NO_LONGER = "it no longer has the verdict fail; remove the entry"
 VALUE = b'{"schema":{"c":1},"data":[{"id":"1","c":"9223372036854775808"}],"old":[{"c":"1"}]}'
 
 
 def bad(name, broken, verdict=Verdict.FAIL, known=(), profile="v1", value=VALUE, **changes):
     made = case(name, profile, value)
-    return CaseResult(made, verdict, (finding(made, broken, **changes),), known=frozenset(one.id for one in known))
+    return CaseResult(made, verdict, (finding(made, broken, **changes),), known=frozenset(r.id for r in known))
 
 
 @pytest.fixture
@@ -58,11 +59,9 @@ def full():
         *(RuleResult(UNSIGNED, 9, 2), RuleResult(SHOULD, 4, 1), RuleResult(KNOWN, 4, 1), RuleResult(KEPT, 3, 0)),
         RuleResult(OUT, 0, 0, reachable=False),
     )
-    calls = (
-        CallResult("x-json UTC level 1", 1, 6, 6, 0.5),
-        CallResult("x-json UTC level 1 again", 1, 1, 1, 0.25, "the decoder raised"),
-    )
-    places = {one.case.id: (("cdc", 0, n),) for n, one in enumerate(cases)}
+    raised = CallResult("x-json UTC level 1 again", 1, 1, 1, 0.25, "the decoder raised")
+    calls = (CallResult("x-json UTC level 1", 1, 6, 6, 0.5), raised)
+    places = {result.case.id: (("cdc", 0, n),) for n, result in enumerate(cases)}
     fmt = FormatResult("x-json", "mine.py:decode", (1,), cases, rules, calls, places, 0, {CellState.VALUE: 97, CellState.ANY: 3})
     failures = (
         Failure(UNSIGNED, cases[1].findings[0], cases[1], 2, "out/failures/u.json", reduced="reduced from 3 rows to 1 row"),
@@ -71,17 +70,12 @@ def full():
     )
     entries = (
         EntryResult(Entry(KNOWN.id, Verdict.FAIL, reason="upstream 7"), State.KNOWN, 1),
-        EntryResult(
-            Entry(KEPT.id, Verdict.FAIL, ("v1*",)),
-            State.UNEXPECTED_PASS,
-            hint="it no longer has the verdict fail; remove the entry",
-        ),
+        EntryResult(Entry(KEPT.id, Verdict.FAIL, ("v1*",)), State.UNEXPECTED_PASS, hint=NO_LONGER),
         EntryResult(Entry("x-json/nonsense", Verdict.FAIL), State.MATCHES_NOTHING, hint="no such rule"),
         EntryResult(Entry(OUT.id, Verdict.FAIL, drawn=True), State.NOT_REACHED, hint="its rule was not exercised"),
     )
-    header = Header(
-        7, "smoke", "mine.py:decode", "none", "", {"python": "3.11.2"}, ("run", "x-json", "--decoder", "mine.py:decode")
-    )
+    arguments = ("run", "x-json", "--decoder", "mine.py:decode")
+    header = Header(7, "smoke", "mine.py:decode", "none", "", {"python": "3.11.2"}, arguments)
     return RunResult(header, (fmt,), failures, 12.345, entries=entries)
 
 
@@ -102,9 +96,8 @@ def with_finding(full):
         made, result = replace(first.finding, **changes), bad("bad", UNSIGNED, value=value)
         result, fmt = replace(result, case=replace(result.case, id=made.case), findings=(made,)), full.formats[0]
         cases = (fmt.cases[0], result, *fmt.cases[2:])
-        return replace(
-            full, formats=(replace(fmt, cases=cases),), failures=(replace(first, finding=made, result=result), *full.failures[1:])
-        )
+        failures = (replace(first, finding=made, result=result), *full.failures[1:])
+        return replace(full, formats=(replace(fmt, cases=cases),), failures=failures)
 
     return change
 
@@ -118,13 +111,12 @@ def many(full):
         for number in range(formats):
             name = f"x{number}-json"
             broken, cases = [rule(f"value/r{n}", fmt=name) for n in range(rules)], []
-            for one in broken:
-                made = case(one.id.rpartition("/")[2], value=b'{"data":[{"c":"' + b"y" * size + b'"}]}', fmt=name)
-                cases.append(CaseResult(made, Verdict.FAIL, (finding(made, one),)))
-            results.append(
-                replace(full.formats[0], format=name, cases=tuple(cases), rules=tuple(RuleResult(one, 5, 1) for one in broken))
-            )
-            failures += [Failure(one, c.findings[0], c, 1, f"out/{one.id}.json") for one, c in zip(broken, cases, strict=True)]
+            for r in broken:
+                made = case(r.id.rpartition("/")[2], value=b'{"data":[{"c":"' + b"y" * size + b'"}]}', fmt=name)
+                cases.append(CaseResult(made, Verdict.FAIL, (finding(made, r),)))
+            counted = tuple(RuleResult(r, 5, 1) for r in broken)
+            results.append(replace(full.formats[0], format=name, cases=tuple(cases), rules=counted))
+            failures += [Failure(r, c.findings[0], c, 1, f"out/{r.id}.json") for r, c in zip(broken, cases, strict=True)]
         return replace(full, formats=tuple(results), failures=tuple(failures), entries=())
 
     return build

@@ -34,9 +34,9 @@ def look(tmp_path):
         done = subprocess.run(
             [*argv, (tmp_path / "frames.html").as_uri()], capture_output=True, text=True, timeout=120, check=True
         )
-        told = re.search(r'data-told="([^"]*)"', done.stdout)
-        assert told, done.stderr
-        return json.loads(html.unescape(told[1]))
+        answer = re.search(r'data-told="([^"]*)"', done.stdout)
+        assert answer, done.stderr
+        return json.loads(html.unescape(answer[1]))
 
     return looked
 

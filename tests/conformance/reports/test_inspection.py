@@ -12,15 +12,12 @@ from conformance.reports import inspection
 from conformance.text import printable
 from generators.recorded import store
 
-RECORDED = {one.name: one for product in store.PRODUCTS for one in store.recordings(product)}
+RECORDED = {recording.name: recording for product in store.PRODUCTS for recording in store.recordings(product)}
 
 
-def found_in(name):
-    messages = store.messages(RECORDED[name])
-    return inspect(
-        ReadRecord(one.value, one.key, one.topic, one.partition, place=f"{one.topic}@{number}")
-        for number, one in enumerate(messages)
-    )
+def inspected(name):
+    records = enumerate(store.messages(RECORDED[name]))
+    return inspect(ReadRecord(r.value, r.key, r.topic, r.partition, place=f"{r.topic}@{number}") for number, r in records)
 
 
 def words(text):
@@ -29,32 +26,33 @@ def words(text):
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", plain)))
 
 
-@pytest.mark.parametrize(
-    "name", ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
-)
+NAMES = ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_page_of_a_recording_says_what_inspect_says(name):
-    found = found_in(name)
-    text = inspection.page(found)
+    inspector = inspected(name)
+    text = inspection.page(inspector)
     read = words(text)
-    (writer,) = as_json(found)["writers"]
-    (told,) = writer["formats"]
-    for one in (told["product"], f"{told['messages']:,} messages", told["command"]):
-        assert printable(one) in read
-    for option, state in told["options"].items():
+    (writer,) = as_json(inspector)["writers"]
+    (fmt,) = writer["formats"]
+    for phrase in (fmt["product"], f"{fmt['messages']:,} messages", fmt["command"]):
+        assert printable(phrase) in read
+    for option, state in fmt["options"].items():
         assert f"{option} {state}" in read
-    for one in told["evidence"]:
-        assert f"{one['says']} first: {one['place']}" in read
-    for table in told["tables"]:
+    for evidence in fmt["evidence"]:
+        assert f"{evidence['says']} first: {evidence['place']}" in read
+    for table in fmt["tables"]:
         assert printable(f"{table['database']}.{table['table']}") in read
         for column, types in table["columns"].items():
             assert printable(column) in read and printable(" or ".join(types)) in read
-    for one in told["losses"]:
-        assert one["statement"] in read and f"[{one['citation']}]" in read
+    for loss in fmt["losses"]:
+        assert loss["statement"] in read and f"[{loss['citation']}]" in read
 
 
 def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
-    found = found_in("canal-json-ext-lz4")
-    tally, text = found.tallies["ticdc-canal-json"], inspection.page(found)
+    inspector = inspected("canal-json-ext-lz4")
+    tally, text = inspector.tallies["ticdc-canal-json"], inspection.page(inspector)
     assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (YES, "no", UNTOLD)
     anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[1]
     for option in ("lz4", "snappy"):
@@ -69,7 +67,7 @@ def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
 
 
 def test_a_binary_message_is_dumped_and_a_long_one_cut():
-    avro = inspection.page(found_in("simple-avro-main"))
+    avro = inspection.page(inspected("simple-avro-main"))
     assert re.search(r'<pre class="rigid">000000  16 00 00', avro)
     long = b'{"a":"' + b"x" * 10_000 + b'"}'
     text = inspection.page(inspect([ReadRecord(long, place="here")]))
@@ -83,9 +81,8 @@ def test_what_no_known_profile_writes_and_what_cannot_be_told():
         b'"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
         b'"table":"t","ts":1700000000120,"type":"INSERT"}'
     )
-    read = words(
-        inspection.page(inspect([ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]))
-    )
+    records = [ReadRecord(insert), ReadRecord(b'{"a":1}', place="m:2"), ReadRecord(b'{"a":2}', place="m:3")]
+    read = words(inspection.page(inspect(records)))
     assert "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json." in read
     assert "A message of which one of these is true is not of alibaba-canal-json:" in read
     assert "2 messages: no known format has these members: a" in read
@@ -101,7 +98,7 @@ def test_messages_are_never_obeyed(hostile):
 
 
 def test_files_are_written_beside_each_other(tmp_path):
-    found = found_in("canal-json-ext-lz4")
-    made = inspection.write(found, tmp_path / "report")
+    inspector = inspected("canal-json-ext-lz4")
+    made = inspection.write(inspector, tmp_path / "report")
     assert [path.name for path in made] == ["inspection.html", "inspection.json"]
-    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(found), inspection.page(found))
+    assert (json.loads(made[1].read_text()), made[0].read_text()) == (as_json(inspector), inspection.page(inspector))

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from conformance.judging.causes import Cause, Symptom
 from conformance.reports import junit, sarif
 
+REPLAYED = "replay    cdc-conformance replay out/failures/u.json"
+
 
 def states(suite):
     """Each test case's name with what became of it."""
@@ -39,13 +41,8 @@ def test_a_rule_is_a_test_case(full):
     check(root)
     first, record = root
     assert first.get("name") == "x-json" and first.get("time") == "0.750"
-    assert states(first) == {
-        "x-json/value/unsigned": "failure",
-        "x-json/value/soft": "passed",
-        "x-json/value/known": "skipped",
-        "x-json/value/kept": "passed",
-        "x-json/value/out": "skipped",
-    }
+    wanted = {"unsigned": "failure", "soft": "passed", "known": "skipped", "kept": "passed", "out": "skipped"}
+    assert states(first) == {f"x-json/value/{name}": state for name, state in wanted.items()}
     assert list(states(record).values()) == ["passed", "failure", "failure", "skipped"]
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("9", "3", "3")
 
@@ -54,10 +51,7 @@ def test_a_failure_says_what_the_console_says(full):
     failure = ET.fromstring(junit.render(full)).find(".//failure")
     assert failure.get("type") == "WRONG_SIGN"
     assert failure.get("message") == "2 cases: at after['c']: expected 9223372036854775808, actual -9223372036854775808"
-    for words in (
-        *("The statement of value/unsigned.", "[harness#every-offset]", "replay    cdc-conformance replay out/failures/u.json"),
-        '"c":"9',
-    ):
+    for words in ("The statement of value/unsigned.", "[harness#every-offset]", REPLAYED, '"c":"9'):
         assert words in failure.text
 
 
@@ -72,7 +66,7 @@ def test_a_failure_names_each_cause_of_its_rule_and_the_known_ones_last(full):
 
 def test_what_is_skipped_says_why(full):
     root = ET.fromstring(junit.render(full))
-    assert [one.get("message") for one in root.iter("skipped")] == [
+    assert [skipped.get("message") for skipped in root.iter("skipped")] == [
         "known failure, 1 case: upstream 7 (https://example.test/7)",
         "not reached: the decoder decodes only level 1, or the selection or the decoder's capabilities leave the rule out",
         "not reached: its rule was not exercised",
@@ -80,8 +74,8 @@ def test_what_is_skipped_says_why(full):
 
 
 def test_the_properties_say_what_ran(full):
-    found = {one.get("name"): one.get("value") for one in ET.fromstring(junit.render(full)).iter("property")}
-    assert found == {
+    properties = {element.get("name"): element.get("value") for element in ET.fromstring(junit.render(full)).iter("property")}
+    assert properties == {
         "seed": "7", "budget": "smoke", "decoder": "mine.py:decode", "broker": "none", "cases": "6", "strict": "false",
         "version:python": "3.11.2",
     }  # fmt: skip
@@ -92,9 +86,8 @@ def test_an_unexpected_pass_and_a_rule_not_exercised_are_failures(full):
     idle = replace(fmt, rules=(*fmt.rules[:4], replace(fmt.rules[4], reachable=True)))
     root = ET.fromstring(junit.render(replace(full, formats=(idle,))))
     check(root)
-    assert {one.get("type") for one in root.iter("failure")} == {
-        *("WRONG_SIGN", "NOT_EXERCISED", "UNEXPECTED_PASS", "MATCHES_NOTHING"),
-    }
+    types = {failure.get("type") for failure in root.iter("failure")}
+    assert types == {"WRONG_SIGN", "NOT_EXERCISED", "UNEXPECTED_PASS", "MATCHES_NOTHING"}
 
 
 def test_a_strict_run_counts_a_broken_should(full):
@@ -127,8 +120,8 @@ def test_hostile_text_stays_text(with_finding, full, hostile):
 def test_every_text_is_legal(text):
     element = ET.Element("a", b=junit.legal(text))
     element.text = junit.legal(text)
-    found = ET.fromstring(ET.tostring(element, encoding="utf-8"))
-    assert (found.text or "").replace("\r", "\n") == junit.legal(text).replace("\r\n", "\n").replace("\r", "\n")
+    parsed = ET.fromstring(ET.tostring(element, encoding="utf-8"))
+    assert (parsed.text or "").replace("\r", "\n") == junit.legal(text).replace("\r\n", "\n").replace("\r", "\n")
 
 
 @pytest.mark.parametrize(
@@ -149,28 +142,28 @@ def results(result):
 
 
 def test_a_broken_must_is_an_error_a_should_a_warning_and_a_known_failure_is_suppressed(full):
-    assert [(one["ruleId"], one["level"], one.get("suppressions")) for one in results(full)] == [
+    assert [(result["ruleId"], result["level"], result.get("suppressions")) for result in results(full)] == [
         *(("x-json/value/unsigned", "error", None), ("x-json/value/soft", "warning", None)),
         ("x-json/value/known", "error", [{"kind": "external", "status": "accepted", "justification": "upstream 7"}]),
     ]
 
 
 def test_under_strict_a_should_is_an_error(full):
-    assert [one["level"] for one in results(replace(full, strict=True))] == ["error", "error", "error"]
+    assert [result["level"] for result in results(replace(full, strict=True))] == ["error", "error", "error"]
 
 
 def test_every_result_points_at_its_rule(full):
     run = run_of(full)
     rules = run["tool"]["driver"]["rules"]
-    assert [one["id"] for one in rules] == [f"x-json/value/{name}" for name in ("unsigned", "soft", "known", "kept", "out")]
-    assert all(rules[one["ruleIndex"]]["id"] == one["ruleId"] for one in run["results"])
+    assert [rule["id"] for rule in rules] == [f"x-json/value/{name}" for name in ("unsigned", "soft", "known", "kept", "out")]
+    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
     assert (rules[0]["name"], rules[0]["shortDescription"]) == ("WrongSign", {"text": "The statement of value/unsigned."})
     assert "[harness#every-offset]" in rules[0]["help"]["text"]
 
 
 def test_a_result_says_what_the_console_says(full):
     message = results(full)[0]["message"]["text"]
-    for words in ("The statement of value/unsigned.", "replay    cdc-conformance replay out/failures/u.json", '"c":"9'):
+    for words in ("The statement of value/unsigned.", REPLAYED, '"c":"9'):
         assert words in message
 
 
@@ -179,9 +172,8 @@ def test_a_fingerprint_stays_for_a_cause_and_differs_between_causes(full):
     other = replace(first, keys=("another",))
 
     def prints(*failures):
-        return [
-            one["partialFingerprints"]["ruleAndCause/v1"] for one in results(replace(full, failures=failures))[: len(failures)]
-        ]
+        first_results = results(replace(full, failures=failures))[: len(failures)]
+        return [result["partialFingerprints"]["ruleAndCause/v1"] for result in first_results]
 
     assert (prints(first, other)[0], len(set(prints(first, other)))) == (prints(replace(first, cases=7))[0], 2)
 
@@ -231,10 +223,8 @@ def test_the_place_of_a_decoder(project, decoder, place):
 def test_a_location_is_a_relative_address(project, full):
     fmt = replace(full.formats[0], decoder="pack age/inner:decode")
     location = results(replace(full, formats=(fmt,)))[0]["locations"][0]
-    assert location["physicalLocation"] == {
-        "artifactLocation": {"uri": "pack%20age/inner/__init__.py"},
-        "region": {"startLine": 1},
-    }
+    place = {"artifactLocation": {"uri": "pack%20age/inner/__init__.py"}, "region": {"startLine": 1}}
+    assert location["physicalLocation"] == place
     assert location["logicalLocations"] == [{"fullyQualifiedName": "pack age/inner:decode"}]
     fmt = replace(fmt, decoder="json:loads")
     assert "physicalLocation" not in results(replace(full, formats=(fmt,)))[0]["locations"][0]

@@ -22,14 +22,9 @@ from generators.model import Case, Column, Deployment, Message, State, Table, Wr
 from generators.sources import mysql
 from generators.tables.schema import Note
 
-RULE = Rule(
-    "x-json/value/unsigned",
-    "An unsigned bigint keeps its value above the signed maximum.",
-    Obligation.MUST,
-    Provenance.DOCUMENTED,
-    (Citation("harness#every-offset"), Citation("harness#deployment")),
-    Effect.WRONG_SIGN,
-)
+STATEMENT = "An unsigned bigint keeps its value above the signed maximum."
+CITED = (Citation("harness#every-offset"), Citation("harness#deployment"))
+RULE = Rule("x-json/value/unsigned", STATEMENT, Obligation.MUST, Provenance.DOCUMENTED, CITED, Effect.WRONG_SIGN)
 LAW = replace(RULE, id="x-json/law/batch-independence", law="batch", obligation=Obligation.SHOULD)
 TABLE = Table("db", "t", (Column("c", mysql.TYPES["unsigned-bigint"]),))
 
@@ -47,29 +42,22 @@ BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
 RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
 RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
 ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, (RAISED,), note="ValueError: no\n  at line 1")
-FORMAT = FormatResult(
-    "x-json",
-    "mine.py:decode",
-    (1, 2),
-    (GOOD, BAD, ERRORED),
-    (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1)),
-    (CallResult("x-json UTC level 1", 1, 2, 2, 0.5), CallResult("x-json UTC level 2 t", 2, 1, 1, 0.25, "the decoder raised")),
-    {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)},
-    1,
-    {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2},
-    ("x-json UTC level 2 t: the decoder raised",),
-)
+RULES = (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1))
+LEVEL_ONE, LEVEL_TWO = "x-json UTC level 1", "x-json UTC level 2 t"
+CALLS = (CallResult(LEVEL_ONE, 1, 2, 2, 0.5), CallResult(LEVEL_TWO, 2, 1, 1, 0.25, "the decoder raised"))
+PLACES = {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)}
+CELLS, NOTES = {State.VALUE: 96, State.NULL: 1, State.ABSENT: 1, State.ANY: 2}, (f"{LEVEL_TWO}: the decoder raised",)
+FORMAT = FormatResult("x-json", "mine.py:decode", (1, 2), (GOOD, BAD, ERRORED), RULES, CALLS, PLACES, 1, CELLS, NOTES)
 CAUSE = Cause(Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", f"'{LONG}'", "differs by 2^64")
 FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json", cause=CAUSE)
 FAILURE = replace(FAILURE, profiles=("v1", "v2+option"), judged=3, faults=("cell-date",))
 HEADER = Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json"))
 RUN = RunResult(HEADER, (FORMAT,), (FAILURE,), 12.345)
 KNOWN = replace(FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file="")
+OLD = Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True)
 ENTRIES = (
     EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
-    EntryResult(
-        Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True), EntryState.MATCHES_NOTHING, hint="no such rule"
-    ),
+    EntryResult(OLD, EntryState.MATCHES_NOTHING, hint="no such rule"),
     EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
 )
 OWN = OwnTables("mysql", ("shop.orders",), (Note("a.sql", 3, 9, "KEY `k`", "left out"),), ("x-json: table geo is left out",))
@@ -110,10 +98,11 @@ def validator():
     ],
 )
 def test_every_line_is_valid(validator, result):
-    found = lines(result)
-    for line in found:
+    report = lines(result)
+    for line in report:
         validator.validate(json.loads(json.dumps(line)))
-    assert ([found[0]["type"], found[-1]["type"]], sum(line["type"] == "footer" for line in found)) == (["header", "footer"], 1)
+    footers = sum(line["type"] == "footer" for line in report)
+    assert (report[0]["type"], report[-1]["type"], footers) == ("header", "footer", 1)
 
 
 @pytest.mark.parametrize("index", range(12))
@@ -133,16 +122,16 @@ def test_the_header_has_a_users_tables_and_the_notes_on_them(validator):
 
 
 def test_what_the_lines_say():
-    found = lines(RUN)
-    assert [line["type"] for line in found] == [
+    report = lines(RUN)
+    assert [line["type"] for line in report] == [
         "header", "case", "case", "case", "rule", "rule", "rule", "call", "call", "failure", "footer",
     ]  # fmt: skip
-    bad = found[2]
+    bad = report[2]
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
-    assert found[4]["citations"] == [str(one) for one in RULE.citations]
-    assert (found[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
-    failure = found[9]
+    assert report[4]["citations"] == [str(citation) for citation in RULE.citations]
+    assert (report[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
+    failure = report[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
     assert (failure["cause"], failure["hint"]) == ("wrong: cell bigint-unsigned value over-signed", "differs by 2^64")
     assert failure["cause_in_words"] == "gives another value for a bigint unsigned cell, here '9223372036854775808'"
@@ -151,19 +140,16 @@ def test_what_the_lines_say():
     assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
     verdicts = {"errored": 1, "fail": 1, "pass": 1}
     counts = {"cases": 3, "drawn": 1, "rules": 3, "rules_exercised": 2, "verdicts": verdicts}
-    told = counts | {"certain_cells": 0.98, "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2}}
+    summary = counts | {"certain_cells": 0.98, "cells": {"VALUE": 96, "NULL": 1, "ABSENT": 1, "ANY": 2}}
     ended = {"exit_code": 1, "seconds": 12.345, "stopped_early": False, "ended": None, "unjudged": []}
-    assert found[10] == {"type": "footer", **ended, "formats": {"x-json": told}}
+    assert report[10] == {"type": "footer", **ended, "formats": {"x-json": summary}}
 
 
 def test_what_the_lines_say_of_the_record():
-    found = lines(
-        replace(
-            RUN, formats=(replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),)),), failures=(KNOWN,), entries=ENTRIES
-        )
-    )
-    assert found[1]["rules_known"] == [RULE.id]
-    failure, known, nothing, passing = found[-5:-1]
+    fmt = replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),))
+    report = lines(replace(RUN, formats=(fmt,), failures=(KNOWN,), entries=ENTRIES))
+    assert report[1]["rules_known"] == [RULE.id]
+    failure, known, nothing, passing = report[-5:-1]
     assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
     assert known == {
         "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "causes": ["*"],
@@ -227,11 +213,11 @@ NULLED = replace(RUN, formats=(replace(FORMAT, cases=(replace(GOOD, verdict=Verd
 
 
 def test_null_for_absent_columns_is_in_every_report(validator):
-    told = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
-    assert told in rendered(NULLED) and told not in rendered(RUN)
+    sentence = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
+    assert sentence in rendered(NULLED) and sentence not in rendered(RUN)
     assert "info" in rendered(NULLED)
-    assert told in html.unescape(page.html(NULLED)) and told not in html.unescape(page.html(RUN))
-    assert told in html.unescape(markdown.render(NULLED)) and told not in html.unescape(markdown.render(RUN))
+    assert sentence in html.unescape(page.html(NULLED)) and sentence not in html.unescape(page.html(RUN))
+    assert sentence in html.unescape(markdown.render(NULLED)) and sentence not in html.unescape(markdown.render(RUN))
     (line,) = [line for line in lines(NULLED) if line["type"] == "case"]
     validator.validate(line)
     assert (line["verdict"], line["nulled"]) == ("informational", 3)
@@ -297,13 +283,9 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
         "record: x-json/old, timeout, case x-json/v1/*: matches nothing: no such rule; correct or remove the entry",
         "record: x-json/law/batch-independence, pass-non-strict: unexpected pass: it no longer fails; remove the entry",
     ]
-    assert text.splitlines()[-2:] == [
-        "0 new failures, 1 known; record: 3 entries, 2 to correct",
-        (
-            "decoder mine.py:decode: conforms, but the record of known failures is out of date, 1 rule not judged "
-            "(beyond level, selection or decoder)"
-        ),
-    ]
+    verdict = "decoder mine.py:decode: conforms, but the record of known failures is out of date"
+    unjudged = "1 rule not judged (beyond level, selection or decoder)"
+    assert text.splitlines()[-2:] == ["0 new failures, 1 known; record: 3 entries, 2 to correct", f"{verdict}, {unjudged}"]
 
 
 def test_the_replay_command_can_be_pasted():

@@ -23,8 +23,8 @@ from generators.errors import HarnessError, UsageError
 def recorded(full):
     """The run with everything that fails on record."""
     fmt = full.formats[0]
-    known = tuple(replace(one, known=frozenset(f.rule for f in one.findings)) for one in fmt.cases)
-    failures = tuple(replace(one, on_record=one.cases, reason="later") for one in full.failures)
+    known = tuple(replace(result, known=frozenset(f.rule for f in result.findings)) for result in fmt.cases)
+    failures = tuple(replace(failure, on_record=failure.cases, reason="later") for failure in full.failures)
     return replace(full, formats=(replace(fmt, cases=known),), failures=failures, entries=full.entries[:1])
 
 
@@ -38,8 +38,8 @@ def test_badges(full, good, recorded):
         (replace(good, formats=good.formats * 2), "2 formats: 2/2 rules", "brightgreen"),
         (replace(good, formats=()), "nothing judged", "lightgrey"),
     ):
-        found = badge.badge(run)
-        assert (found["message"], found["color"]) == (message, colour)
+        shield = badge.badge(run)
+        assert (shield["message"], shield["color"]) == (message, colour)
     assert json.loads(badge.text(good)) == badge.badge(good)
 
 
@@ -70,9 +70,8 @@ def test_markdown_says_what_changed(full):
     assert "expected <code>9223372036854775808</code>, actual <code>-9223372036854775808</code> at <code>after" in mistake
     assert mistake.endswith("<br><code>cdc-conformance replay out/failures/u.json</code>")
     new = lines[lines.index("<details><summary>New failures: 1</summary>") + 4]
-    assert new.startswith(
-        "| <code>x-json/value/unsigned</code><br>The statement of value/unsigned. | MUST <code>WRONG&#95;SIGN</code> | 2 |"
-    )
+    rule = "<code>x-json/value/unsigned</code><br>The statement of value/unsigned."
+    assert new.startswith(f"| {rule} | MUST <code>WRONG&#95;SIGN</code> | 2 |")
     assert "- <code>x-json/value/kept, fail, profile v1&#42;</code>" in lines
     assert "| <code>x-json/value/known</code> | 1 | <code>upstream 7</code> | [link](<https://example.test/7>) |" in lines
     assert "| ! x-json | v2 | 1 | 0 | 0 | 0 | 1 |" in lines
@@ -93,11 +92,10 @@ def cells(line):
 def test_markdown_obeys_nobody(with_finding, full, hostile):
     made = with_finding(actual=hostile + "\nnext", expected="", path=hostile, case=hostile)
     known = replace(full.failures[2], reason=hostile, link="javascript:" + hostile)
-    entry = replace(
-        full.entries[1], state=State.MATCHES_NOTHING, hint=hostile, entry=replace(full.entries[1].entry, rule=hostile)
-    )
+    entry = replace(full.entries[1].entry, rule=hostile)
+    wrong = replace(full.entries[1], state=State.MATCHES_NOTHING, hint=hostile, entry=entry)
     header = replace(made.header, decoder=hostile)
-    text = markdown.render(replace(made, header=header, failures=(*made.failures[:2], known), entries=(entry,)))
+    text = markdown.render(replace(made, header=header, failures=(*made.failures[:2], known), entries=(wrong,)))
     for sign in ("<script", "@someone", "http://", "`a`", "\x1b", "\x00", "javascript:", "](<javascript"):
         assert sign not in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
@@ -108,11 +106,11 @@ def test_markdown_obeys_nobody(with_finding, full, hostile):
 @settings(deadline=None)
 @given(text=st.text(st.characters(), max_size=80))
 def test_code_holds_nothing_that_markdown_obeys(text):
-    found = markdown.code(text)
+    code = markdown.code(text)
     if not text:
-        assert found == "<i>empty</i>"
+        assert code == "<i>empty</i>"
         return
-    inner = found.removeprefix("<code>").removesuffix("</code>")
+    inner = code.removeprefix("<code>").removesuffix("</code>")
     assert not set(re.sub(r"&#\d+;", "", inner)) & set("<>&|`*_[]@#\\~:!\"'{}$^\n")
     assert re.fullmatch(r"[\x20-\x7e]*", inner)
 
@@ -129,11 +127,11 @@ def written(run):
 
 def test_the_picture_has_a_square_for_each_profile(full):
     root, space = ET.fromstring(picture.svg(picture.read(written(full)))), {"s": "http://www.w3.org/2000/svg"}
-    squares = [(one.find("s:title", space), one.find("s:rect", space).get("class")) for one in root.iterfind("s:g", space)]
+    squares = [(group.find("s:title", space), group.find("s:rect", space).get("class")) for group in root.iterfind("s:g", space)]
     assert [(title.text, tone) for title, tone in squares if title is not None] == [
         *(("v1: 2 fail, 1 pass, 1 pass-non-strict", "bad"), ("v2: 1 fail", "warn"), ("v3: 1 unsupported", "none")),
     ]
-    words = [one.text for one in root.iterfind("s:text", space)]
+    words = [element.text for element in root.iterfind("s:text", space)]
     assert words[:2] == ["decoder mine.py:decode: does NOT conform", "1 format, 3 profiles, 6 cases, 1 of 5 rules kept"]
     assert {"x-json", "1/5", "6"} <= set(words)
 
@@ -149,9 +147,9 @@ def test_the_picture_of_a_run_that_conforms_is_green(good):
 def test_many_profiles_take_several_lines(good):
     fmt = good.formats[0]
     cases = tuple(replace(fmt.cases[0], case=replace(fmt.cases[0].case, profile=f"v{n}")) for n in range(50))
-    one = ET.fromstring(picture.svg(picture.read(written(good))))
+    few = ET.fromstring(picture.svg(picture.read(written(good))))
     more = ET.fromstring(picture.svg(picture.read(written(replace(good, formats=(replace(fmt, cases=cases),))))))
-    assert int(more.get("height")) - int(one.get("height")) == 2 * picture.STEP
+    assert int(more.get("height")) - int(few.get("height")) == 2 * picture.STEP
 
 
 def test_a_hostile_decoder_in_a_picture(good, hostile):
@@ -213,10 +211,9 @@ def test_a_run_of_several_formats_has_a_line_each_and_profiles_with_details(full
 
 def test_a_report_is_six_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
-    assert [path.name for path in paths] == [
-        *("report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"),
-    ]
-    assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(path.name for path in paths)
+    names = ["report.jsonl", "report.html", "junit.xml", "report.sarif", "report.md", "badge.json"]
+    assert [path.name for path in paths] == names
+    assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(names)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"
     assert paths[1].read_text("utf-8").startswith("<!DOCTYPE html>")
     assert ET.parse(paths[2]).getroot().tag == "testsuites"
@@ -235,14 +232,13 @@ def test_a_hostile_run_is_written_whole(with_finding, hostile, tmp_path):
     made = with_finding(actual=hostile, value=hostile.encode("utf-8", "surrogatepass"))
     for path in report.write_all(made, tmp_path):
         path.read_text("utf-8")
-    failure = next(
-        one for one in map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines()) if one["type"] == "failure"
-    )
+    lines = map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines())
+    failure = next(line for line in lines if line["type"] == "failure")
     assert failure["actual"] == hostile.replace("\ud800", "?")
 
 
 def test_a_should_never_looks_like_a_must(full):
-    soft = next(one for one in full.failures if one.rule.obligation is Obligation.SHOULD)
+    soft = next(failure for failure in full.failures if failure.rule.obligation is Obligation.SHOULD)
     for strict, colour, words in ((False, "yellow", "does not count without --strict"), (True, "red", "SHOULD, ")):
         panel = console.failure(soft, strict)
         assert (panel.border_style, words in panel.renderable.plain) == (colour, True)
@@ -254,15 +250,15 @@ def test_a_should_never_looks_like_a_must(full):
     assert named.count("(SHOULD, counts with --strict)") == 1
 
 
-@pytest.mark.parametrize(("more", "told"), [(0, False), (2, True)])
-def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch, more, told):
-    (one,) = judging.mistakes(full.formats[0])
-    monkeypatch.setattr(judging, "_mistakes", lambda _fmt, _strict: [one] * (judging.MOST + more))
+@pytest.mark.parametrize(("more", "named"), [(0, False), (2, True)])
+def test_every_report_says_how_many_smaller_mistakes_there_are(full, monkeypatch, more, named):
+    (mistake,) = judging.mistakes(full.formats[0])
+    monkeypatch.setattr(judging, "_mistakes", lambda _fmt, _strict: [mistake] * (judging.MOST + more))
     run = replace(full, formats=(replace(full.formats[0]),))
     notebook_of = notebook.html(notebook.NotebookResult.of(run, None))
     for text in (shown(console.render(run)), markdown.render(run), page.html(run), notebook_of):
         assert f"x-json: {judging.MOST + more} mistakes" in text
-        assert ("and 2 smaller ones" in text, "smaller" in text) == (told, told)
+        assert ("and 2 smaller ones" in text, "smaller" in text) == (named, named)
 
 
 def test_markdown_shows_failures_openly_where_no_mistake_is_named(full):
@@ -286,9 +282,9 @@ def test_markdown_has_new_failures_only_beside_a_record_and_each_with_its_messag
 
 
 def test_reports_say_when_and_where_the_run_was(full):
-    told = replace(full, header=replace(full.header, versions=circumstances("openjdk version 17")))
-    assert told.header.versions["date"].endswith("+00:00")
-    text = markdown.render(told)
+    run = replace(full, header=replace(full.header, versions=circumstances("openjdk version 17")))
+    assert run.header.versions["date"].endswith("+00:00")
+    text = markdown.render(run)
     assert "date <code>" in text and "os <code>" in text and "java <code>openjdk version 17</code>" in text
-    assert 'timestamp="' + told.header.versions["date"][:19] in junit.render(told)
-    assert all(float(one.get("time")) >= 0 for one in ET.fromstring(junit.render(told))[0].iter("testcase"))
+    assert 'timestamp="' + run.header.versions["date"][:19] in junit.render(run)
+    assert all(float(case.get("time")) >= 0 for case in ET.fromstring(junit.render(run))[0].iter("testcase"))

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from conformance.reports import wire
 from conformance.reports.wire import MALFORMED, WHOLE, Segment, dump
 
-PATHS = (
-    *("after['c']", "before['c']", "before", "after", "table", "keys", "row 0", "rows", "kind", "schema", MALFORMED, WHOLE, "x"),
-)
+FIELDS = ("table", "keys", "rows", "kind", "schema")
+PATHS = ("after['c']", "before['c']", "before", "after", "row 0", *FIELDS, MALFORMED, WHOLE, "x")
 
 
 def place(path, row=0):
@@ -25,7 +24,7 @@ def place(path, row=0):
 
 
 def marked(text, path, row=0):
-    return [one.text for one in wire.segments(text, wire.spans(text, *place(path, row))) if one.marked]
+    return [segment.text for segment in wire.segments(text, wire.spans(text, *place(path, row))) if segment.marked]
 
 
 @pytest.mark.parametrize(
@@ -54,27 +53,20 @@ def test_the_field_is_marked_where_it_stands(text, path, row, expected):
     assert marked(text, path, row) == expected
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["c", "data", "old", "é\n", ""]), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-TEXTS = st.one_of(
-    st.text(max_size=200),
-    st.text('{}[],:"\\cdata01 ', max_size=120),
-    JSON.map(lambda value: json.dumps(value, ensure_ascii=False)),
-    JSON.flatmap(lambda value: st.integers(0, 80).map(lambda cut: json.dumps(value)[:cut])),
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+NAMES = st.sampled_from(["c", "data", "old", "é\n", ""])
+JSON = st.recursive(LEAVES, lambda x: st.lists(x, max_size=4) | st.dictionaries(NAMES, x, max_size=4), max_leaves=12)
+WRITTEN = JSON.map(lambda value: json.dumps(value, ensure_ascii=False))
+CUT = JSON.flatmap(lambda value: st.integers(0, 80).map(lambda cut: json.dumps(value)[:cut]))
+TEXTS = st.text(max_size=200) | st.text('{}[],:"\\cdata01 ', max_size=120) | WRITTEN | CUT
 
 
 @settings(deadline=None)
 @given(text=TEXTS, path=st.sampled_from(PATHS), row=st.integers(0, 2))
 def test_marks_never_change_the_text(text, path, row):
-    found = wire.segments(text, wire.spans(text, *place(path, row)))
-    assert "".join(one.text for one in found) == text
-    assert all(one.text for one in found)
+    segments = wire.segments(text, wire.spans(text, *place(path, row)))
+    assert "".join(segment.text for segment in segments) == text
+    assert all(segment.text for segment in segments)
 
 
 @settings(deadline=None)
@@ -82,12 +74,12 @@ def test_marks_never_change_the_text(text, path, row):
 def test_what_is_left_out_is_counted(text, marks, limit):
     whole = wire.segments(text, [(max(low, 0), high) for low, high in marks])
     short = wire.clipped(whole, limit)
-    assert sum(len(one.text) + one.omitted for one in short) == len(text)
+    assert sum(len(segment.text) + segment.omitted for segment in short) == len(text)
     place = 0
-    for one in short:
-        assert text[place : place + len(one.text)] == one.text
-        assert bool(one.text) != bool(one.omitted)
-        place += len(one.text) + one.omitted
+    for segment in short:
+        assert text[place : place + len(segment.text)] == segment.text
+        assert bool(segment.text) != bool(segment.omitted)
+        place += len(segment.text) + segment.omitted
 
 
 @settings(deadline=None)
@@ -96,9 +88,9 @@ def test_the_scanner_sees_what_a_parser_sees(value):
     text = json.dumps(value)
     seen = {node.path: text[slice(*node.span)] for node in wire.nodes(text)}
 
-    def walk(one, path):
-        assert json.loads(seen[path]) == one
-        for key, inner in one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ():
+    def walk(part, path):
+        assert json.loads(seen[path]) == part
+        for key, inner in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
             walk(inner, (*path, key))
 
     walk(value, ())
@@ -107,8 +99,8 @@ def test_the_scanner_sees_what_a_parser_sees(value):
 def test_the_mark_stays_in_a_long_message():
     value = b'{"schema":"' + b"x" * 5000 + b'","payload":{"after":{"c":"here"}}}' + b" " * 5000
     shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
-    assert [one.text for one in shown.segments if one.marked] == ['"c":"here"']
-    assert sum(len(one.text) for one in shown.segments) < 1000
+    assert [segment.text for segment in shown.segments if segment.marked] == ['"c":"here"']
+    assert sum(len(segment.text) for segment in shown.segments) < 1000
     assert shown.note == "shortened; 10,046 bytes in all"
 
 
@@ -116,19 +108,18 @@ def test_a_message_of_25_megabytes_is_quick():
     value, began = b'{"data":[{"c":"' + b'\\"{[,:' * 4_000_000 + b'"}]}', time.process_time()
     shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
     assert time.process_time() - began < 5
-    assert sum(len(one.text) for one in shown.segments) < 1500
+    assert sum(len(segment.text) for segment in shown.segments) < 1500
 
 
 def test_what_is_binary_is_dumped_with_the_expected_text_marked():
-    shown = wire.wire(
-        b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20, "after['c1']", expected="héllo", side="after", column="c1"
-    )
+    value = b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20
+    shown = wire.wire(value, "after['c1']", expected="héllo", side="after", column="c1")
     assert shown.form == "hex"
-    assert "".join(one.text for one in shown.segments).splitlines() == [
+    assert "".join(segment.text for segment in shown.segments).splitlines() == [
         "000000  02 0c 63 31 00 ff 68 c3 a9 6c 6c 6f 00 00 00 00  ..c1..h..llo....",
         "000010  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................",
     ]
-    assert [one.text for one in shown.segments if one.marked] == ["63 31", "68 c3 a9 6c 6c 6f", "c1", "h..llo"]
+    assert [segment.text for segment in shown.segments if segment.marked] == ["63 31", "68 c3 a9 6c 6c 6f", "c1", "h..llo"]
     assert shown.note == "32 bytes"
 
 
@@ -146,7 +137,7 @@ def test_a_long_dump_says_what_it_leaves_out():
 )
 def test_the_form_fits_the_value(value, form, text):
     shown = wire.wire(value, "after['c']", side="after", column="c")
-    assert (shown.form, "".join(one.text for one in shown.segments)) == (form, text)
+    assert (shown.form, "".join(segment.text for segment in shown.segments)) == (form, text)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +151,12 @@ def test_the_form_fits_the_value(value, form, text):
     ],
 )
 def test_json_with_a_line_for_each_member(text, lines):
-    assert "".join(one.text for one in wire.formatted([Segment(text)])).split("\n") == lines
+    assert "".join(segment.text for segment in wire.formatted([Segment(text)])).split("\n") == lines
 
 
 def test_what_is_formatted_keeps_its_marks():
     shown = wire.formatted(wire.segments('{"a":1,"b":"x"}', [(7, 14)]))
-    assert [(one.text, one.marked) for one in shown] == [('{\n  "a": 1,\n  ', False), ('"b": "x"', True), ("\n}", False)]
+    assert shown == [Segment('{\n  "a": 1,\n  '), Segment('"b": "x"', True), Segment("\n}")]
 
 
 def test_touching_marks_are_one():

@@ -36,30 +36,18 @@ provenance = "OBSERVED"
 """
     )
     assert plain.id == "toy-json/fault/never-lost"
-    assert [one.where for one in plain.citations] == ["standards#json-doubtful", "harness#every-offset"]
+    assert [citation.where for citation in plain.citations] == ["standards#json-doubtful", "harness#every-offset"]
     assert (plain.obligation, plain.provenance) == (Obligation.MUST, Provenance.ASSUMED)
-    assert cited == Rule(
-        "toy-json/value/null",
-        "JSON null is NULL and a string is not.",
-        Obligation.MUST,
-        Provenance.OBSERVED,
-        (Citation("canal#times"), Citation("canal#old-empty")),
-        Effect.VALUE_FOR_NULL,
-        Selector(aspects=(Aspect.NULL,)),
-    )
-    assert other == Rule(
-        "toy-json/value/integer",
-        "One two.",
-        Obligation.SHOULD,
-        Provenance.ASSUMED,
-        (Citation("canal#times"),),
-        Effect.WRONG_SIGN,
-        Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE)),
-    )
+    citations, null = (Citation("canal#times"), Citation("canal#old-empty")), Selector(aspects=(Aspect.NULL,))
+    standing = (Obligation.MUST, Provenance.OBSERVED, citations, Effect.VALUE_FOR_NULL, null)
+    assert cited == Rule("toy-json/value/null", "JSON null is NULL and a string is not.", *standing)
+    content = Selector(fields=("cell",), aspects=(Aspect.NULL, Aspect.VALUE))
+    standing = (Obligation.SHOULD, Provenance.ASSUMED, citations[:1], Effect.WRONG_SIGN, content)
+    assert other == Rule("toy-json/value/integer", "One two.", *standing)
 
 
 def test_a_format_that_is_like_another_has_its_rules_behind_its_own_and_says_what_differs():
-    found = read(
+    toy_rules = read(
         f"""
 like = "debezium-json"
 without = "rows/schemaless key/schemaless"
@@ -70,8 +58,8 @@ without = "rows/schemaless key/schemaless"
     )
     other = rules("debezium-json")
     names = [rule.id.partition("/")[2] for rule in other if not rule.law and rule.id not in LEFT_OUT]
-    assert [rule.id for rule in found] == ["toy-json/new/rule", *(f"toy-json/{name}" for name in names)]
-    (null,) = (rule for rule in found if rule.id == "toy-json/value/null")
+    assert [rule.id for rule in toy_rules] == ["toy-json/new/rule", *(f"toy-json/{name}" for name in names)]
+    (null,) = (rule for rule in toy_rules if rule.id == "toy-json/value/null")
     (theirs,) = (rule for rule in other if rule.id == "debezium-json/value/null")
     assert (null.obligation, null.citations) == (Obligation.SHOULD, (Citation("canal#times"),))
     assert (null.statement, null.selector, null.effect) == (theirs.statement, theirs.selector, theirs.effect)
@@ -81,9 +69,9 @@ LEFT_OUT = ("debezium-json/rows/schemaless", "debezium-json/key/schemaless")
 
 
 def test_several_kinds_in_one_line_keep_their_order():
-    found = read('[rules]\n"value/integer value/decimal value/null" = "canal#times"\n')
-    assert [rule.id.split("/", 1)[1] for rule in found] == ["value/integer", "value/decimal", "value/null"]
-    assert {rule.citations for rule in found} == {(Citation("canal#times"),)}
+    toy_rules = read('[rules]\n"value/integer value/decimal value/null" = "canal#times"\n')
+    assert [rule.id.split("/", 1)[1] for rule in toy_rules] == ["value/integer", "value/decimal", "value/null"]
+    assert {rule.citations for rule in toy_rules} == {(Citation("canal#times"),)}
 
 
 def test_a_family_s_words_stand_before_a_kind_s():
@@ -91,6 +79,9 @@ def test_a_family_s_words_stand_before_a_kind_s():
     (own,) = read('family = "ticdc"\n[rules]\n"envelope/position" = "canal#times"\n')
     assert general.statement == "The position is the message's, all digits kept."
     assert own.statement == "position is commitTs, all digits of a number beyond 2^53 kept."
+
+
+OF_CELLS = Selector(logicals=("text",), classes=("a", "b"), tags=("x:*",), profiles=("v1*",))
 
 
 @pytest.mark.parametrize(
@@ -101,10 +92,7 @@ def test_a_family_s_words_stand_before_a_kind_s():
         ("envelope=keys|sql; kind=DDL", Selector(("keys", "sql"), (Aspect.FIELD,), kinds=("DDL",))),
         ("type=bigint unsigned|int*; level=2", Selector(types=("bigint unsigned", "int*"), levels=(2,))),
         ("op=UPDATE; side=before; state=ABSENT", Selector(ops=("UPDATE",), sides=("before",), states=("ABSENT",))),
-        (
-            "logical=text; class=a|b; tag=x:*; profile=v1*",
-            Selector((), (), (), (), (), (), ("text",), ("a", "b"), (), ("x:*",), ("v1*",)),
-        ),
+        ("logical=text; class=a|b; tag=x:*; profile=v1*", OF_CELLS),
     ],
 )
 def test_a_selector_is_its_conditions(text, selector):
@@ -115,16 +103,16 @@ OF_A_RULE = rows(__file__, "wrong_rules.txt")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         *of_lines(__file__, "wrong_files.txt"),
         *((f"[rules]\n\n{wrong}\n", f"toy.toml:3: rows/op: {said}") for wrong, said in OF_A_RULE),
     ],
 )
-def test_a_wrong_file_is_told_with_its_line_and_the_nearest_name(text, told):
+def test_a_wrong_file_is_told_with_its_line_and_the_nearest_name(text, message):
     with pytest.raises(UsageError) as error:
         read(text)
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_a_rule_of_no_kind_says_everything_itself():
@@ -135,7 +123,7 @@ def test_a_rule_of_no_kind_says_everything_itself():
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ({"cite": "canal#times"}, "unknown field 'cite'. Did you mean 'cites'?"),
         ({"positions": ["numbers"]}, "unknown position 'numbers'. Did you mean 'number'?"),
@@ -145,10 +133,10 @@ def test_a_rule_of_no_kind_says_everything_itself():
         ({"cites": "canal#time"}, "unknown fact 'time' of sources/canal.toml. Did you mean 'times'?"),
     ],
 )
-def test_a_wrong_order_says_what_is_wrong(data, told):
+def test_a_wrong_order_says_what_is_wrong(data, message):
     with pytest.raises(UsageError) as error:
         order({"provenance": "ASSUMED", **data})
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_a_format_from_outside_brings_its_file(tmp_path, monkeypatch):
@@ -182,10 +170,10 @@ def names(fmt):
 
 def test_every_kind_is_of_two_formats_at_least():
     catalogue, used = data("kinds"), [names(fmt) for fmt in FORMATS]
-    assert [name for name in named(catalogue["kinds"]) if sum(name in found for found in used) < 2] == []
+    assert [name for name in named(catalogue["kinds"]) if sum(name in keys for keys in used) < 2] == []
     for family, kinds in catalogue["family"].items():
         used = [names(fmt) for fmt in FORMATS if data(fmt).get("family") == family]
-        assert [name for name in named(kinds) if sum(name in found for found in used) < 2] == []
+        assert [name for name in named(kinds) if sum(name in keys for keys in used) < 2] == []
 
 
 @pytest.mark.parametrize("fmt", FORMATS)

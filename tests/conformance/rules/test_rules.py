@@ -8,20 +8,9 @@ import pytest
 from text_tables import rows
 
 from conformance.judging.output import ENVELOPE
+from conformance.rules import rules as book
 from conformance.rules import streams
-from conformance.rules.rules import (
-    FIELDS,
-    Aspect,
-    Citation,
-    Effect,
-    Obligation,
-    Provenance,
-    Rule,
-    Selector,
-    Subject,
-    owner,
-    rules,
-)
+from conformance.rules.rules import Aspect, Citation, Obligation, Selector, Subject, owner, rules
 from generators.model import Kind
 from generators.sources.registry import source
 from generators.wire_format import FORMATS, get
@@ -45,9 +34,9 @@ IDS = {name: (int(count), digest) for name, count, digest in rows(__file__, "ids
 @pytest.mark.parametrize("name", IDS)
 def test_the_rules_of_a_format_and_their_order_stay(name):
     """Ids are kept for good: users write them into their records of known failures."""
-    found = [*rules(name), *streams.rules(name)]
-    text = "\n".join(f"{rule.id} {rule.obligation} {rule.effect}" for rule in found)
-    assert (len(found), hashlib.sha256(text.encode()).hexdigest()[:12]) == IDS[name]
+    listed = [*rules(name), *streams.rules(name)]
+    text = "\n".join(f"{rule.id} {rule.obligation} {rule.effect}" for rule in listed)
+    assert (len(listed), hashlib.sha256(text.encode()).hexdigest()[:12]) == IDS[name]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -69,7 +58,7 @@ def test_a_selector_s_globs_match_what_the_format_has(name):
 
 
 def test_what_selectors_may_name_is_what_is_compared():
-    assert set(FIELDS) == {field for field, _, _ in PLACES}
+    assert set(book.FIELDS) == {field for field, _, _ in PLACES}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -79,8 +68,8 @@ def test_the_closing_rules_ask_for_an_aspect_and_nothing_else(name):
         for field, aspect, side in PLACES:
             for level in (1, 2):
                 subject = Subject("no such profile", level, kind.value, "", field, aspect, side)
-                found = owner(rules(name), subject)
-                assert found is not None and not found.law, subject
+                closing = owner(rules(name), subject)
+                assert closing is not None and not closing.law, subject
 
 
 CLOCK = Subject("p", 2, "ROW", "INSERT", "cell", Aspect.VALUE, "after", "timestamp", "timestamp", "micros", "VALUE")
@@ -97,15 +86,16 @@ COMMITTED = Subject("p", 1, "ROW", "INSERT", "commit_time", Aspect.FIELD)
 )
 def test_where_no_source_tells_the_zone_what_no_zone_changes_is_owed(name, subject):
     owners = [owner(rules(name), replace(subject, aspect=aspect)) for aspect in (Aspect.DIGITS, subject.aspect)]
-    assert [found and found.obligation for found in owners] == [Obligation.MUST, Obligation.SHOULD]
+    assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
-@pytest.mark.parametrize(
-    "name", ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
-)
+NAMING = ["debezium-json", "debezium-avro", "ticdc-debezium-json", "ticdc-open-protocol", "tencent-dts-json"]
+
+
+@pytest.mark.parametrize("name", NAMING)
 def test_a_statement_s_database_stands_in_its_message_and_its_table_may_not(name):
     owners = [owner(rules(name), Subject("p", 1, "DDL", "", field, Aspect.FIELD)) for field in ("database", "table")]
-    assert [found and found.obligation for found in owners] == [Obligation.MUST, Obligation.SHOULD]
+    assert [rule and rule.obligation for rule in owners] == [Obligation.MUST, Obligation.SHOULD]
 
 
 def test_a_list_that_is_not_closed_is_seen():
@@ -138,9 +128,9 @@ def test_every_given_condition_must_hold(conditions, matches):
 
 
 def test_citations_print_with_their_section():
-    one = Citation("standards#mysql-time-range")
-    assert str(one) == "Oracle, MySQL 8.0 Reference Manual, 13.2.3 The TIME Type, 13.2.3 [standards#mysql-time-range]"
-    assert one.address == "https://dev.mysql.com/doc/refman/8.0/en/time.html"
+    citation = Citation("standards#mysql-time-range")
+    assert str(citation) == "Oracle, MySQL 8.0 Reference Manual, 13.2.3 The TIME Type, 13.2.3 [standards#mysql-time-range]"
+    assert citation.address == "https://dev.mysql.com/doc/refman/8.0/en/time.html"
     assert str(Citation("harness#every-offset")).endswith(", and 1 more [harness#every-offset]")
     assert Citation("harness#every-offset").address == ""
 
@@ -148,8 +138,9 @@ def test_citations_print_with_their_section():
 def test_the_first_rule_owns():
     def rule(name, **conditions):
         cited = (Citation("x"),)
-        return Rule(name, "S.", Obligation.MUST, Provenance.ASSUMED, cited, Effect.WRONG_VALUE, Selector(**conditions))
+        standing = (Obligation.MUST, book.Provenance.ASSUMED, cited, book.Effect.WRONG_VALUE)
+        return book.Rule(name, "S.", *standing, Selector(**conditions))
 
-    found = (rule("no", kinds=("DDL",)), rule("first", tags=("boundary",)), rule("second"))
-    assert owner(found, SUBJECT) is found[1]
-    assert owner(found[:1], SUBJECT) is None
+    listed = (rule("no", kinds=("DDL",)), rule("first", tags=("boundary",)), rule("second"))
+    assert owner(listed, SUBJECT) is listed[1]
+    assert owner(listed[:1], SUBJECT) is None

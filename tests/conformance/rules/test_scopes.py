@@ -24,36 +24,33 @@ def written(fmt: Format, profile, op: Op):
 
 
 def owning(fmt: Format, profile, kind: str, op: str, field: str, aspect: Aspect, **more: str) -> str:
-    found = owner(rules(fmt.name), Subject(profile.name, 1, kind, op, field, aspect, **more))
-    assert found is not None
-    return found.id.removeprefix(f"{fmt.name}/")
+    rule = owner(rules(fmt.name), Subject(profile.name, 1, kind, op, field, aspect, **more))
+    assert rule is not None
+    return rule.id.removeprefix(f"{fmt.name}/")
 
 
 @pytest.mark.parametrize(("fmt", "profile"), profiles("ticdc-canal-json"))
 def test_line_ends_and_compression_own_the_messages_that_have_them(fmt, profile):
-    (one,) = written(fmt, profile, Op.INSERT)
+    (insert,) = written(fmt, profile, Op.INSERT)
     wanted = ""
     if profile.deployment.compression != "none":
         wanted = "framing/compression"
-    elif one.message.value.endswith(b"\r\n"):
+    elif insert.message.value.endswith(b"\r\n"):
         wanted = "framing/crlf"
     for aspect in (Aspect.MISSING, Aspect.CORRUPT):
-        found = owning(fmt, profile, "ROW", "INSERT", "change", aspect)
-        assert found == wanted or (not wanted and not found.startswith("framing/"))
+        name = owning(fmt, profile, "ROW", "INSERT", "change", aspect)
+        assert name == wanted or (not wanted and not name.startswith("framing/"))
 
 
 @pytest.mark.parametrize(("fmt", "profile"), profiles("ticdc-canal-json"))
 def test_the_rules_of_partial_images_own_the_releases_that_write_them(fmt, profile):
-    (one,) = written(fmt, profile, Op.UPDATE)
-    partial = any(cell.state == "ABSENT" for cell in one.changes[0].before.values())
-    found = owning(fmt, profile, "ROW", "UPDATE", "image", Aspect.IMAGE, side="before")
-    assert (found == "old/empty-object") is partial
+    (update,) = written(fmt, profile, Op.UPDATE)
+    partial = any(cell.state == "ABSENT" for cell in update.changes[0].before.values())
+    name = owning(fmt, profile, "ROW", "UPDATE", "image", Aspect.IMAGE, side="before")
+    assert (name == "old/empty-object") is partial
 
 
 def test_both_kinds_of_images_occur():
     fmt = get("ticdc-canal-json")
-    found = {
-        any(cell.state == "ABSENT" for cell in written(fmt, profile, Op.UPDATE)[0].changes[0].before.values())
-        for profile in fmt.profiles
-    }
-    assert found == {False, True}
+    befores = [written(fmt, profile, Op.UPDATE)[0].changes[0].before for profile in fmt.profiles]
+    assert {any(cell.state == "ABSENT" for cell in before.values()) for before in befores} == {False, True}

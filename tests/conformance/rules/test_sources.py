@@ -26,7 +26,7 @@ KINDS = {
 def test_every_citation_opens_and_fits_the_provenance(name):
     for rule in (*rules(name), *streams.rules(name)):
         facts = [fact(citation.where) for citation in rule.citations]
-        kinds = {one.kind for each in facts for one in each.evidence}
+        kinds = {item.kind for cited in facts for item in cited.evidence}
         assert kinds & KINDS[rule.provenance], f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
 
 
@@ -40,31 +40,25 @@ def test_every_loss_cites_a_fact(name):
 
 def test_evidence_says_where_it_is_to_be_opened():
     for page in pages().values():
-        for one in page.facts.values():
-            assert re.fullmatch(r"[a-z0-9][a-z0-9.-]*", one.name), one.id
-            for each in one.evidence:
-                assert each.text.strip(), one.id
-                if each.kind in ("document", "source", "issue"):
-                    assert each.address.startswith("https://"), (one.id, each)
-                if each.kind in ("recorded", "run"):
-                    assert each.quote, (one.id, each)
+        for entry in page.facts.values():
+            assert re.fullmatch(r"[a-z0-9][a-z0-9.-]*", entry.name), entry.id
+            for evidence in entry.evidence:
+                assert evidence.text.strip(), entry.id
+                if evidence.kind in ("document", "source", "issue"):
+                    assert evidence.address.startswith("https://"), (entry.id, evidence)
+                if evidence.kind in ("recorded", "run"):
+                    assert evidence.quote, (entry.id, evidence)
 
 
 def test_recorded_evidence_is_in_the_recordings():
     """A value in Avro stands there in hexadecimal digits, with spaces between its bytes."""
-    kept = {record for product in PRODUCTS for one in store.recordings(product) for record in store.messages(one)}
-    texts = {
-        text for record in kept for value in (record.key, record.value) if value for text in (value, value.hex(" ").encode())
-    }
-    cited = [
-        (one.id, each.quote)
-        for page in pages().values()
-        for one in page.facts.values()
-        for each in one.evidence
-        if each.kind == "recorded"
-    ]
+    kept = {record for product in PRODUCTS for recording in store.recordings(product) for record in store.messages(recording)}
+    values = {value for record in kept for value in (record.key, record.value) if value}
+    texts = values | {value.hex(" ").encode() for value in values}
+    entries = [entry for page in pages().values() for entry in page.facts.values()]
+    cited = [(entry.id, item.quote) for entry in entries for item in entry.evidence if item.kind == "recorded"]
     assert len(cited) > 150
-    assert [each for each in cited if each[1].encode() not in texts] == []
+    assert [pair for pair in cited if pair[1].encode() not in texts] == []
 
 
 PAGE = """
@@ -99,8 +93,8 @@ evidence = [%s]
     ],
 )
 def test_each_kind_of_evidence(evidence, kind, text, address):
-    (one,) = read("x", PAGE % evidence).facts["f"].evidence
-    assert (one.kind, one.text, one.address) == (kind, text, address)
+    (item,) = read("x", PAGE % evidence).facts["f"].evidence
+    assert (item.kind, item.text, item.address) == (kind, text, address)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 import time
 
 WHEN, WHAT, REACHED = sys.argv[1:]
+CORRUPT = {"row": 0, "kind": "CORRUPT", "error": "not read"}
 NOWHERE = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -41,10 +42,10 @@ ACTS = {
 def main():
     """Answers every message with a CORRUPT row, but for the harm."""
     for line in sys.stdin:
-        told = json.loads(line)
-        kind = told["type"]
-        one = kind == "record" and '"c":"2147483647"' in told["value"].get("text", "")
-        if kind == WHEN or (WHEN == "one record" and one):
+        message = json.loads(line)
+        kind = message["type"]
+        guilty = kind == "record" and '"c":"2147483647"' in message["value"].get("text", "")
+        if kind == WHEN or (WHEN == "one record" and guilty):
             with open(REACHED, "w", encoding="ascii") as file:
                 file.write(str(os.getpid()))
             ACTS[WHAT]()
@@ -52,9 +53,9 @@ def main():
             case "start":
                 answer = {"type": "started", "cdc": 1, "levels": [1]}
             case "record":
-                answer = {"type": "changes", "seq": told["seq"], "changes": [{"row": 0, "kind": "CORRUPT", "error": "not read"}]}
+                answer = {"type": "changes", "seq": message["seq"], "changes": [CORRUPT]}
             case "end":
-                answer = {"type": "ended", "batch": told["batch"]}
+                answer = {"type": "ended", "batch": message["batch"]}
             case _:
                 continue
         print(json.dumps(answer), flush=True)  # noqa: T201

@@ -28,15 +28,9 @@ NAME = "ticdc-canal-json"
 BATCH = f"{NAME}/law/batch-independence"
 NEEDED = {"duplicates": range(1, 100), "limit": range(150, 1001)}
 """How many neighbours a failure needs, by messages of several cases; the search for fewer has a time limit."""
-SETTINGS = Settings(
-    (NAME,),
-    Budget("tiny", 0, 12),
-    7,
-    level="changes",
-    writer_profile="v7.1.6",
-    select=("*/shape/*", "*/ddl/*", "*text/*", "*blob/*", "*char/*", "*int/*"),
-    exclude=("*fault*", "*megabyte*"),
-)
+SELECTED, EXCLUDED = ("*/shape/*", "*/ddl/*", "*text/*", "*blob/*", "*char/*", "*int/*"), ("*fault*", "*megabyte*")
+CHOSEN = {"writer_profile": "v7.1.6", "select": SELECTED, "exclude": EXCLUDED}
+SETTINGS = Settings((NAME,), Budget("tiny", 0, 12), 7, level="changes", **CHOSEN)
 
 DECODER = """
 import json, random, sys
@@ -59,8 +53,8 @@ def changes(record, number):
 
 chance = random.Random()
 for line in sys.stdin:
-    told = json.loads(line)
-    match told["type"]:
+    message = json.loads(line)
+    match message["type"]:
         case "start":
             answer = {"type": "started", "cdc": 1, "levels": [1], "bytes": "base64"}
         case "begin":
@@ -68,18 +62,18 @@ for line in sys.stdin:
             seen.clear()
             continue
         case "record":
-            answer = {"type": "changes", "seq": told["seq"], "changes": changes(told, number)}
+            answer = {"type": "changes", "seq": message["seq"], "changes": changes(message, number)}
             number, count = number + 1, count + 1
         case "end":
-            answer = {"type": "ended", "batch": told["batch"]}
-    print(json.dumps(answer), flush=told["type"] != "record")
+            answer = {"type": "ended", "batch": message["batch"]}
+    print(json.dumps(answer), flush=message["type"] != "record")
 """
 
 
-def line(one):
-    shown = {name: one.fields[name] for name in ("database", "schema", "table", "keys", "sql")}
-    images = {side: getattr(one, side) for side in ("before", "after")}
-    return {"row": one.row, "kind": one.kind, "op": one.op, "error": one.error, **shown, **images}
+def line(output):
+    shown = {name: output.fields[name] for name in ("database", "schema", "table", "keys", "sql")}
+    images = {side: getattr(output, side) for side in ("before", "after")}
+    return {"row": output.row, "kind": output.kind, "op": output.op, "error": output.error, **shown, **images}
 
 
 def held(data):
@@ -112,7 +106,7 @@ def judged(spec, folder, **changed):
         result = replay.named(run(settings, engine), folder, settings)
     replay.save_all(result, settings)
     crashes = {path: replay.load(path) for path in sorted(folder.glob("*.json"))}
-    return result, {one.outcome for one in replay.replay_all(crashes, None, 60, lambda _line: None)}
+    return result, {replayed.outcome for replayed in replay.replay_all(crashes, None, 60, lambda _line: None)}
 
 
 def test_a_decoder_that_knows_all_answers_conforms(decoder, tmp_path):
@@ -123,8 +117,8 @@ def test_a_decoder_that_knows_all_answers_conforms(decoder, tmp_path):
 @pytest.mark.parametrize("wrong", ["limit", "duplicates", "hundredth", "random"])
 def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, tmp_path, wrong):
     result, outcomes = judged(decoder(wrong), tmp_path)
-    (found,) = result.formats
-    first = mistakes(found)[0]
+    (fmt,) = result.formats
+    first = mistakes(fmt)[0]
     assert (first.rules[0], result.exit_code) == (BATCH, 1), first
     assert first.sentence.startswith("not kept: A message decodes alike alone, in any batch")
     assert outcomes and outcomes <= {ReplayOutcome.FAILED, ReplayOutcome.NOT_ALONE}
@@ -133,9 +127,8 @@ def test_what_depends_on_other_messages_is_named_first_and_never_fixed(decoder, 
     if wrong in NEEDED:
         assert needed and needed <= set(NEEDED[wrong]) and ReplayOutcome.FAILED in outcomes
         with engine_for(decoder("never"), (NAME,), timeout_s=60) as engine:
-            assert {replay.replay(crash, engine, decoder("never"))[0] for crash in saved if crash.neighbours} == {
-                ReplayOutcome.FIXED
-            }
+            repaired = {replay.replay(crash, engine, decoder("never"))[0] for crash in saved if crash.neighbours}
+        assert repaired == {ReplayOutcome.FIXED}
 
 
 def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_path):
@@ -145,22 +138,22 @@ def test_what_a_case_shows_alone_is_no_matter_of_its_neighbours(decoder, tmp_pat
     assert outcomes == {ReplayOutcome.FAILED}
     crashes = {path: replay.load(path) for path in sorted(tmp_path.glob("*.json"))}
     repaired = replay.replay_all(crashes, decoder("never"), 60, lambda _line: None)
-    assert {one.outcome for one in repaired} == {ReplayOutcome.FIXED}
+    assert {replayed.outcome for replayed in repaired} == {ReplayOutcome.FIXED}
 
 
 def test_what_was_seen_to_fail_alone_is_asked_again_only_where_another_passes(monkeypatch):
     rule, other, third = rules(NAME)[:3]
     failures = [SimpleNamespace(rule=rule, result=SimpleNamespace(case=case)) for case in ("a", "b", "c")]
     seen, asked = [(rule.id, "a"), (other.id, "b")], []
-    one = SimpleNamespace(rules=(third,), loaded=SimpleNamespace(capabilities=Capabilities()), decoder="m:f", alone=seen)
+    prepared = SimpleNamespace(rules=(third,), loaded=SimpleNamespace(capabilities=Capabilities()), decoder="m:f", alone=seen)
 
     def fails(_trial, failure, ask):
         asked.append(ask())
         return ask() not in passing
 
     monkeypatch.setattr(alone._Trial, "_fails", fails)
-    trial, passing = alone._Trial(MagicMock(), one), ""
-    assert (trial.turns(failures, str.upper), asked) == ({id(each): True for each in failures}, ["B", "C"])
+    trial, passing = alone._Trial(MagicMock(), prepared), ""
+    assert (trial.turns(failures, str.upper), asked) == ({id(failure): True for failure in failures}, ["B", "C"])
     passing = "C"
     assert list(trial.turns(failures, str.upper).values()) == [True, True, False]
     assert asked[2:] == ["B", "C", "A", "B", "A", "B"]

@@ -24,24 +24,24 @@ from generators.wire_format import FORMATS, get
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -> None:
     fmt = get(name)
-    one = histories.history_of(fmt, fmt.profiles[0], 3)
-    events = [event for event in one.history.events if isinstance(event, RowChange)]
+    story = histories.history_of(fmt, fmt.profiles[0], 3)
+    events = [event for event in story.history.events if isinstance(event, RowChange)]
     assert {event.op for event in events} == {Op.INSERT, Op.UPDATE, Op.DELETE}
     pairs = [(row.before, row.after) for event in events for row in event.rows]
     assert any(b and a and b["id"] != a["id"] for b, a in pairs)
     assert any(b and b == a for b, a in pairs)
-    assert len(one.rows) > 20
+    assert len(story.rows) > 20
     fits = sources.source(fmt.profiles[0].source).fits
     for row in (row for pair in pairs for row in pair if row):
-        assert all(fits(column.type, row[column.name]) for column in one.table.columns)
+        assert all(fits(column.type, row[column.name]) for column in story.table.columns)
 
 
 def test_every_format_is_told_the_same_rows() -> None:
     tables = {}
     for name in FORMATS:
         fmt = get(name)
-        one = histories.history_of(fmt, fmt.profiles[0], 5)
-        tables[name] = (one.rows, {column.name for column in one.table.columns})
+        story = histories.history_of(fmt, fmt.profiles[0], 5)
+        tables[name] = (story.rows, {column.name for column in story.table.columns})
     shared = set.intersection(*(columns for _, columns in tables.values()))
     assert len(shared) >= 9
     first, *others = ({key: {n: row[n] for n in shared} for key, row in rows.items()} for rows, _ in tables.values())
@@ -97,10 +97,10 @@ def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: p
     assert result.exit_code == 0, result.output
     (options,) = made
     assert (options["packages"], options["timeout_s"]) == ((), 120)
-    found = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    assert [one["profile"] for one in found] == ["1.1.8+noblob", "1.1.8+mysql8"]
-    assert found[1]["differences"] == 0 and not found[1]["lost"]
-    assert found[0]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": found[0]["rows"]}
+    outcomes = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    assert [outcome["profile"] for outcome in outcomes] == ["1.1.8+noblob", "1.1.8+mysql8"]
+    assert outcomes[1]["differences"] == 0 and not outcomes[1]["lost"]
+    assert outcomes[0]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": outcomes[0]["rows"]}
 
 
 def test_differences_are_shown() -> None:

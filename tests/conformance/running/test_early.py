@@ -57,11 +57,11 @@ def test_a_wrong_decoder_is_told_before_its_calls_are_judged_in_one_line(judged)
     assert set(named) >= {rule.rule.id for rule in result.formats[0].rules if rule.broken}
     cases = [case.case.id for case in result.formats[0].cases]
     assert len(cases) == len(set(cases))
-    told = []
-    tell = FirstBroken(lambda rule, seconds: told.append((rule, seconds > 0)))
+    notes = []
+    tell = FirstBroken(lambda rule, seconds: notes.append((rule, seconds > 0)))
     for event in (replace(wrong[0], result=replace(wrong[0].result, verdict=Verdict.PASS)), Started(None, ()), *wrong):
         tell(event)
-    assert told == [(wrong[0].rule, True)]
+    assert notes == [(wrong[0].rule, True)]
 
 
 def test_a_decoder_that_raises_is_told_by_its_own_calls(judged):

@@ -10,21 +10,8 @@ from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import INTERRUPTED, CallResult, Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.reports import badge, console, facts, junit, markdown, page, records
 from conformance.rules.rules import Aspect, rules
-from conformance.running.events import (
-    Broken,
-    Collected,
-    Decoded,
-    Drawn,
-    Finished,
-    Judged,
-    Reduced,
-    Started,
-    Working,
-    ignore,
-    noting,
-    together,
-    working,
-)
+from conformance.running import events
+from conformance.running.events import Broken, Collected, Decoded, Finished, Judged, Started
 from generators.model import Case, Deployment, Message, Written
 
 NAMES = ("ticdc-canal-json", "huawei-cdl-json")
@@ -42,21 +29,25 @@ def judged(name, *findings):
 FINDING = Finding(f"{NAMES[0]}/v/c", RULE.id, 0, 0, Aspect.VALUE, "kind", "x", "y")
 BAD = judged(NAMES[0], FINDING)
 FAILURE = Failure(RULE, FINDING, BAD.cases[0], 1)
+BROKEN = Broken(NAMES[0], RULE, FINDING, BAD.cases[0])
 CALL = CallResult("level 1", 1, 3, 4, 0.5)
 
 
+def collected(*seen):
+    """What is left of a run of which these events were seen."""
+    left = Collected()
+    for event in seen:
+        left(event)
+    return left
+
+
 def test_nothing_is_left_of_a_run_that_judged_nothing():
-    seen = Collected()
-    assert seen.unfinished(INTERRUPTED) is None
-    seen(Started(HEAD, NAMES))
-    seen(Working("drawing"))
-    assert seen.unfinished(INTERRUPTED) is None
+    assert collected().unfinished(INTERRUPTED) is None
+    assert collected(Started(HEAD, NAMES), events.Working("drawing")).unfinished(INTERRUPTED) is None
 
 
 def test_what_is_known_of_an_unfinished_run_is_its_result():
-    seen = Collected()
-    for event in (Started(HEAD, NAMES, strict=True), Broken(NAMES[0], RULE, FINDING, BAD.cases[0]), Judged(BAD)):
-        seen(event)
+    seen = collected(Started(HEAD, NAMES, strict=True), BROKEN, Judged(BAD))
     left = seen.unfinished(INTERRUPTED)
     assert left is not None
     assert (left.header, left.formats, left.unjudged, left.strict) == (HEAD, (BAD,), (NAMES[1],), True)
@@ -65,27 +56,20 @@ def test_what_is_known_of_an_unfinished_run_is_its_result():
 
 
 def test_a_rule_that_is_broken_before_its_format_is_judged_is_known():
-    seen = Collected()
-    seen(Started(HEAD, NAMES))
-    seen(Broken(NAMES[0], RULE, FINDING, BAD.cases[0]))
-    left = seen.unfinished(INTERRUPTED)
+    left = collected(Started(HEAD, NAMES), BROKEN).unfinished(INTERRUPTED)
     assert left is not None
     assert (left.formats, left.unjudged, left.failures[0].finding) == ((), NAMES, FINDING)
 
 
 def test_a_reduced_failure_takes_the_place_of_the_first_case():
-    seen, small = Collected(), replace(FAILURE, cases=9, reduced="from 9 rows")
-    for event in (Started(HEAD, NAMES), Broken(NAMES[0], RULE, FINDING, BAD.cases[0]), Judged(BAD), Reduced(small)):
-        seen(event)
+    small = replace(FAILURE, cases=9, reduced="from 9 rows")
+    seen = collected(Started(HEAD, NAMES), BROKEN, Judged(BAD), events.Reduced(small))
     assert seen.unfinished(INTERRUPTED).failures == (small,)
 
 
 @pytest.mark.parametrize(("why", "words"), [(INTERRUPTED, "UNFINISHED, interrupted"), ("disk full", "the harness failed")])
 def test_every_report_of_an_unfinished_run_says_so(why, words):
-    seen = Collected()
-    for event in (Started(HEAD, NAMES), Judged(judged(NAMES[1]))):
-        seen(event)
-    left = seen.unfinished(why)
+    left = collected(Started(HEAD, NAMES), Judged(judged(NAMES[1]))).unfinished(why)
     line = facts.headline(left)
     assert words in line
     assert f"1 of 2 formats judged whole, so far: conforms; not judged: {NAMES[0]}" in line
@@ -103,7 +87,7 @@ def test_lines_are_streamed_as_formats_are_judged_and_equal_the_whole_report():
     stream(Started(HEAD, NAMES))
     assert lines == []
     stream(Judged(BAD))
-    assert [one["type"] for one in lines] == ["header", "case", "rule"]
+    assert [line["type"] for line in lines] == ["header", "case", "rule"]
     stream(Judged(result.formats[1]))
     stream(Finished(result))
     stream.close(result)
@@ -118,9 +102,10 @@ def test_a_stream_that_saw_nothing_gives_the_whole_report():
 
 def test_events_as_words():
     words = []
-    listen = together(noting(words.append), ignore)
-    working(listen)("starting")
-    for event in (Drawn("f", 1234, 5, 2000, 3, 0.1), Decoded("f", CALL), Decoded("f", replace(CALL, note="raised")), Judged(BAD)):
+    listen = events.together(events.noting(words.append), events.ignore)
+    events.working(listen)("starting")
+    calls = (Decoded("f", CALL), Decoded("f", replace(CALL, note="raised")))
+    for event in (events.Drawn("f", 1234, 5, 2000, 3, 0.1), *calls, Judged(BAD)):
         listen(event)
     listen(Finished(RunResult(HEAD, (), (), 0.0)))
     assert words == [

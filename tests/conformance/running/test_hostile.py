@@ -54,9 +54,9 @@ def left(place):
                 processes += [(entry / "cmdline").read_bytes()] if marked and entry.name != str(os.getpid()) else []
             except OSError:
                 continue
-        found = processes, [path.name for path in (place / "tmp").iterdir()]
-        if not any(found) or time.monotonic() > until:
-            return found
+        remains = processes, [path.name for path in (place / "tmp").iterdir()]
+        if not any(remains) or time.monotonic() > until:
+            return remains
         time.sleep(0.1)
 
 
@@ -71,10 +71,8 @@ def test_a_decoder_that_does_harm_gets_a_verdict(place, when, what, code, said):
     done = performed(*words, "--format", "pretty", width=400)
     error = done.exception
     text = " ".join(f"{done.output} {error if isinstance(error, HarnessError) else ''}".split())
-    assert (error.exit_code if isinstance(error, HarnessError) else done.exit_code, (place / "reached").exists()) == (
-        int(code),
-        True,
-    )
+    exit_code = error.exit_code if isinstance(error, HarnessError) else done.exit_code
+    assert (exit_code, (place / "reached").exists()) == (int(code), True)
     assert said in text, text
     # Of the harness's own a few seconds on a busy machine.
     assert time.monotonic() - began < 8 * LIMIT_S + 30
@@ -85,22 +83,10 @@ def test_a_decoder_that_does_harm_gets_a_verdict(place, when, what, code, said):
 @pytest.mark.parametrize(("when", "number", "code"), [rows("while the decoder")[n][:3] for n in (0, 3, 4, 7)])
 def test_a_signal_ends_the_harness_and_all_that_it_started(place, when, number, code):
     what = {"starts": "start", "decodes": "record", "is searched for one message": "one record"}[when]
-    words = (
-        *ASKED,
-        "--level",
-        "changes",
-        "--decoder",
-        decoder(place, what, "hang"),
-        "--timeout",
-        5 if what == "one record" else 300,
-    )
-    with subprocess.Popen(
-        [sys.executable, "-m", "conformance", *map(str, words)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as harness:
+    limit_s = 5 if what == "one record" else 300
+    words = (*ASKED, "--level", "changes", "--timeout", limit_s, "--decoder", decoder(place, what, "hang"))
+    argv, environ = [sys.executable, "-m", "conformance", *map(str, words)], {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as harness:
         try:
             until, seen = time.monotonic() + 120, set()
             while len(seen) < (2 if what == "one record" else 1):

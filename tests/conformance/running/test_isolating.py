@@ -41,7 +41,7 @@ def memory(fail=lambda offsets: None, stray=None):
 
 def limits(engine):
     """Of each call the number of its messages and its limit."""
-    return [(sum(high - low + 1 for _, _, low, high in one.ranges), one.limit_s) for one in engine.asked]
+    return [(sum(high - low + 1 for _, _, low, high in request.ranges), request.limit_s) for request in engine.asked]
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def prepared():
 def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict):
     engine = memory(lambda offsets: error if 37 in offsets else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
-    assert [(one.case.id, one.verdict, one.why, one.alone) for one in blamed] == [("c37", verdict, str(error), True)]
+    assert [(blame.case.id, blame.verdict, blame.why, blame.alone) for blame in blamed] == [("c37", verdict, str(error), True)]
     assert (sorted(offset for _, _, offset in outputs), len(limits(engine))) == ([i for i in range(COUNT) if i != 37], 1 + 16)
 
 
@@ -66,12 +66,12 @@ def test_cases_that_raise_are_found_by_halving_and_the_search_gives_up_after_its
     raised = DecodeRaised("no")
     engine = memory(lambda offsets: raised if {3, 41} & set(offsets) else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL)
-    assert ({(one.case.id, one.why) for one in blamed}, len(outputs)) == ({("c3", "no"), ("c41", "no")}, COUNT - 2)
+    assert ({(blame.case.id, blame.why) for blame in blamed}, len(outputs)) == ({("c3", "no"), ("c41", "no")}, COUNT - 2)
     assert len(engine.asked) <= 2 * 2 * 7
     monkeypatch.setattr(isolating, "CALLS", 3)
     outputs, blamed = isolating.isolate(memory(lambda _offsets: raised), prepared(), CALL)
-    assert (outputs, {one.case.id for one in blamed}) == ({}, {case.id for case in CASES})
-    assert any("not isolated within 3 calls" in one.why and not one.alone for one in blamed)
+    assert (outputs, {blame.case.id for blame in blamed}) == ({}, {case.id for case in CASES})
+    assert any("not isolated within 3 calls" in blame.why and not blame.alone for blame in blamed)
 
 
 @pytest.mark.parametrize("guilty", [37, 32, None])
@@ -85,7 +85,8 @@ def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convi
 
     engine = memory(fail)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
-    assert [(one.case.id, one.why, one.alone) for one in blamed] == ([] if guilty is None else [(f"c{guilty}", "late", True)])
+    convicted = [] if guilty is None else [(f"c{guilty}", "late", True)]
+    assert [(blame.case.id, blame.why, blame.alone) for blame in blamed] == convicted
     assert (len(outputs), asked.count([32])) == (COUNT - len(blamed), 2)
 
 
@@ -93,7 +94,7 @@ def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
     late = DecodeTimeout("late")
     engine = memory(lambda _offsets: late)
     _, blamed = isolating.isolate(engine, prepared(), replace(CALL, cases=CASES[:1]), late)
-    assert ([(one.case.id, one.why) for one in blamed], limits(engine)) == ([("c0", "late")], [(1, 0.0), (1, 0.0)])
+    assert ([(blame.case.id, blame.why) for blame in blamed], limits(engine)) == ([("c0", "late")], [(1, 0.0), (1, 0.0)])
 
 
 def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
@@ -110,44 +111,43 @@ def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     late = DecodeTimeout("late")
     engine = memory(lambda offsets: None if offsets == [COUNT - 1] else late)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, late)
-    assert (outputs, len(limits(engine)), [one.case.id for one in blamed if one.alone]) == ({}, 2 + 4, ["c0", "c1", "c2"])
-    assert ({one.why for one in blamed if one.alone}, len(blamed)) == ({f"late, {isolating.COLD}"}, COUNT)
-    assert all("not isolated within 4 calls" in one.why for one in blamed if not one.alone)
+    assert (outputs, len(limits(engine)), [blame.case.id for blame in blamed if blame.alone]) == ({}, 2 + 4, ["c0", "c1", "c2"])
+    assert ({blame.why for blame in blamed if blame.alone}, len(blamed)) == ({f"late, {isolating.COLD}"}, COUNT)
+    assert all("not isolated within 4 calls" in blame.why for blame in blamed if not blame.alone)
 
 
 @pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
 def test_a_decoder_that_ends_so_on_every_call_is_asked_twice_more_and_never_again(error, verdict):
-    engine, one, waits = memory(lambda _offsets: error), prepared(), Future()
-    one.futures = [Future(), waits]
-    one.futures[0].set_exception(error)
-    outputs, blamed = isolating.isolate(engine, one, CALL, error)
+    engine, work, waits = memory(lambda _offsets: error), prepared(), Future()
+    work.futures = [Future(), waits]
+    work.futures[0].set_exception(error)
+    outputs, blamed = isolating.isolate(engine, work, CALL, error)
     within = 60.0 if verdict is Verdict.TIMEOUT else 0.0
     assert (outputs, limits(engine), waits.cancelled()) == ({}, [(1, within)] * 2, True)
-    assert {(blame.verdict, blame.why) for blame in blamed} == {
-        (verdict, f"{error}\nSo ends every call: one of many messages, and 2 of one case each.")
-    }
+    why = f"{error}\nSo ends every call: one of many messages, and 2 of one case each."
+    assert {(blame.verdict, blame.why) for blame in blamed} == {(verdict, why)}
     assert [blame.case.id for blame in blamed if blame.alone] == ["c0", f"c{COUNT - 1}"]
-    assert isolating.isolate(engine, one, CALL, one.always)[1] == blamed and len(limits(engine)) == 2
+    assert isolating.isolate(engine, work, CALL, work.always)[1] == blamed and len(limits(engine)) == 2
 
 
 @pytest.mark.parametrize(("limit_s", "calls"), [(0.5, 3), (2, 3), (9.5, 3), (15, 2.4), (20, 2), (300, 2)])
 def test_a_decoder_that_hangs_costs_twice_its_limit_and_one_retry_of_a_short_one(limit_s, calls):
     late = DecodeTimeout("late")
-    engine, one = memory(lambda _offsets: late), prepared()
-    one.settings = replace(one.settings, timeout_s=limit_s)
-    isolating.isolate(engine, one, CALL, late)
+    engine, work = memory(lambda _offsets: late), prepared()
+    work.settings = replace(work.settings, timeout_s=limit_s)
+    isolating.isolate(engine, work, CALL, late)
     waited = limit_s + sum(asked or limit_s for _, asked in limits(engine))
     assert waited / limit_s == pytest.approx(calls, abs=0.1)
 
 
 def test_calls_that_were_withdrawn_in_vain_are_asked_for_again():
     gone = ChildDied("gone")
-    engine, one = memory(lambda offsets: gone if 37 in offsets else None), prepared()
-    one.calls = [CALL, replace(CALL, cases=CASES[:5])]
-    one.futures = [Future(), Future()]
-    one.futures[0].set_exception(gone)
-    isolating.isolate(engine, one, CALL, gone)
-    assert len(one.futures[1].result()) == 5
+    engine, work = memory(lambda offsets: gone if 37 in offsets else None), prepared()
+    work.calls = [CALL, replace(CALL, cases=CASES[:5])]
+    work.futures = [Future(), Future()]
+    work.futures[0].set_exception(gone)
+    isolating.isolate(engine, work, CALL, gone)
+    assert len(work.futures[1].result()) == 5
 
 
 def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
@@ -165,10 +165,10 @@ def test_an_error_that_every_message_raises_is_not_searched_for(fine):
     engine = memory(lambda offsets: error if set(offsets) - set(fine) else None)
     outputs, blamed = isolating.isolate(engine, prepared(), CALL, error)
     if fine:
-        assert not any("Each of" in one.why for one in blamed)
+        assert not any("Each of" in blame.why for blame in blamed)
         return
     assert (outputs, len(limits(engine)), len(blamed)) == ({}, isolating.ALIKE, COUNT)
-    assert all(one.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for one in blamed)
+    assert all(blame.why.startswith("KeyError: 'old'\nat mine.py, line 7\nEach of 6 messages") for blame in blamed)
 
 
 @pytest.mark.parametrize(("text", "alike"), [("Lost task 0.0 in stage {0}.0 (TID {0}): gone", True), ("no {0}", False)])

@@ -19,17 +19,18 @@ from generators.wire_format import get
 NAME = "ticdc-canal-json"
 BATCH, ENVIRONMENT = f"{NAME}/law/batch-independence", f"{NAME}/law/environment-independence"
 CASE = Case("c", NAME, "v7.1.6", Deployment(), 1, (), ())
+CHATHAM, CARACAS = {"zone": "Pacific/Chatham"}, {"zone": "America/Caracas"}
 PLACES = tuple(("cdc", 0, offset) for offset in range(6))
 OWNERS = {place: (CASE, number) for number, place in enumerate(PLACES)}
 PLAIN = Request("handle", (("cdc", 0, 0, 5),), "d", 1, Deployment())
-ROW = OutputRow(
-    0, "ROW", "INSERT", {"table": "t", "commit_time": 0, "types": {"a": "int"}, "schema_version": "1"}, None, {"a": "1"}
-)
+FIELDS = {"table": "t", "commit_time": 0, "types": {"a": "int"}, "schema_version": "1"}
+ROW = OutputRow(0, "ROW", "INSERT", FIELDS, None, {"a": "1"})
+JUDGED = {place: [ROW] for place in PLACES}
 
 
 def memory(lie=lambda request, rows: rows):
     """An engine that gives one row a message; `lie` alters the rows of a request."""
-    environments = {"Chatham": {"zone": "Pacific/Chatham"}, "Caracas": {"zone": "America/Caracas"}}
+    environments = {"Chatham": CHATHAM, "Caracas": CARACAS}
     return Memory(lambda request, places: lie(request, {place: [ROW] for place in places}), environments)
 
 
@@ -50,10 +51,13 @@ def with_row(rows, **changed):
 
 
 def test_a_decoder_that_always_answers_alike_breaks_no_law():
-    found, judge = tried()
-    assert found == []
+    findings, judge = tried()
+    assert findings == []
     assert not judge.broken
     assert judge.compared == {BATCH: 3 * len(PLACES), ENVIRONMENT: 2 * len(PLACES)}
+
+
+LATE = {"table": "t", "commit_time": 9 * 10**6}
 
 
 @pytest.mark.parametrize(
@@ -63,17 +67,13 @@ def test_a_decoder_that_always_answers_alike_breaks_no_law():
         *(({"after": None}, "after = {a: 1}", "after = NULL"), ({"before": {}}, "before = NULL", "before = {}")),
         *(({"op": "READ"}, "op = INSERT", "op = READ"), ({"kind": "DDL"}, "kind = ROW", "kind = DDL")),
         ({"fields": {"table": "u"}}, "table = t", "table = u"),
-        (
-            {"fields": {"table": "t", "commit_time": 9 * 10**6}},
-            "commit_time = 1970-01-01T00:00:00Z",
-            "commit_time = 1970-01-01T00:00:09Z",
-        ),
+        ({"fields": LATE}, "commit_time = 1970-01-01T00:00:00Z", "commit_time = 1970-01-01T00:00:09Z"),
     ],
 )
 def test_rows_that_differ_in_an_environment_break_its_law_message_by_message(changed, want, got):
-    found, judge = tried(lambda request, rows: with_row(rows, **changed) if request.conf == {"zone": "Pacific/Chatham"} else rows)
-    assert [(f.case, f.rule, f.message, f.aspect) for f in found] == [("c", ENVIRONMENT, n, Aspect.VALUE) for n in range(6)]
-    assert ({(f.expected, f.actual) for f in found}, judge.broken) == ({(want, f"Chatham: {got}")}, {ENVIRONMENT: 6})
+    findings, judge = tried(lambda request, rows: with_row(rows, **changed) if request.conf == CHATHAM else rows)
+    assert [(f.case, f.rule, f.message, f.aspect) for f in findings] == [("c", ENVIRONMENT, n, Aspect.VALUE) for n in range(6)]
+    assert ({(f.expected, f.actual) for f in findings}, judge.broken) == ({(want, f"Chatham: {got}")}, {ENVIRONMENT: 6})
 
 
 @pytest.mark.parametrize("changed", [{"error": "other words"}, {"fields": {**ROW.fields, "types": {}, "schema_version": "2"}}])
@@ -89,17 +89,15 @@ def test_texts_of_errors_and_what_only_the_whole_stream_tells_may_differ(changed
     ],
 )
 def test_batches_and_partitions_are_tried_apart(differs, circumstances):
-    found, _ = tried(lambda request, rows: with_row(rows, op="READ") if differs(request, rows) else rows)
-    assert ({f.rule for f in found}, {f.actual.partition(":")[0] for f in found}) == ({BATCH}, circumstances)
-    assert len(found) == len(PLACES)
+    findings, _ = tried(lambda request, rows: with_row(rows, op="READ") if differs(request, rows) else rows)
+    assert ({f.rule for f in findings}, {f.actual.partition(":")[0] for f in findings}) == ({BATCH}, circumstances)
+    assert len(findings) == len(PLACES)
 
 
 def test_a_message_that_is_lost_or_doubled_breaks_the_law():
     lost, _ = tried(lambda request, rows: {p: r for p, r in rows.items() if p != PLACES[4]} if request.conf else rows)
-    assert {(f.message, f.expected, f.actual) for f in lost} == {
-        (4, "1 rows", "Chatham: 0 rows"),
-        (4, "1 rows", "Caracas: 0 rows"),
-    }
+    wanted = {(4, "1 rows", f"{name}: 0 rows") for name in ("Chatham", "Caracas")}
+    assert {(f.message, f.expected, f.actual) for f in lost} == wanted
     doubled, _ = tried(lambda request, rows: {p: r * 2 for p, r in rows.items()} if request.repartition else rows)
     assert {f.actual for f in doubled} == {"in 3 partitions: 2 rows"}
 
@@ -112,13 +110,13 @@ def test_only_some_messages_are_decoded_alone_where_all_would_cost_too_much():
 @pytest.mark.parametrize("error", [DecodeRaised("cannot\nat line 3"), ChildDied("gone")])
 def test_a_decoder_that_fails_in_a_circumstance_breaks_its_law_once(error):
     def fails(request, rows):
-        if request.conf == {"zone": "America/Caracas"}:
+        if request.conf == CARACAS:
             raise error
         return rows
 
-    (found,), judge = tried(fails)
-    assert (found.rule, found.message, found.expected) == (ENVIRONMENT, 0, "the same rows")
-    assert (found.actual, judge.broken) == (f"Caracas: {str(error).splitlines()[0]}", {ENVIRONMENT: 1})
+    (finding,), judge = tried(fails)
+    assert (finding.rule, finding.message, finding.expected) == (ENVIRONMENT, 0, "the same rows")
+    assert (finding.actual, judge.broken) == (f"Caracas: {str(error).splitlines()[0]}", {ENVIRONMENT: 1})
 
 
 def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with():
@@ -127,8 +125,8 @@ def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with(
             raise DecodeRaised("cannot")
         return rows
 
-    found, judge = tried(fails)
-    assert found == []
+    findings, judge = tried(fails)
+    assert findings == []
     assert not judge.compared
 
 
@@ -143,8 +141,8 @@ def without_records(request, rows):
     [(without_records, "no record"), (lambda request, rows: rows or {("cdc", None, None): [ROW]}, "1 rows")],
 )
 def test_a_batch_without_messages_gives_no_rows(lie, said):
-    (found,), judge = tried(lie)
-    assert (found.rule, found.actual, judge.broken) == (BATCH, f"a batch without messages: {said}", {BATCH: 1})
+    (finding,), judge = tried(lie)
+    assert (finding.rule, finding.actual, judge.broken) == (BATCH, f"a batch without messages: {said}", {BATCH: 1})
 
 
 @pytest.mark.parametrize(("covering", "levels"), [(False, {1, 2}), (True, {1}), (True, {2})])
@@ -156,58 +154,56 @@ def test_a_run_tries_one_message_and_none_at_both_levels_or_at_one_by_the_seed(c
     seen, loaded = [], Loaded((1, 2), Capabilities())
     for seed in range(8):
         engine, settings = memory(), Settings((NAME,), Budget("tiny", 0, 40, covering=covering), seed)
-        one = Prepared(settings, get(NAME), "d", loaded, grouped, places, "handle", futures=[Future() for _ in grouped])
-        drawn = [(len(sample.owners), sample.plain.level) for sample in laws.submit(engine, one)]
+        prepared = Prepared(settings, get(NAME), "d", loaded, grouped, places, "handle", futures=[Future() for _ in grouped])
+        drawn = [(len(sample.owners), sample.plain.level) for sample in laws.submit(engine, prepared)]
         tried = [(sum(high - low + 1 for _, _, low, high in r.ranges), r.level) for r in engine.asked]
         alone = {level for size, level in tried if size == 1}
         assert sorted(tried) == sorted([*drawn * 2, *((size, level) for level in alone for size in (0, 1))])
         seen.append(alone)
-    assert levels in seen and (covering or all(one == levels for one in seen))
+    assert levels in seen and (covering or all(chosen == levels for chosen in seen))
 
 
-def sampled(lie, judged, failed=False):
+def sampled(lie=lambda request, rows: rows, judged=JUDGED, failed=False):
     """The findings of the trials of a run whose call gave these rows, or failed and then gave these rows."""
     engine, judge = memory(lie), Judge(rules(NAME))
-    asked = replace(PLAIN, conf={"zone": "Pacific/Chatham"}, repartition=3)
+    asked = replace(PLAIN, conf=CHATHAM, repartition=3)
     trial = laws.Trial(("environment", "batch"), "Chatham, in 3 partitions", PLACES, (engine.decode(asked),))
-    one = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
+    sample = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
     failed = {"call"} if failed else set()
-    return laws.collect(engine, [one], {"call": judged}, failed, judge, 120), judge, engine
+    return laws.collect(engine, [sample], {"call": judged}, failed, judge, 120), judge, engine
 
 
 def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
-    found, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES})
-    assert (found, judge.compared, len(engine.asked)) == ([], {ENVIRONMENT: 6, BATCH: 6}, 1)
+    findings, judge, engine = sampled()
+    assert (findings, judge.compared, len(engine.asked)) == ([], {ENVIRONMENT: 6, BATCH: 6}, 1)
 
 
 def test_where_a_trial_differs_the_circumstances_are_tried_one_by_one():
-    found, _, engine = sampled(
-        lambda request, rows: with_row(rows, op="READ") if request.repartition else rows, {p: [ROW] for p in PLACES}
-    )
-    assert {f.rule for f in found} == {BATCH}
+    findings, _, engine = sampled(lambda request, rows: with_row(rows, op="READ") if request.repartition else rows)
+    assert {f.rule for f in findings} == {BATCH}
     assert len(engine.asked) > 5
 
 
 def test_what_differs_only_in_combination_is_a_finding_of_the_first_law():
-    found, judge, _ = sampled(
-        lambda request, rows: with_row(rows, op="READ") if request.repartition and request.conf else rows,
-        {place: [ROW] for place in PLACES},
-    )
-    assert {f.rule for f in found} == {ENVIRONMENT}
-    assert len(found) == judge.broken[ENVIRONMENT] == len(PLACES)
+    def lie(request, rows):
+        return with_row(rows, op="READ") if request.repartition and request.conf else rows
+
+    findings, judge, _ = sampled(lie)
+    assert {f.rule for f in findings} == {ENVIRONMENT}
+    assert len(findings) == judge.broken[ENVIRONMENT] == len(PLACES)
 
 
 def test_a_call_that_failed_is_tried_one_by_one_without_the_messages_to_blame():
-    _, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES if place != PLACES[2]}, failed=True)
+    _, judge, engine = sampled(judged={place: [ROW] for place in PLACES if place != PLACES[2]}, failed=True)
     assert judge.compared[ENVIRONMENT] == 2 * (len(PLACES) - 1)
-    tried_ones = engine.asked[1:]
-    assert len(tried_ones) > 5
-    assert not [request for request in tried_ones for _, _, low, high in request.ranges if low <= 2 <= high]
+    retried = engine.asked[1:]
+    assert len(retried) > 5
+    assert not [request for request in retried for _, _, low, high in request.ranges if low <= 2 <= high]
 
 
 def test_a_call_that_failed_as_a_whole_is_not_tried_again():
-    found, judge, engine = sampled(lambda request, rows: rows, {}, failed=True)
-    assert (found, judge.compared, len(engine.asked)) == ([], {}, 1)
+    findings, judge, engine = sampled(judged={}, failed=True)
+    assert (findings, judge.compared, len(engine.asked)) == ([], {}, 1)
 
 
 def hanging(guilty, conf):
@@ -222,10 +218,10 @@ def hanging(guilty, conf):
 
 
 def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_others():
-    engine, judge = memory(hanging([PLACES[3]], {"zone": "America/Caracas"})), Judge(rules(NAME))
-    found = laws.again(engine, PLAIN, OWNERS, judge)
-    assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 3, "Caracas: no end")]
-    hung = [request for request in engine.asked if request.conf == {"zone": "America/Caracas"}]
+    engine, judge = memory(hanging([PLACES[3]], CARACAS)), Judge(rules(NAME))
+    findings = laws.again(engine, PLAIN, OWNERS, judge)
+    assert [(f.rule, f.message, f.actual) for f in findings] == [(ENVIRONMENT, 3, "Caracas: no end")]
+    hung = [request for request in engine.asked if request.conf == CARACAS]
     assert [request.limit_s for request in hung] == [0, *[0] * 6, 0], "six messages stand alone at once"
     last = [request for request in engine.asked if request.limit_s == 0][-1]
     assert not [1 for _, _, low, high in last.ranges if low <= 3 <= high]
@@ -233,9 +229,9 @@ def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_oth
 
 
 def test_a_hang_on_every_message_of_a_circumstance_is_one_finding():
-    engine, judge = memory(hanging(PLACES, {"zone": "America/Caracas"})), Judge(rules(NAME))
-    found = laws.again(engine, PLAIN, OWNERS, judge)
-    assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 0, "Caracas: no end")]
+    engine, judge = memory(hanging(PLACES, CARACAS)), Judge(rules(NAME))
+    findings = laws.again(engine, PLAIN, OWNERS, judge)
+    assert [(f.rule, f.message, f.actual) for f in findings] == [(ENVIRONMENT, 0, "Caracas: no end")]
 
 
 @pytest.mark.parametrize("error", [DecodeTimeout("late"), ChildDied("gone")])

@@ -47,17 +47,15 @@ def judged(written, monkeypatch):
     def judge(lie, *, together_first=True):
         engine = Memory(lambda request, places: lie(request, {place: truth[place] for place in places}))
         kept = frozenset(rule.id for rule in rules(NAME))
-        one = Prepared(SETTINGS, FMT, "mine", Loaded((1,), Capabilities()), list(grouped), places, "handle", [], 0, kept=kept)
+        work = Prepared(SETTINGS, FMT, "mine", Loaded((1,), Capabilities()), list(grouped), places, "handle", [], 0, kept=kept)
         alike = [[0, 1]] if together_first else []
-        one.mixed = run._mixed(engine, one, alike)
-        for number, call in enumerate(one.calls):
-            one.futures.append(Future() if number in one.mixed else engine.decode(request(one, call, call.cases)))
-        result = run.finish(engine, one)
+        work.mixed = run._mixed(engine, work, alike)
+        for number, call in enumerate(work.calls):
+            work.futures.append(Future() if number in work.mixed else engine.decode(request(work, call, call.cases)))
+        result = run.finish(engine, work)
         outcome = {case.case.id: (case.verdict, case.findings) for case in result.cases}
-        return (
-            *([one.deployment.time_zone for one in engine.asked], outcome),
-            {rule.rule.id: (rule.compared, rule.broken) for rule in result.rules},
-        )
+        counted = {rule.rule.id: (rule.compared, rule.broken) for rule in result.rules}
+        return [asked.deployment.time_zone for asked in engine.asked], outcome, counted
 
     return judge
 
@@ -124,8 +122,8 @@ def test_compression_and_schemas_stay_apart_and_so_does_one_group_by_the_seed(wr
     packed = [replace(call, deployment=replace(call.deployment, compression="lz4")) for call in (first, second)]
     schemas = [replace(call, deployment=replace(call.deployment, schemas="none")) for call in (first, second)]
     alike, chosen = [[0, 1], [2, 3], [4, 5]], [groups([first, second, *packed, *schemas], (), seed) for seed in range(20)]
-    assert all(len(one) == 2 and all(pair in alike for pair in one) for one in chosen)
-    assert {tuple(map(tuple, one)) for one in chosen} == {((0, 1), (2, 3)), ((0, 1), (4, 5)), ((2, 3), (4, 5))}
+    assert all(len(grouping) == 2 and all(pair in alike for pair in grouping) for grouping in chosen)
+    assert {tuple(map(tuple, grouping)) for grouping in chosen} == {((0, 1), (2, 3)), ((0, 1), (4, 5)), ((2, 3), (4, 5))}
     assert groups([first, second, *packed], (first.name,), 1) == []
 
 

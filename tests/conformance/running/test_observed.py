@@ -56,10 +56,8 @@ def records():
 
     rows = [{"id": number, "price": Decimal(number)} for number in (1, 2, 3)]
     events = [RowChange(Instant(1_700_000_000_000 + n), TABLE, Op.INSERT, (RowImages(None, row),)) for n, row in enumerate(rows)]
-    written = [one.message for one in FMT.write(History(tuple(events)), PROFILE, LAYOUT)]
-    sent = [
-        ReadRecord(one.value, one.key, "orders", 0, 7 + 2 * number, f"file:{number + 1}") for number, one in enumerate(written)
-    ]
+    messages = [w.message for w in FMT.write(History(tuple(events)), PROFILE, LAYOUT)]
+    sent = [ReadRecord(m.value, m.key, "orders", 0, 7 + 2 * number, f"file:{number + 1}") for number, m in enumerate(messages)]
     return [*sent, ReadRecord(b"{", None, "orders", 0, 90, "file:4")]
 
 
@@ -78,18 +76,18 @@ def seen(engine, name, tables=(), sent=None):
     return observe(settings, started, started, PROFILE, FMT, records() if sent is None else sent, tables)
 
 
-def broken(found):
-    return {failure.rule.id.removeprefix(f"{FORMAT}/"): failure.cases for failure in found.result.failures}
+def broken(observed):
+    return {failure.rule.id.removeprefix(f"{FORMAT}/"): failure.cases for failure in observed.result.failures}
 
 
-def parts(found):
-    return [(one.what, one.messages, one.place, one.reference, one.decoder) for one in found.differences]
+def parts(observed):
+    return [(d.what, d.messages, d.place, d.reference, d.decoder) for d in observed.differences]
 
 
 def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine, tmp_path, capsys):
     assert finish(seen(engine, "same"), "json", tmp_path / "r") == 0
-    told = capsys.readouterr().err.splitlines()
-    assert told[1].startswith("4 messages: 4 give the rows of the reference decoder") and told[2] == "laws: kept"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1].startswith("4 messages: 4 give the rows of the reference decoder") and lines[2] == "laws: kept"
     assert {path.name for path in (tmp_path / "r").iterdir()} >= {"report.html", "junit.xml", "report.md"}
 
 
@@ -108,16 +106,16 @@ def test_off_a_terminal_the_verdict_is_on_stderr_and_a_report_is_written(engine,
     ],
 )
 def test_a_broken_law_is_a_verdict_and_what_differs_is_told_by_part(engine, name, tables, counts, breaks, differs):
-    found = seen(engine, name, tables)
-    assert (found.messages, found.refused, found.tables) == (4, 1, tuple(one.name for one in tables))
-    assert (found.judged, found.unlike, broken(found), sorted(parts(found))) == (*counts, breaks, differs)
-    assert found.result.exit_code == bool(breaks)
-    assert {one.result.case.id for one in found.result.failures} == {f"{FORMAT}/v7.1.6/messages/file:2" for _ in breaks}
+    observed = seen(engine, name, tables)
+    assert (observed.messages, observed.refused, observed.tables) == (4, 1, tuple(table.name for table in tables))
+    assert (observed.judged, observed.unlike, broken(observed), sorted(parts(observed))) == (*counts, breaks, differs)
+    assert observed.result.exit_code == bool(breaks)
+    assert {f.result.case.id for f in observed.result.failures} == {f"{FORMAT}/v7.1.6/messages/file:2" for _ in breaks}
 
 
 def test_a_decoder_that_depends_on_its_batch_breaks_a_law(engine):
-    found = seen(engine, "batch")
-    assert set(broken(found)) == {"law/batch-independence"}
+    observed = seen(engine, "batch")
+    assert set(broken(observed)) == {"law/batch-independence"}
 
 
 def test_what_cannot_be_judged_is_told(engine):
@@ -130,6 +128,6 @@ def test_what_cannot_be_judged_is_told(engine):
 def test_messages_of_files_that_share_a_name_are_told_apart(engine):
     """The second file of the name has the message that the decoder spoils."""
     (first, second, *_) = records()
-    found = seen(engine, "silent", sent=[replace(first, place="a:1"), replace(second, place="a:1")])
-    assert [one.value for one in found.differences] == [second.value]
-    assert found.result.failures[0].result.case.id.endswith("/messages/a:1#1")
+    observed = seen(engine, "silent", sent=[replace(first, place="a:1"), replace(second, place="a:1")])
+    assert [difference.value for difference in observed.differences] == [second.value]
+    assert observed.result.failures[0].result.case.id.endswith("/messages/a:1#1")

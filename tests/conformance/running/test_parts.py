@@ -64,9 +64,8 @@ def test_claimed_types_leave_tables_of_these_types_at_level_two():
     assert {case.level for case in cases} == {2}
     # A format's own cases have tables of their own, which `claimed` leaves out.
     every = [case for case in cases if case.scenario.startswith("rows/every-type/")]
-    assert {column.type.key for case in every for table in case.tables for column in table.columns} == {
-        *("bigint", "int", "varchar"),
-    }
+    types = {column.type.key for case in every for table in case.tables for column in table.columns}
+    assert types == {"bigint", "int", "varchar"}
 
 
 @pytest.mark.parametrize(
@@ -84,10 +83,10 @@ def test_a_rule_that_compared_nothing_fails_a_whole_run_of_a_reference_decoder(c
     judge = Judge(rules(NAME))
     judge.compared[first.id] = 3
     settings = replace(Settings((NAME,), Budget("tiny", 0, 12), 7), **changed)
-    one = SimpleNamespace(settings=settings, loaded=Loaded(levels, Capabilities(**claims)))
-    found = tuple(_rule_result(one, judge, rule, kept) for rule in (first, second))
-    assert [(rule.compared, rule.reachable) for rule in found] == [(3, code == 1), (0, code == 1)]
+    prepared = SimpleNamespace(settings=settings, loaded=Loaded(levels, Capabilities(**claims)))
+    results = tuple(_rule_result(prepared, judge, rule, kept) for rule in (first, second))
+    assert [(rule.compared, rule.reachable) for rule in results] == [(3, code == 1), (0, code == 1)]
     case = CaseResult(Case("c", NAME, "v7.1.6", Deployment(), 1, (), ()), Verdict.PASS)
-    judged = FormatResult(NAME, "d", levels, (case,), found, (), {}, 0, {})
+    judged = FormatResult(NAME, "d", levels, (case,), results, (), {}, 0, {})
     assert judged.unexercised == ((second.id,) if code else ())
     assert RunResult(Header(1, "smoke", "d", "none", ""), (judged,), (), 0.0).exit_code == code

@@ -93,16 +93,16 @@ def outcome(tmp_path, answer, claims=None, **about):
     ],
 )
 def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answer, about, wanted):
-    found, _, problem = outcome(tmp_path, answer, **about)
-    assert found is wanted
+    result, _, problem = outcome(tmp_path, answer, **about)
+    assert result is wanted
     assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_ALONE)
 
 
 def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
     rule, claims = f"{NAME}/value/integer", Capabilities(types=("varchar",))
     assert outcome(tmp_path, "row", rule=rule)[0] is ReplayOutcome.FIXED
-    found, findings, problem = outcome(tmp_path, "row", claims, rule=rule)
-    assert (found, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
+    result, findings, problem = outcome(tmp_path, "row", claims, rule=rule)
+    assert (result, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "5", "null", '{"version": 1}', "[" * 100_000, "\x00"], ids=range(7))
@@ -127,8 +127,8 @@ def test_a_file_of_an_earlier_release_is_read(tmp_path):
 
 
 def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
-    one, other = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
-    paths = {saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, one, other)}
+    bit, year = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
+    paths = {saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, bit, year)}
     assert len(paths) == 3
     causes = {json.loads(path.read_text())["cause"] for path in paths}
     assert causes == {"", "lost: cell bit null", "lost: cell year null"}
@@ -190,7 +190,7 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     notes, conf = [], {"spark.driver.memory": "4g"}
     replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf))
     assert (engines, notes) == ([("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")], [f"replaying {CASE.id}"] * 2)
-    assert [one.outcome for one in replayed] == [ReplayOutcome.FAILED] * 2
+    assert [r.outcome for r in replayed] == [ReplayOutcome.FAILED] * 2
     lines = replay.told(replayed[0], "pretty").splitlines()
     assert lines[0] == f"FAILED {MISSING} {CASE.id}"
     assert lines[1].startswith(f"  {MISSING} at row 0: expected ROW INSERT")
@@ -219,8 +219,8 @@ def test_an_unknown_rule_and_a_level_that_the_decoder_lacks_are_told(tmp_path):
     crash = replay.load(saved(tmp_path, failure(), "mine", "changes", {}, {}))
     with pytest.raises(UnknownName, match="unknown rule"):
         replay.replay(replace(crash, rule=f"{NAME}/no/such"), Fake(tmp_path, "row"), "mine")
-    found, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
-    assert (found, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")
+    result, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
+    assert (result, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")
 
 
 def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeypatch):

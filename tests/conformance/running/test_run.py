@@ -47,10 +47,8 @@ def replayed(tmp_path, engine, result, fixed):
     """Saves every failure, and judges each again with its decoder and with another: the outcomes."""
     outcomes = []
     for failure in result.failures:
-        path = replay.save(
-            tmp_path / "failures" / f"{replay.crash_id(failure)}.json", failure, result.header.decoder, "both", {}, {}
-        )
-        crash = replay.load(path)
+        path = tmp_path / "failures" / f"{replay.crash_id(failure)}.json"
+        crash = replay.load(replay.save(path, failure, result.header.decoder, "both", {}, {}))
         assert crash.case.id == failure.result.case.id
         assert [w.message.value for w in crash.case.written] == [w.message.value for w in failure.result.case.written]
         assert [w.changes for w in crash.case.written] == [w.changes for w in failure.result.case.written]
@@ -86,17 +84,17 @@ def test_only_the_messages_that_raise_are_errored(engine, decoder, tmp_path):
             return rows.withColumn("database", F.when(bad, F.raise_error("no such table")).otherwise(F.col("database")))
     """)
     result = run(replace(SETTINGS, decoder=spec, select=SHAPES), engine)
-    (found,) = result.formats
-    assert [c.case.id for c in found.cases if c.verdict is Verdict.ERRORED] == [f"{PROFILE}/shape/delete"]
-    assert {c.verdict for c in found.cases if c.case.id != f"{PROFILE}/shape/delete"} == {Verdict.PASS}
-    assert "no such table" in next(c.note for c in found.cases if c.verdict is Verdict.ERRORED)
-    assert "raised on 1 cases" in found.calls[0].note
+    (fmt,) = result.formats
+    assert [c.case.id for c in fmt.cases if c.verdict is Verdict.ERRORED] == [f"{PROFILE}/shape/delete"]
+    assert {c.verdict for c in fmt.cases if c.case.id != f"{PROFILE}/shape/delete"} == {Verdict.PASS}
+    assert "no such table" in next(c.note for c in fmt.cases if c.verdict is Verdict.ERRORED)
+    assert "raised on 1 cases" in fmt.calls[0].note
     assert result.exit_code == 1
     (failure,) = result.failures
     assert (failure.rule.id, failure.cases) == (f"{NAME}/law/returns", 1)
     assert "no such table" in failure.finding.actual
-    law = next(one for one in found.rules if one.rule.law == "returns")
-    assert (law.compared, law.broken) == (len(found.cases), 1)
+    law = next(rule for rule in fmt.rules if rule.rule.law == "returns")
+    assert (law.compared, law.broken) == (len(fmt.cases), 1)
     assert set(replayed(tmp_path, engine, result, f"{REFERENCE}:decode")) == {FAILED_THEN_FIXED}
     on_record = Entry(f"{NAME}/law/returns", Verdict.ERRORED, cases=(f"{PROFILE}/shape/delete",))
     assert under(result, Expectations((on_record,))).exit_code == 0

@@ -13,28 +13,31 @@ from conformance.running.watching import FIRST, changed, first, sources, state, 
 TICDC = "ticdc-canal-json"
 CASE = f"{TICDC}/v7.1.6/shape/insert"
 SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,))
+COMMAND = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
 
 
-def told(turn):
+def summary(turn):
     """A turn in short."""
     broken = turn.result and sorted({failure.rule.id.removeprefix(f"{TICDC}/") for failure in turn.result.failures})
     return turn.again, broken if turn.result else turn.error.splitlines()[0]
 
 
-def test_failed_cases_come_first_and_all_cases_once_they_pass(beside):
-    changes = iter(("MORE = '_x'\n", "MORE = '_y'\n", "MORE = ''\n", "MORE = ''\n\n"))
-    settings = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
+def summaries(beside, count, *changes):
+    """So many turns in short, with a change of the module beside the decoder before each turn that waits for one."""
+    texts = iter(changes)
     with CommandEngine(fmt=TICDC) as engine:
-        seen = [told(one) for one in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 6)]
+        watched = turns(COMMAND, engine, wait=lambda _seen: beside(next(texts)))
+        return [summary(turn) for turn in itertools.islice(watched, count)]
+
+
+def test_failed_cases_come_first_and_all_cases_once_they_pass(beside):
+    seen = summaries(beside, 6, "MORE = '_x'\n", "MORE = '_y'\n", "MORE = ''\n", "MORE = ''\n\n")
     wrong = ["envelope/names"]
     assert seen == [(0, []), (0, wrong), (1, wrong), (1, []), (0, []), (0, [])]
 
 
 def test_a_decoder_that_cannot_be_loaded_is_a_turn(beside):
-    changes = iter(("MORE = (\n", "MORE = ''\n"))
-    settings = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py")
-    with CommandEngine(fmt=TICDC) as engine:
-        seen = [told(one) for one in itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3)]
+    seen = summaries(beside, 3, "MORE = (\n", "MORE = ''\n")
     assert (seen[0], seen[2]) == ((0, []), (0, []))
     assert seen[1][0] == 0 and "ended" in seen[1][1]
 
@@ -64,7 +67,7 @@ def test_a_file_that_comes_is_a_change(tmp_path):
 
 
 def test_first_are_the_smallest_cases_of_each_rule(beside):
-    settings = replace(SETTINGS, decoder=f"cmd:{shlex.quote(sys.executable)} mine.py", select=(f"{TICDC}/v7.1.6/",))
+    settings = replace(COMMAND, select=(f"{TICDC}/v7.1.6/",))
     beside("MORE = '_x'\n")
     with CommandEngine(fmt=TICDC) as engine:
         result = next(turns(settings, engine, wait=None)).result
@@ -97,6 +100,6 @@ def test_a_module_that_the_decoder_imports_is_read_again(engine, beside, tmp_pat
     settings = replace(SETTINGS, decoder=f"{tmp_path}/spark_mine.py:decode", select=(CASE,))
     engine.sources(forget=True).result()  # those of other tests
     seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
-    assert not [one.error for one in seen if one.result is None]
-    names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
+    assert not [turn.error for turn in seen if turn.result is None]
+    names = [any(f.rule.id.endswith("envelope/names") for f in turn.result.failures) for turn in seen]
     assert (names, seen[-1].files) == ([False, True, False], (tmp_path / "beside.py", tmp_path / "spark_mine.py"))

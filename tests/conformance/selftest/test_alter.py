@@ -34,8 +34,8 @@ def test_a_time_moves_by_a_day_which_no_rule_on_digits_owns_and_its_digits_by_on
     row, later = OutputRow(0, "ROW", "INSERT", {"commit_time": 5}, after={"a": Typed("timestamp", 5)}), 86_400_000_005
     typed = [altered(aspect, "a", "after", row, level=2)[0].after for aspect in (Aspect.VALUE, Aspect.DIGITS)]
     assert typed == [{"a": Typed("timestamp", later)}, {"a": Typed("timestamp", 6)}]
-    told = [altered(aspect, "commit_time", "", row)[0].fields["commit_time"] for aspect in (Aspect.FIELD, Aspect.DIGITS)]
-    assert told == [later, 6]
+    fields = [altered(aspect, "commit_time", "", row)[0].fields["commit_time"] for aspect in (Aspect.FIELD, Aspect.DIGITS)]
+    assert fields == [later, 6]
 
 
 @pytest.mark.parametrize(

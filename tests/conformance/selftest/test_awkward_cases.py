@@ -21,12 +21,9 @@ SUMMER = dt.datetime(2024, 7, 1)
 def odd_zone(case: Case) -> bool:
     """Whether the writer's zone differs from UTC by no whole hours, and a TIMESTAMP is written."""
     offset = ZoneInfo(case.deployment.time_zone or "UTC").utcoffset(SUMMER) or dt.timedelta()
-    return bool(offset.seconds % 3600) and any(
-        cell.type.logical is Logical.TIMESTAMP and cell.state is State.VALUE
-        for written in case.written
-        for change in written.changes
-        for _, _, cell in cells(change, case.level)
-    )
+    changes = (change for written in case.written for change in written.changes)
+    kinds = ((cell.type.logical, cell.state) for change in changes for _, _, cell in cells(change, case.level))
+    return bool(offset.seconds % 3600) and (Logical.TIMESTAMP, State.VALUE) in kinds
 
 
 def wide(case: Case) -> bool:
@@ -34,41 +31,26 @@ def wide(case: Case) -> bool:
     return any(len(type.members) > BYTE for type in types) and case.scenario == "shape/wide-enum"
 
 
-SCENARIOS = frozenset(
-    {
-        *("shape/gains-a-column", "shape/awkward-names", "rows/keyless/same-name-in-capitals", "shape/odd-names"),
-        *(
-            "shape/awkward-texts",
-            "rows/keyless/awkward-texts",
-            "rows/every-type/over-64k",
-            "shape/many-rows",
-            "shape/wide-enum",
-            "timestamp-0/plain",
-        ),
-    }
-)
+SCENARIOS = {
+    *("shape/gains-a-column", "shape/awkward-names", "rows/keyless/same-name-in-capitals", "shape/odd-names"),
+    *("shape/awkward-texts", "rows/keyless/awkward-texts", "rows/every-type/over-64k", "shape/many-rows"),
+    *("shape/wide-enum", "timestamp-0/plain"),
+}
 TRAITS: dict[str, tuple[Callable[[Case], bool], str]] = {
     "a column is gained between rows": (lambda case: case.scenario == "shape/gains-a-column", "columns-known-before"),
     "columns with capital letters": (lambda case: case.scenario == "shape/awkward-names", "columns-lower-case"),
-    "tables differ in case alone": (
-        lambda case: case.scenario == "rows/keyless/same-name-in-capitals",
-        "namesake-as-the-table",
-    ),
+    "tables differ in case alone": (lambda case: case.scenario == "rows/keyless/same-name-in-capitals", "namesake-as-the-table"),
     "names with odd characters": (lambda case: case.scenario == "shape/odd-names", "columns-url-decoded"),
     "awkward texts": (lambda case: case.scenario.endswith("/awkward-texts"), "text-trimmed-left"),
     "texts over 64 KB at level two": (lambda case: case.scenario == "rows/every-type/over-64k", "text-cut-at-64k"),
-    "over 100 rows in a message": (
-        lambda case: any(len(written.changes) > HUNDRED for written in case.written),
-        "first-hundred-rows",
-    ),
+    "over 100 rows in a message": (lambda case: any(len(w.changes) > HUNDRED for w in case.written), "first-hundred-rows"),
     "an ENUM of over 255 members": (wide, "enum-one-byte"),
     "a zone of no whole hours": (odd_zone, "timestamp-half-an-hour-late"),
 }
 """What a case may have, and the operator that it convicts."""
+LABELS = "the wire has labels, which no number shortens"
 CANNOT = {
-    "tables differ in case alone": {
-        "ticdc-*": "TiDB compares names of tables without regard to case",
-    },
+    "tables differ in case alone": {"ticdc-*": "TiDB compares names of tables without regard to case"},
     "over 100 rows in a message": {
         **dict.fromkeys(("ticdc-[acds]*", "*debezium*", "huawei-*", "aliyun-*", "maxwell-*", "ogg-*"), "a message has one row"),
         "canal-dialects-json": "the services write a row a message",
@@ -78,10 +60,7 @@ CANNOT = {
     "an ENUM of over 255 members": {
         "huawei-*": "columns are PostgreSQL's, whose ENUMs have no numbers",
         "ogg-json": "the format's columns have no ENUM",
-        **dict.fromkeys(
-            ("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"),
-            "the wire has labels, which no number shortens",
-        ),
+        **dict.fromkeys(("*debezium*", "tencent-*", "cloudcanal-json", "aliyun-*", "maxwell-*", "ticdc-avro"), LABELS),
     },
     "names with odd characters": dict.fromkeys(("debezium-avro", "ticdc-avro"), "a name of Avro has letters, digits and _ alone"),
     "a zone of no whole hours": {
@@ -97,12 +76,12 @@ CANNOT = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_has_each_case_or_cannot_and_an_operator_is_convicted_because_of_it(name: str) -> None:
     fmt = get(name)
-    written = ((profile, one) for profile in fmt.profiles for one in boundary_scenarios(fmt, profile) if one.name in SCENARIOS)
-    cases = [as_case(fmt, profile, one) for profile, one in written]
+    every = ((profile, scenario) for profile in fmt.profiles for scenario in boundary_scenarios(fmt, profile))
+    cases = [as_case(fmt, profile, scenario) for profile, scenario in every if scenario.name in SCENARIOS]
     for trait, (has, operator) in TRAITS.items():
         mine = [case for case in cases if has(case)]
         why = [words for glob, words in CANNOT.get(trait, {}).items() if fnmatch.fnmatchcase(name, glob)]
         tried = of_cases(fmt, mine)
-        altered = [(one, one.altered(OPERATORS[operator])) for one in tried.cases.values()]
-        convicted = [one.case.id for one, rows in altered if rows is not None and judged(tried.fresh(), one.case, rows).findings]
+        altered = [(answered.case, answered.altered(OPERATORS[operator])) for answered in tried.cases.values()]
+        convicted = [case.id for case, rows in altered if rows is not None and judged(tried.fresh(), case, rows).findings]
         assert bool(convicted) != bool(why), (name, trait, operator, len(mine), why)

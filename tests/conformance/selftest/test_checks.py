@@ -43,11 +43,11 @@ def tried():
 
 def with_obligation(tried, rule, obligation):
     """The cases under the format's rules, one of them with another obligation."""
-    found = tuple(replace(r, obligation=obligation) if r.id == rule else r for r in rules(NAME))
-    return replace(tried, judge=replace(tried.judge, rules=found, _owners={}, _about={}, plans={}))
+    listed = tuple(replace(r, obligation=obligation) if r.id == rule else r for r in rules(NAME))
+    return replace(tried, judge=replace(tried.judge, rules=listed, _owners={}, _about={}, plans={}))
 
 
-def told(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
+def check_of(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
     """The check of one liar of the table."""
     liar = Liar("liar", NAME, 1, convicts, "why", operator, scenario, breach)
     monkeypatch.setattr(checks, "liars", lambda _fmt: (liar,))
@@ -57,7 +57,7 @@ def told(monkeypatch, tried, convicts, operator=None, scenario="", breach=""):
 
 
 def test_a_liar_is_convicted_by_the_rule_that_it_names(monkeypatch, tried):
-    check = told(monkeypatch, tried, NAMES, OPERATORS["table-null"])
+    check = check_of(monkeypatch, tried, NAMES, OPERATORS["table-null"])
     assert (check.kind, check.ok, check.detail) == ("liar", True, f"convicted by {NAMES} (2 times): fail")
 
 
@@ -70,29 +70,29 @@ def test_a_liar_is_convicted_by_the_rule_that_it_names(monkeypatch, tried):
     ],
 )
 def test_a_liar_that_its_rule_does_not_convict_fails_the_self_test(monkeypatch, tried, convicts, operator, said):
-    check = told(monkeypatch, tried, convicts, operator)
+    check = check_of(monkeypatch, tried, convicts, operator)
     assert (check.kind, check.ok, check.detail) == ("liar", False, said)
 
 
 def test_a_liar_that_a_should_rule_convicts_is_non_strict_and_said_to_be(monkeypatch, tried):
     loose = with_obligation(tried, NAMES, Obligation.SHOULD)
-    check = told(monkeypatch, loose, NAMES, OPERATORS["table-null"])
+    check = check_of(monkeypatch, loose, NAMES, OPERATORS["table-null"])
     assert (check.kind, check.ok) == ("non-strict", True)
     assert check.detail.endswith(": pass-non-strict")
-    check = told(monkeypatch, loose, NAMES, HONEST)
+    check = check_of(monkeypatch, loose, NAMES, HONEST)
     assert (check.kind, check.ok) == ("non-strict", False)
 
 
 @pytest.mark.parametrize("obligation", [Obligation.MAY, Obligation.UNSPECIFIED])
 def test_a_liar_that_no_binding_rule_convicts_fails_the_self_test(monkeypatch, tried, obligation):
-    check = told(monkeypatch, with_obligation(tried, NAMES, obligation), NAMES, OPERATORS["table-null"])
+    check = check_of(monkeypatch, with_obligation(tried, NAMES, obligation), NAMES, OPERATORS["table-null"])
     assert not check.ok
     assert check.detail == f"NOT convicted by {NAMES}, whose cases are informational; by nobody"
 
 
 def test_a_liar_that_names_a_scenario_is_tried_on_its_cases(monkeypatch, tried):
-    assert told(monkeypatch, tried, NAMES, OPERATORS["table-null"], "shape/update-key").ok
-    assert not told(monkeypatch, tried, NAMES, OPERATORS["table-null"], "shape/nowhere").ok
+    assert check_of(monkeypatch, tried, NAMES, OPERATORS["table-null"], "shape/update-key").ok
+    assert not check_of(monkeypatch, tried, NAMES, OPERATORS["table-null"], "shape/nowhere").ok
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_a_liar_that_names_a_scenario_is_tried_on_its_cases(monkeypatch, tried):
     ],
 )
 def test_a_breach_of_a_law_is_convicted_by_it_and_an_honest_decoder_is_not(monkeypatch, tried, breach, law):
-    check = told(monkeypatch, tried, f"{NAME}/law/{law}", breach=breach)
+    check = check_of(monkeypatch, tried, f"{NAME}/law/{law}", breach=breach)
     assert check.ok and check.detail.startswith(f"convicted by {NAME}/law/{law} (")
-    assert not told(monkeypatch, tried, f"{NAME}/law/{law}", breach="none").ok
+    assert not check_of(monkeypatch, tried, f"{NAME}/law/{law}", breach="none").ok
 
 
 def test_the_law_that_decoding_returns_is_broken_by_unreadable_messages_alone(monkeypatch, tried):
@@ -119,9 +119,9 @@ def test_the_law_that_decoding_returns_is_broken_by_unreadable_messages_alone(mo
 
     monkeypatch.setattr(memory, "BREACHES", {**memory.BREACHES, "always": raises_always, "forgets": forgets})
     law = f"{NAME}/law/returns"
-    assert told(monkeypatch, tried, law, breach="raises").detail == f"convicted by {law} (1 times): errored"
-    assert not told(monkeypatch, tried, law, breach="always").ok
-    assert not told(monkeypatch, tried, law, breach="forgets").ok
+    assert check_of(monkeypatch, tried, law, breach="raises").detail == f"convicted by {law} (1 times): errored"
+    assert not check_of(monkeypatch, tried, law, breach="always").ok
+    assert not check_of(monkeypatch, tried, law, breach="forgets").ok
 
 
 def altered(tried):
@@ -132,7 +132,7 @@ def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(checks, "OPERATORS", {name: OPERATORS[name] for name in ("keys-null", "delete-lost")})
     (check,) = checks.blame(tried)
     assert check.ok and check.detail.endswith(" liars and operators, 0 weaker verdicts")
-    monkeypatch.setattr(bench, "ruled", lambda _judge, results, _known: [replace(one, verdict=Verdict.PASS) for one in results])
+    monkeypatch.setattr(bench, "ruled", lambda _judge, results, _known: [replace(r, verdict=Verdict.PASS) for r in results])
     (check,) = checks.blame(tried)
     assert not check.ok and "; keys-null; " in f"{check.detail}; "
 
@@ -144,17 +144,17 @@ def test_a_blame_that_acquits_fails_the_self_test(monkeypatch, tried):
 def test_every_altered_output_is_answered_by_its_rule_alone(tried, typed, some):
     if typed:
         tried = of_cases(FMT, named_cases(FMT, [PROFILE], ("*/rows/every-type/alone-*",)))
-    found, shown = altered(tried), {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule}
-    assert {name for name, check in found.items() if check.ok} == shown >= {f"{NAME}/{rule}" for rule in some}
-    assert {found[name].detail for name in found.keys() - shown} == {"nothing to alter: the rule owned no comparison"}
-    assert found.keys() == {rule.id for rule in rules(NAME) if not rule.law}
+    by_rule, shown = altered(tried), {rule for rule, sites in tried.judge.sites.items() if sites and "/law/" not in rule}
+    assert {name for name, check in by_rule.items() if check.ok} == shown >= {f"{NAME}/{rule}" for rule in some}
+    assert {by_rule[name].detail for name in by_rule.keys() - shown} == {"nothing to alter: the rule owned no comparison"}
+    assert by_rule.keys() == {rule.id for rule in rules(NAME) if not rule.law}
 
 
 def test_an_altered_output_that_nobody_notices_fails_the_self_test(tried, monkeypatch):
     monkeypatch.setattr(checks, "alter", lambda rows, _site, _level: rows)
-    found = altered(tried)
-    assert not any(check.ok for check in found.values())
-    assert found[NAMES].detail.endswith("pass by nobody")
+    by_rule = altered(tried)
+    assert not any(check.ok for check in by_rule.values())
+    assert by_rule[NAMES].detail.endswith("pass by nobody")
 
 
 def test_an_altered_output_that_another_rule_answers_too_fails_the_self_test(tried, monkeypatch):
@@ -178,11 +178,8 @@ def test_the_answer_must_have_the_weight_of_the_rule(tried, monkeypatch):
 
 def answered(rule, compared, broken):
     """A bench whose judge counted these comparisons of one rule."""
-    return SimpleNamespace(
-        fmt=FMT,
-        cases={1: 1, 2: 2},
-        judge=SimpleNamespace(rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken})),
-    )
+    judge = SimpleNamespace(rules=(rule,), compared=Counter({rule.id: compared}), broken=Counter({rule.id: broken}))
+    return SimpleNamespace(fmt=FMT, cases={1: 1, 2: 2}, judge=judge)
 
 
 def test_right_rows_that_are_accused_of_nothing_are_right():
@@ -192,9 +189,9 @@ def test_right_rows_that_are_accused_of_nothing_are_right():
 
 @pytest.mark.parametrize("obligation", [Obligation.MUST, Obligation.SHOULD])
 def test_right_rows_that_break_a_rule_fail_the_self_test(obligation):
-    one = replace(rules(NAME)[0], obligation=obligation)
-    first, last = checks.reference(answered(one, 7, 2))
-    assert (first.ok, first.name, first.detail) == (False, one.id, "broken 2 times by right rows")
+    rule = replace(rules(NAME)[0], obligation=obligation)
+    first, last = checks.reference(answered(rule, 7, 2))
+    assert (first.ok, first.name, first.detail) == (False, rule.id, "broken 2 times by right rows")
     assert not last.ok
 
 
@@ -221,11 +218,8 @@ class Spark(Memory):
 
     def decode(self, request):
         liar = request.decoder.rpartition("/")[2] if request.decoder.startswith("liar:") else ""
-        return (
-            done(ChildDied("the child died\nwith a trace"))
-            if liar and self.dies
-            else super().decode(replace(request, decoder=liar))
-        )
+        died = done(ChildDied("the child died\nwith a trace"))
+        return died if liar and self.dies else super().decode(replace(request, decoder=liar))
 
 
 def in_spark(monkeypatch, tried, dies=False, **names):
@@ -238,47 +232,42 @@ def in_spark(monkeypatch, tried, dies=False, **names):
         return placed
 
     monkeypatch.setattr(checks, "_opened", opened)
-    found = {check.name: check for check in checks.in_spark(engine, tried, 1)}
+    by_name = {check.name: check for check in checks.in_spark(engine, tried, 1)}
     assert engine.released == [NAME]
-    return found
+    return by_name
 
 
 def test_liars_in_spark_are_convicted_and_the_reference_is_not(monkeypatch, tried):
-    found = in_spark(monkeypatch, tried, raises="law/returns", rows_nowhere="law/places", table_of_the_batch="envelope/names")
-    assert {name: check.ok for name, check in found.items()} == {
-        "in Spark": True,
-        "raises": True,
-        "rows-nowhere": True,
-        "table-of-the-batch": True,
-    }
-    assert {check.kind for check in found.values()} == {"reference", "spark"}
+    by_name = in_spark(monkeypatch, tried, raises="law/returns", rows_nowhere="law/places", table_of_the_batch="envelope/names")
+    names = ("in Spark", "raises", "rows-nowhere", "table-of-the-batch")
+    assert {name: check.ok for name, check in by_name.items()} == dict.fromkeys(names, True)
+    assert {check.kind for check in by_name.values()} == {"reference", "spark"}
 
 
 def test_a_liar_in_spark_that_is_honest_or_cannot_be_run_fails_the_self_test(monkeypatch, tried):
     assert not in_spark(monkeypatch, tried, honest="envelope/names")["honest"].ok
-    found = in_spark(monkeypatch, tried, dies=True, honest="envelope/names")["honest"]
-    assert (found.ok, found.detail) == (False, "the child died")
+    check = in_spark(monkeypatch, tried, dies=True, honest="envelope/names")["honest"]
+    assert (check.ok, check.detail) == (False, "the child died")
 
 
 def test_a_reference_that_is_accused_in_spark_fails_the_self_test(monkeypatch, tried):
     monkeypatch.setattr(checks, "decoder_of", lambda *_: "rows-elsewhere")
-    monkeypatch.setattr(
-        Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder="table-of-the-batch"))
-    )
-    found = in_spark(monkeypatch, tried)["in Spark"]
-    assert not found.ok and found.detail.endswith(f"the first by {NAMES}")
+    breach = "table-of-the-batch"
+    monkeypatch.setattr(Spark, "decode", lambda self, request: Memory.decode(self, replace(request, decoder=breach)))
+    check = in_spark(monkeypatch, tried)["in Spark"]
+    assert not check.ok and check.detail.endswith(f"the first by {NAMES}")
 
 
 def lying(tried, monkeypatch, convicts, findings, changed=1):
     """The check of one lie of a writer, for which the decoder's output has these findings."""
     case = next(iter(tried.cases.values())).case
     lie = SimpleNamespace(name="lie", convicts=convicts, profile=PROFILE.name)
-    found = tuple(Finding(case.id, rule, 0, 0, Aspect.FIELD, "table", "", "") for rule in findings)
+    made = tuple(Finding(case.id, rule, 0, 0, Aspect.FIELD, "table", "", "") for rule in findings)
     engine = Spark({}, ())
     monkeypatch.setattr(checks, "lies", lambda _name: (lie,), raising=False)
     monkeypatch.setattr(checks, "_lie", lambda _fmt, _lie, _unsent: ([case], changed))
     monkeypatch.setattr(checks, "_opened", lambda _engine, placed: placed)
-    monkeypatch.setattr(staging, "judged", lambda *_: [CaseResult(case, Verdict.FAIL, found)])
+    monkeypatch.setattr(staging, "judged", lambda *_: [CaseResult(case, Verdict.FAIL, made)])
     (check,) = checks.writers(engine, tried)
     assert engine.released == [NAME]
     return check
@@ -334,8 +323,8 @@ def keepers(monkeypatch, **wrong):
 
     def judged(_group, maker, _rule):
         broken = Counter(f"{NAME}/stream/{rule}" for rule in wrong.get(maker, ()))
-        told = [(rule, "so") for rule in broken]
-        return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=told, broken=broken, converged=not broken)]
+        sentences = [(rule, "so") for rule in broken]
+        return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=sentences, broken=broken, converged=not broken)]
 
     monkeypatch.setattr(checks, "judge", judged)
     monkeypatch.setattr(checks, "kept", lambda _group, mistake=None: "liar" if mistake else "reference")
@@ -357,8 +346,8 @@ def kept_in_spark(monkeypatch, tmp_path, query=None, **wrong):
 
 def test_a_wrong_keeper_is_convicted_by_its_rule_and_the_right_one_by_none(monkeypatch, tmp_path):
     assert keepers(monkeypatch, liar=["order"]) == [*RIGHT, (ARRIVED.name, True)]
-    told = [("reference under none", True), (f"{ARRIVED.name} in Spark", True)]
-    assert kept_in_spark(monkeypatch, tmp_path, liar=["order"]) == told
+    wanted = [("reference under none", True), (f"{ARRIVED.name} in Spark", True)]
+    assert kept_in_spark(monkeypatch, tmp_path, liar=["order"]) == wanted
 
 
 def test_a_wrong_keeper_that_nobody_notices_fails_the_self_test(monkeypatch, tmp_path):
@@ -432,23 +421,22 @@ def test_whatever_is_not_shown_makes_the_command_fail(parts, monkeypatch, failin
     done = performed("selftest", NAME, "--format", style)
     assert done.exit_code == (1 if failing else 0)
     if style == "json":
-        told = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {one["kind"] for one in told if not one["ok"]} == ({failing} if failing else set())
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert {line["kind"] for line in lines if not line["ok"]} == ({failing} if failing else set())
     else:
         assert (f"FAIL {failing} {NAME} it: so" in done.stdout) == (failing is not None)
 
 
 def test_what_is_printed_tells_conviction_from_non_strict():
-    found = [
+    without_effect = "four at level 1: without effect: no case has it"
+    results = [
         *(Check("liar", NAME, "one", True, "convicted"), Check("liar", NAME, "two", False, "NOT convicted")),
         Check("non-strict", NAME, "three", True, "pass-non-strict"),
-        Check(
-            "operator", NAME, "four/1", True, "four at level 1: without effect: no case has it in 0 cases; for example nowhere"
-        ),
+        Check("operator", NAME, "four/1", True, f"{without_effect} in 0 cases; for example nowhere"),
     ]
-    text = shown(render(found), 200)
+    text = shown(render(results), 200)
     rows = {what: line for what in WHAT.values() for line in text.splitlines() if what in line}
     assert [part.strip() for part in rows[WHAT["liar"]].split("│")][-3:-1] == ["1", "2"]
     assert [part.strip() for part in rows[WHAT["non-strict"]].split("│")][-3:-1] == ["1", "1"]
     assert f"FAIL liar {NAME} two: NOT convicted" in text
-    assert f"ok   operator {NAME} four/1: four at level 1: without effect: no case has it" in text
+    assert f"ok   operator {NAME} four/1: {without_effect}" in text

@@ -25,11 +25,11 @@ LIES = [(name, lie) for name in FORMATS for lie in lies(name)]
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_lies_name_existing_profiles_and_rules(name: str) -> None:
-    fmt, found = get(name), lies(name)
-    assert len({lie.name for lie in found}) == len(found)
-    assert {lie.convicts for lie in found} - {rule.id for rule in rules(name)} == {None}
-    assert any(lie.convicts for lie in found)
-    for lie in found:
+    fmt, own = get(name), lies(name)
+    assert len({lie.name for lie in own}) == len(own)
+    assert {lie.convicts for lie in own} - {rule.id for rule in rules(name)} == {None}
+    assert any(lie.convicts for lie in own)
+    for lie in own:
         assert lie.lying != fmt.profile(lie.profile), lie
 
 
@@ -49,7 +49,7 @@ def test_a_profile_holds_no_fact_for_the_sake_of_lies() -> None:
             for fact in fields(profile):
                 owner = next(cls for cls in reversed(type(profile).__mro__) if fact.name in getattr(cls, "__annotations__", ()))
                 values.setdefault((owner, fact.name), set()).add(getattr(profile, fact.name))
-    constant = {fact for (_, fact), found in values.items() if len(found) == 1}
+    constant = {fact for (_, fact), distinct in values.items() if len(distinct) == 1}
     # PostgreSQL's toast_tuple_target; how the TiDB inside spells doubles of JSON, which recordings tell
     assert constant == {"toasted", "json_doubles"}
 
@@ -66,17 +66,15 @@ def altered(alter: Alter, value: bytes) -> bytes | None:
     return alter(message(value)).value
 
 
-@pytest.mark.parametrize(
-    ("words", "before", "after"),
-    rows(__file__, "edits.txt"),
-)
+@pytest.mark.parametrize(("words", "before", "after"), rows(__file__, "edits.txt"))
 def test_edits_change_what_they_name(words: str, before: str, after: str) -> None:
     assert altered(in_json(edit(*json.loads(words))), before.encode()) == after.encode()
 
 
-@pytest.mark.parametrize(
-    "words", [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
-)
+ABSENT = [["put", 1, "x"], ["put", 1, "7"], ["shift", 1, "x"], ["drop", "x"], ["swap", "a", "x"], ["backwards", "x"]]
+
+
+@pytest.mark.parametrize("words", ABSENT)
 def test_an_edit_of_what_is_not_there_leaves_the_message_alone(words: list[Any]) -> None:
     for value in (b'{"a" : 1}', b'{"a" : [{}]}', None):
         honest = message(value)
@@ -91,29 +89,25 @@ def test_numbers_and_texts_outlive_an_edit() -> None:
 
 def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
     inner = {"type": "record", "name": "Inner", "fields": [{"name": "n", "type": "long"}]}
-    fields = [
-        {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}},
-        {"name": "o", "type": ["null", "long"]},
-    ]
-    schema = {"type": "record", "name": "Outer", "fields": fields}
+    values = {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}}
+    schema = {"type": "record", "name": "Outer", "fields": [values, {"name": "o", "type": ["null", "long"]}]}
     encoder = Encoder(schema)
     honest = encoder({"m": {"a": ("Inner", {"n": 1}), "b": "x"}, "o": None})
-    assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == encoder(
-        {"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None}
-    )
+    shifted = encoder({"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None})
+    assert altered(in_avro(schema, edit("shift", 4, "m.a.n")), honest) == shifted
     assert altered(in_avro(schema, edit("drop", "a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
     assert altered(in_avro(schema, edit("put", 7, "p")), honest) == honest
 
 
 def test_spellings_are_replaced_whole() -> None:
-    told = respelled({"\\u003c": "<", "\x7f": "\\u007F"})
-    assert altered(told, b'"\\u003ca\\\\u003c\\n\x7f\\u003e"') == b'"<a\\\\u003c\\n\\u007F\\u003e"'
+    alter = respelled({"\\u003c": "<", "\x7f": "\\u007F"})
+    assert altered(alter, b'"\\u003ca\\\\u003c\\n\x7f\\u003e"') == b'"<a\\\\u003c\\n\\u007F\\u003e"'
 
 
 def test_changes_of_the_record() -> None:
     honest = message(b"value")
-    told = {name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest) for name, *words in CHANGES}
-    assert told == {
+    messages = {name: called([name, *words], "change", ALTERS, ARGUMENTS)(honest) for name, *words in CHANGES}
+    assert messages == {
         "partition": Message("t", 0, b"k", b"value", honest.headers),
         "headers-lost": Message("t", 1, b"k", b"value", (("b", b"2"),)),
         "key-lost": Message("t", 1, None, b"value", honest.headers),
@@ -125,10 +119,10 @@ def test_changes_of_the_record() -> None:
 CHANGES = (["partition", 0], ["headers-lost", "a", "c"], ["key-lost"], ["value-lost"], ["headed", "\0\xff"])
 
 
-@pytest.mark.parametrize(("line", "told"), rows(__file__, "wrong_lies.txt"))
-def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, told: str) -> None:
+@pytest.mark.parametrize(("line", "words"), rows(__file__, "wrong_lies.txt"))
+def test_a_wrong_line_is_told_with_its_place_and_the_nearest_name(monkeypatch: pytest.MonkeyPatch, line: str, words: str) -> None:
     text = f'profile = "1.1.8"\n\n[lies]\n"as it should be" = {{ unset = "gtid" }}\n"wrong" = {line}\n'
     monkeypatch.setattr(table, "ours", lambda _package, name: (f"{name}.toml", text))
     with pytest.raises(UsageError) as caught:
         lies.__wrapped__("alibaba-canal-json")
-    assert str(caught.value).startswith(f"alibaba-canal-json.toml:5: wrong: {told}")
+    assert str(caught.value).startswith(f"alibaba-canal-json.toml:5: wrong: {words}")

@@ -20,7 +20,7 @@ from generators.sources import mysql
 from generators.wire_format import FORMATS, get
 
 
-def told(name: str, slug: str, held: object, level: int = 1) -> object:
+def altered(name: str, slug: str, held: object, level: int = 1) -> object:
     """What an operator makes of a value of that type."""
     cell = Cell(State.VALUE, mysql.TYPES[slug])
     change, case = Change(0, Kind.ROW, Op.INSERT, after={"c": cell}), Case("f/p/s", "f", "p", Deployment(), level, (), ())
@@ -50,11 +50,11 @@ def told(name: str, slug: str, held: object, level: int = 1) -> object:
     ],
 )
 def test_what_a_fault_makes_of_a_value(name: str, slug: str, held: object, level: int, becomes: object) -> None:
-    assert told(name, slug, held, level) == becomes
+    assert altered(name, slug, held, level) == becomes
 
 
 def test_a_value_of_another_type_stays() -> None:
-    assert told("text-upper-case", "enum", "a") == "a"
+    assert altered("text-upper-case", "enum", "a") == "a"
 
 
 MESSAGE = Message("t", 0, b"k", b'{"op":"u","old":null}')
@@ -109,35 +109,27 @@ def test_what_becomes_of_an_operator() -> None:
     """Convicted by a rule that names it or another, not convicted, or without effect: each is counted."""
     fmt = get("huawei-cdl-json")
     tried, upper = of_cases(fmt, named_cases(fmt, fmt.profiles[:1])), OPERATORS["text-upper-case"]
-    reasons = Operator(
-        "unseen", ("*",), lambda rows, _: [r if r.error is None else OutputRow(0, "CORRUPT", None, error="x") for r in rows]
-    )
-    chosen = (
-        *(upper, replace(upper, name="wrong", apt=("law/*",)), reasons),
-        Operator("nothing", ("*",), lambda rows, _seen: list(rows)),
-        Operator("year-nothing", ("*",), lambda rows, _seen: list(rows)),
-    )
-    found = {(m.operator.name, m.level): m for m in measuring.measure(tried, chosen)}
-    answers = {name: found[name, 1].answer for name in ("text-upper-case", "wrong", "unseen", "nothing", "year-nothing")}
-    assert answers == {
-        "text-upper-case": Answer.CONVICTED,
-        "wrong": Answer.MISLED,
-        "unseen": Answer.MISSED,
-        "nothing": Answer.UNTRIED,
-        "year-nothing": Answer.IMPOSSIBLE,
-    }
-    told = measuring.rate(list(found.values()))
-    assert "1 that the format makes impossible" not in told and "2 that no case has" in told and " 2 by one that misleads" in told
+    corrupt = OutputRow(0, "CORRUPT", None, error="x")
+    unseen = Operator("unseen", ("*",), lambda rows, _: [row if row.error is None else corrupt for row in rows])
+    idle = [Operator(name, ("*",), lambda rows, _seen: list(rows)) for name in ("nothing", "year-nothing")]
+    chosen = (upper, replace(upper, name="wrong", apt=("law/*",)), unseen, *idle)
+    measured = {(m.operator.name, m.level): m for m in measuring.measure(tried, chosen)}
+    answers = [measured[operator.name, 1].answer for operator in chosen]
+    assert answers == [Answer.CONVICTED, Answer.MISLED, Answer.MISSED, Answer.UNTRIED, Answer.IMPOSSIBLE]
+    text = measuring.rate(list(measured.values()))
+    assert "1 that the format makes impossible" not in text and "2 that no case has" in text and " 2 by one that misleads" in text
 
 
 def test_what_the_cover_does_not_convict_is_tried_on_every_case(monkeypatch: pytest.MonkeyPatch) -> None:
     fmt, upper = get("huawei-cdl-json"), OPERATORS["text-upper-case"]
     tried = of_cases(fmt, named_cases(fmt, fmt.profiles[:1]))
-    both = replace(
-        upper, logicals=(), alter=lambda rows, seen: upper.alter([replace(row, error=row.error and "x") for row in rows], seen)
-    )
-    changed = [one for one in tried.cases.values() if one.case.level == 1 and one.altered(both)]
-    reasons = [one for one in changed if one.altered(upper) is None]
+
+    def alter(rows, seen):
+        return upper.alter([replace(row, error=row.error and "x") for row in rows], seen)
+
+    both = replace(upper, logicals=(), alter=alter)
+    changed = [answered for answered in tried.cases.values() if answered.case.level == 1 and answered.altered(both)]
+    reasons = [answered for answered in changed if answered.altered(upper) is None]
     monkeypatch.setattr(Bench, "cover", lambda _self, _level: reasons)
     assert 3 < len(reasons) < len(changed)
     assert next(measuring.measure(tried, [both])).answer is Answer.CONVICTED

@@ -22,10 +22,10 @@ def tried() -> Bench:
 
 
 def test_mistakes_that_are_apart_are_named_once_each_by_any_seed(tried: Bench) -> None:
-    found = [*stacks(tried, APART, 1, 3), *stacks(tried, APART, 1, 3)]
-    assert [str(one) for one in found if not one.right] == []
-    assert [one.operators for one in found[:3]] == [one.operators for one in found[3:]]
-    assert {len(one.operators) for one in found} == {2}
+    twice = [*stacks(tried, APART, 1, 3), *stacks(tried, APART, 1, 3)]
+    assert [str(stack) for stack in twice if not stack.right] == []
+    assert [stack.operators for stack in twice[:3]] == [stack.operators for stack in twice[3:]]
+    assert {len(stack.operators) for stack in twice} == {2}
 
 
 def test_what_is_not_named_twice_named_or_false_is_told() -> None:
@@ -48,7 +48,6 @@ def test_a_stack_of_which_one_mistake_hides_the_other_does_not_count(tried: Benc
 
 
 def test_an_operator_that_answers_by_the_message_before_is_in_no_stack(tried: Bench) -> None:
-    (one,) = stacks(
-        tried, {1: ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"], 2: []}, 1, 1
-    )
-    assert set(one.operators) == {"keys-null", "year-two-digits"}
+    names = ["equal-message-lost", "null-from-the-message-before", "keys-null", "year-two-digits"]
+    (stack,) = stacks(tried, {1: names, 2: []}, 1, 1)
+    assert set(stack.operators) == {"keys-null", "year-two-digits"}

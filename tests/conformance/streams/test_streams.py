@@ -46,7 +46,7 @@ def rules_of(outcomes: list[StreamResult]) -> set[str]:
 
 def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
     """The rows of the first table with one fault."""
-    rows = {table: [(key, dict(image)) for key, image in found] for table, found in state.rows.items()}
+    rows = {table: [(key, dict(image)) for key, image in pairs] for table, pairs in state.rows.items()}
     story = group.streams[0].story
     first = rows[story.table.name]
     match how:
@@ -65,17 +65,11 @@ def spoil(how: str, group: Group, state: Kept) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("nemesis", "how", "fault", "rule"),
     [
-        ("none", "", "drop", "convergence"),
-        ("none", "", "cell", "convergence"),
-        ("none", "", "double", "at-least-once"),
-        ("none", "", "old key", "key-change"),
-        ("none", "", "deleted", "convergence"),
-        ("none", "restart", "drop", "restart"),
-        ("none", "restart", "cell", "restart"),
-        ("replay", "", "cell", "order"),
-        ("duplicate", "", "deleted", "order"),
-        ("late-watermarks", "", "deleted", "watermark"),
-        ("schema-lags", "", "drop", "schema-cache"),
+        *(("none", "", fault, "convergence") for fault in ("drop", "cell", "deleted")),
+        *(("none", "", "double", "at-least-once"), ("none", "", "old key", "key-change")),
+        *(("none", "restart", "drop", "restart"), ("none", "restart", "cell", "restart")),
+        *(("replay", "", "cell", "order"), ("duplicate", "", "deleted", "order")),
+        *(("late-watermarks", "", "deleted", "watermark"), ("schema-lags", "", "drop", "schema-cache")),
     ],
 )
 def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: str, rule: str) -> None:
@@ -86,14 +80,14 @@ def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, fault: st
 
 def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
     fmt = get("debezium-json")
-    nemeses = [one for one in NEMESES if one.name in ("none", "copied", "append-time", "compacted")]
+    nemeses = [nemesis for nemesis in NEMESES if nemesis.name in ("none", "copied", "append-time", "compacted")]
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), nemeses, 1)
     state = keeping.kept(group)
-    tables = {one.nemesis.name: one.story.table.name for one in group.streams}
+    tables = {stream.nemesis.name: stream.story.table.name for stream in group.streams}
 
     def broken(*spoiled: str) -> dict[str, set[str]]:
-        rows = {table: [] if table in map(tables.get, spoiled) else found for table, found in state.rows.items()}
-        return {one.nemesis: rules_of([one]) for one in judge(group, replace(state, rows=rows)) if one.wrong}
+        rows = {table: [] if table in map(tables.get, spoiled) else pairs for table, pairs in state.rows.items()}
+        return {outcome.nemesis: rules_of([outcome]) for outcome in judge(group, replace(state, rows=rows)) if outcome.wrong}
 
     assert broken("append-time") == {"append-time": {"record-time"}}
     assert broken("append-time", "copied") == {"append-time": {"order"}, "copied": {"order"}}
@@ -104,14 +98,14 @@ def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
 def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
     fmt = get("debezium-json")
     group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), named("*o*"), 1, pattern="{topic}")
-    names = {one.story.table.name: {topic for topic, _ in one.topics} for one in group.streams}
+    names = {stream.story.table.name: {topic for topic, _ in stream.topics} for stream in group.streams}
     assert all(f"cdc.differential.{table}" in " ".join(topics) for table, topics in names.items())
     assert group.topics["__debezium-heartbeat.cdc"] > 1 and len(group.topics) > len(names)
     assert len(group.lanes()) == group.partitions
     lanes = by_name(group.lanes({"__debezium-heartbeat.cdc": "run.beat"}))
     assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
-    for one in group.streams:
-        assert {(m.topic, m.partition) for stage in range(4) for m in one.placed(stage)} <= set(one.places)
+    for stream in group.streams:
+        assert {(m.topic, m.partition) for stage in range(4) for m in stream.placed(stage)} <= set(stream.places)
     assert [outcome.wrong for outcome in judge(group, keeping.kept(group))] == [[]] * len(names)
     alone = streams.group_of(fmt, fmt.profiles[:1], named("none"), 1, pattern="{database}_{table}")
     assert set(alone.topics) == {"differential_t_0"}
@@ -137,23 +131,18 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
 def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
     group = group_of("alibaba-canal-json", "1.1.6", "none")
     (stream,) = group.streams
-    state, table = keeping.kept(group), stream.story.table.name
+    state, table, key = keeping.kept(group), stream.story.table.name, stream.story.table.primary_key
     places: Counter[int] = Counter()
     doubtful, certain, keys = set(), set(), set()
-    for one in (one for stage in stream.stages for one in stage):
-        place = (stream.first + one.message.partition, places[one.message.partition])
-        places[one.message.partition] += 1
-        open_ = any((Kind.CORRUPT, None) in change.accept for change in one.changes)
+    for written in (written for stage in stream.stages for written in stage):
+        place = (stream.first + written.message.partition, places[written.message.partition])
+        places[written.message.partition] += 1
+        open_ = any((Kind.CORRUPT, None) in change.accept for change in written.changes)
         (doubtful if open_ else certain).add(place)
-        images = [image for c in one.changes for image in (c.before, c.after) if open_ and image]
-        keys |= {
-            tuple(image[name].text for name in stream.story.table.primary_key)
-            for image in images
-            if image.keys() >= set(stream.story.table.primary_key)
-        }
-    lost = [(key, image) for key, image in state.rows[table] if key in keys]
-    assert doubtful and certain and lost
-    left = {table: [(key, image) for key, image in state.rows[table] if key not in keys]}
+        images = [image for c in written.changes for image in (c.before, c.after) if open_ and image]
+        keys |= {tuple(image[name].text for name in key) for image in images if image.keys() >= set(key)}
+    left = {table: [row for row in state.rows[table] if row[0] not in keys]}
+    assert doubtful and certain and len(left[table]) < len(state.rows[table])
     assert rules_of(judge(group, replace(state, rows=left, corrupt=frozenset(doubtful)))) == set()
     assert rules_of(judge(group, replace(state, rows=left))) == {"convergence"}
     assert rules_of(judge(group, replace(state, corrupt=frozenset({min(certain)})))) == {"corrupt-kept"}
@@ -161,7 +150,7 @@ def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
 
 def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_together() -> None:
     fmt = get("debezium-json")
-    first, last = ({one.deployment: one for one in some} for some in (fmt.profiles[::-1], fmt.profiles))
+    first, last = ({profile.deployment: profile for profile in some} for some in (fmt.profiles[::-1], fmt.profiles))
     some = dict.fromkeys((*first.values(), *last.values(), fmt.profile("1.9.7.Final+minimal")))
     group = streams.group_of(fmt, list(some), [*named("none"), *named("replay"), *named("append-time")], 1)
     for stage in range(4):
@@ -175,7 +164,7 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
     parts = group.parts
     assert len({deployment for deployment, _, _ in parts}) == len(parts) == len(group.apart) == 7
     for stream in group.streams:
-        (deployment,) = (one for one, low, high in parts if low <= stream.first < high)
+        (deployment,) = (mine for mine, low, high in parts if low <= stream.first < high)
         assert deployment == stream.profile.deployment
     assert [low for _, low, _ in parts] == [0, *(high for _, _, high in parts[:-1])]
     assert not any(stream.profile.name == "1.9.7.Final+minimal" for stream in group.streams)
@@ -184,18 +173,18 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
 def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result() -> None:
     fmt, names = get("ticdc-canal-json"), ("v6.5.1", "v5.4.3", "v6.5.11")
     group = streams.group_of(fmt, [fmt.profile(name) for name in names], named("re*"), 1)
-    shared = {(one.profile.name, *(profile.name for profile in one.also)) for one in group.streams}
+    shared = {(stream.profile.name, *(profile.name for profile in stream.also)) for stream in group.streams}
     assert shared == {("v6.5.1", "v6.5.11"), ("v5.4.3",)}
-    for one in group.streams:
-        written = [message.value for stage in range(4) for message in one.placed(stage)]
-        number = int(one.story.table.name.removeprefix("t_"))
-        for profile in one.also:
-            again = Recipe(fmt.name, profile.name, one.nemesis.name, 1, number).told()
+    for stream in group.streams:
+        written = [message.value for stage in range(4) for message in stream.placed(stage)]
+        number = int(stream.story.table.name.removeprefix("t_"))
+        for profile in stream.also:
+            again = Recipe(fmt.name, profile.name, stream.nemesis.name, 1, number).told()
             assert [message.value for stage in range(4) for message in again.placed(stage)] == written
     outcomes = judge(group, keeping.kept(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]
-    assert [(one.profile, one.nemesis) for one in outcomes] == [(n, m.name) for n in order for m in named("re*")]
-    assert [one.wrong for one in outcomes] == [[]] * 9
+    assert [(outcome.profile, outcome.nemesis) for outcome in outcomes] == [(n, m.name) for n in order for m in named("re*")]
+    assert [outcome.wrong for outcome in outcomes] == [[]] * 9
 
 
 def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(tmp_path: Path) -> None:
@@ -214,7 +203,7 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(t
 
     outcomes = streams.plainly(Raising(), group, "x:y", None, tmp_path / "home")
     assert [len(parts) for parts in asked] == [2, 1, 1]
-    assert [(one.profile, one.wrong[0][1]) for one in outcomes] == [
+    assert [(outcome.profile, outcome.wrong[0][1]) for outcome in outcomes] == [
         (group.streams[0].profile.name, "the query ended: cannot read it"),
         (group.streams[1].profile.name, "the query ended: gone"),
     ]
@@ -222,28 +211,23 @@ def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(t
 
 def test_every_format_has_an_order_and_cited_rules() -> None:
     for name in FORMATS:
-        found = {rule.id.rpartition("/")[2]: rule for rule in rules(name)}
-        assert {"convergence", "order", "at-least-once", "restart", "corrupt-kept", "every-offset", "key-change"} <= set(found)
-        assert all(rule.citations and rule.id.startswith(f"{name}/stream/") for rule in found.values())
+        book = {rule.id.rpartition("/")[2]: rule for rule in rules(name)}
+        assert {"convergence", "order", "at-least-once", "restart", "corrupt-kept", "every-offset", "key-change"} <= set(book)
+        assert all(rule.citations and rule.id.startswith(f"{name}/stream/") for rule in book.values())
         kinds = {row.kind for row in get(name).kinds}
-        assert ("watermark" in found) == (Kind.WATERMARK in kinds)
-        assert ("schema-cache" in found) == (Kind.BOOTSTRAP in kinds)
-        assert ("compaction" in found) == (name in ("debezium-json", "debezium-avro", "ticdc-avro"))
-        assert ("record-time" in found) == (name != "ticdc-avro")
-        assert {nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)} <= {*found, "compaction"}
+        assert ("watermark" in book) == (Kind.WATERMARK in kinds)
+        assert ("schema-cache" in book) == (Kind.BOOTSTRAP in kinds)
+        assert ("compaction" in book) == (name in ("debezium-json", "debezium-avro", "ticdc-avro"))
+        assert ("record-time" in book) == (name != "ticdc-avro")
+        assert {nemesis.rule for nemesis in NEMESES if not (nemesis.ordered and order_of(name).arrival)} <= {*book, "compaction"}
 
 
 def test_where_arrival_orders_nothing_comes_again_behind_what_is_newer() -> None:
     fmt = get("ticdc-avro")
     group = streams.group_of(fmt, fmt.profiles[:1], NEMESES, 2)
-    assert {stream.nemesis.name for stream in group.streams} >= {"none", "replay", "reorder", "corrupt", "compacted"}
-    assert not {stream.nemesis.name for stream in group.streams} & {
-        "duplicate",
-        "copied",
-        "append-time",
-        "all",
-        "late-watermarks",
-    }
+    names = {stream.nemesis.name for stream in group.streams}
+    assert names >= {"none", "replay", "reorder", "corrupt", "compacted"}
+    assert not names & {"duplicate", "copied", "append-time", "all", "late-watermarks"}
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not order_of(name).arrival])
@@ -251,14 +235,14 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
     """One form of position in a history, or none at all; and then it never goes back from one change to the next. Of three
     profiles: the right tables of every format converge in the self test."""
     fmt, order = get(name), order_of(name)
-    kept_ = [one for one in fmt.profiles if not streams.not_kept(fmt, one)]
+    kept_ = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
     for profile in dict.fromkeys((kept_[0], kept_[len(kept_) // 2], kept_[-1])):
         forms, last = set(), (0,)
-        for change in (c for one in streamed(fmt, profile, 4, "t").written for c in one.changes):
+        for change in (c for written in streamed(fmt, profile, 4, "t").written for c in written.changes):
             if change.kind not in (Kind.ROW, Kind.DDL, Kind.WATERMARK):
                 continue
-            found = ((re.search(pattern, change.position or ""), groups) for pattern, groups in order.positions)
-            matched, groups = next(((match, groups) for match, groups in found if match), (None, ()))
+            matches = ((re.search(pattern, change.position or ""), groups) for pattern, groups in order.positions)
+            matched, groups = next(((match, groups) for match, groups in matches if match), (None, ()))
             forms.add(groups)
             assert order.keys != "change" or change.kind is not Kind.ROW or change.op is Op.TRUNCATE or change.keys
             now = (change.commit_time_us,) if matched is None else tuple(int(matched[group]) for group in groups)
@@ -270,18 +254,18 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
 @pytest.mark.parametrize("name", selftest.IN_SPARK)
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     group = selftest.traps(get(name), 1)
-    found = {stream.nemesis.name: stream for stream in group.streams}
+    by_nemesis = {stream.nemesis.name: stream for stream in group.streams}
     order = order_of(name)
-    left_out = {one.name for one in NEMESES if (one.compacted and not order.compacted) or (one.ordered and order.arrival)}
-    assert set(found) == set(selftest.STREAM_NEMESES) - left_out
-    assert found["none"].story.moved and (order.arrival or found["late-watermarks"].story.gone)
-    assert kept._schemas_late(found["schema-lags"])
-    for stream in (one for one in group.streams if one.nemesis.fine):
-        commits = Counter(one.at.ms for one in stream.story.history.events if isinstance(one, RowChange))
+    left_out = {n.name for n in NEMESES if (n.compacted and not order.compacted) or (n.ordered and order.arrival)}
+    assert set(by_nemesis) == set(selftest.STREAM_NEMESES) - left_out
+    assert by_nemesis["none"].story.moved and (order.arrival or by_nemesis["late-watermarks"].story.gone)
+    assert kept._schemas_late(by_nemesis["schema-lags"])
+    for stream in (stream for stream in group.streams if stream.nemesis.fine):
+        commits = Counter(event.at.ms for event in stream.story.history.events if isinstance(event, RowChange))
         assert sum(number > 1 for number in commits.values()) > 5, stream.nemesis.name
-    flat = [one for stage in found["duplicate"].stages for one in stage if one.changes[0].kind is Kind.ROW]
-    stale = ((one, again) for one, again in pairwise(flat) if one.message.event > again.message.event)
-    assert sum(one.changes[0].commit_time_us == again.changes[0].commit_time_us for one, again in stale) > 5
+    flat = [w for stage in by_nemesis["duplicate"].stages for w in stage if w.changes[0].kind is Kind.ROW]
+    stale = ((newer, again) for newer, again in pairwise(flat) if newer.message.event > again.message.event)
+    assert sum(newer.changes[0].commit_time_us == again.changes[0].commit_time_us for newer, again in stale) > 5
 
 
 def test_an_interrupted_check_leaves_nothing_running(
@@ -345,8 +329,8 @@ def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., 
 
 def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(tmp_path)
-    found = list(passes(monkeypatch, engine, lambda *_, **__: [StreamResult("f", "engine", "plain")]))
-    assert [(one.profile, one.nemesis) for one in found] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
+    results = list(passes(monkeypatch, engine, lambda *_, **__: [StreamResult("f", "engine", "plain")]))
+    assert [(r.profile, r.nemesis) for r in results] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
     assert engine.victim is not None and engine.victim.closed and not engine.closed
 
 
@@ -399,8 +383,8 @@ def test_what_differs_is_told_in_every_style() -> None:
     bad.differ("order", "row 7 is missing")
     lost = StreamResult("f", "minimal", "-", lost="parts of rows")
     assert (good.as_json()["result"], bad.as_json()["broken"]) == ("converged", {"f/stream/order": 1})
-    told = {"format": "f", "profile": "minimal", "nemesis": "-", "result": "not judged", "because": "parts of rows"}
-    assert list(lost.as_json().items()) == list(told.items())
+    wanted = {"format": "f", "profile": "minimal", "nemesis": "-", "result": "not judged", "because": "parts of rows"}
+    assert list(lost.as_json().items()) == list(wanted.items())
     text = streams.render([good, bad, lost], markdown=True)
     assert "| f | p | replay | 3 | 12 | 0 | 0 | differs |" in text
     assert "f/stream/order: p, replay: row 7 is missing" in text
@@ -409,12 +393,12 @@ def test_what_differs_is_told_in_every_style() -> None:
 
 def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_take_turns():
     fmt = get("huawei-cdl-json")
-    found = streams.group_of(fmt, fmt.profiles[:2], NEMESES, 1)
-    few = streams.for_restarts(found)
-    nemeses = [one for one in NEMESES if not one.compacted]
-    assert [one.nemesis for one in few.streams] == nemeses
-    assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found.streams}) > 1
-    assert [one.first for one in few.streams] == [3 * number for number in range(len(nemeses))]
+    group = streams.group_of(fmt, fmt.profiles[:2], NEMESES, 1)
+    few = streams.for_restarts(group)
+    nemeses = [nemesis for nemesis in NEMESES if not nemesis.compacted]
+    assert [stream.nemesis for stream in few.streams] == nemeses
+    assert len({stream.profile.name for stream in few.streams}) == len({stream.profile.name for stream in group.streams}) > 1
+    assert [stream.first for stream in few.streams] == [3 * number for number in range(len(nemeses))]
     assert {(message.topic, message.partition) for message in few.messages(0)} <= set(few.lanes())
 
 

@@ -41,10 +41,10 @@ def group_of(tables, name, profile="*", nemesis="*"):
 
 def state_of(group, turn=1):
     """The right state of a group without garbage; keys are in the table's order, or with `turn` -1 in the other one."""
-    state, keys = keeping.kept(group), {one.story.table.name: one.story.table.primary_key for one in group.streams}
+    state, keys = keeping.kept(group), {stream.story.table.name: stream.story.table.primary_key for stream in group.streams}
     rows = {
-        table: [(tuple(image[name] for name in keys[table])[::turn], image) for _, image in found]
-        for table, found in state.rows.items()
+        table: [(tuple(image[name] for name in keys[table])[::turn], image) for _, image in pairs]
+        for table, pairs in state.rows.items()
     }
     return Kept(rows, frozenset(), state.seen, {}, rows_alone=True)
 
@@ -52,16 +52,16 @@ def state_of(group, turn=1):
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_keeps_the_tables(read, name):
     fmt = get(name)
-    profile = next(one for one in fmt.profiles if not reading.not_kept(fmt, one))
+    profile = next(profile for profile in fmt.profiles if not reading.not_kept(fmt, profile))
     tables = read({"mysql": MYSQL, "postgresql": POSTGRESQL}[profile.source], profile.source)
     group = group_of(tables, name, profile.name, "none")
     assert {stream.table for stream in group.streams} == {"parent", "line"}
     assert group.lost == ()
     for turn in (1, -1):
-        found = judge(group, state_of(group, turn))
-        assert [one.wrong for one in found] == [[], []]
-        assert {one.table for one in found} == {"parent", "line"}
-        assert all(one.rows > 5 and one.cells for one in found)
+        outcomes = judge(group, state_of(group, turn))
+        assert [outcome.wrong for outcome in outcomes] == [[], []]
+        assert {outcome.table for outcome in outcomes} == {"parent", "line"}
+        assert all(outcome.rows > 5 and outcome.cells for outcome in outcomes)
 
 
 def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
@@ -72,13 +72,12 @@ def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
     rows = {name: list(some) for name, some in state.rows.items()}
     texts = tuple(map(str, old))
     rows[line.story.table.name].append((texts, dict(rows[line.story.table.name][0][1])))
-    (wrong,) = (one for one in judge(group, replace(state, rows=rows)) if not one.converged)
-    assert wrong.wrong == [
-        ("ticdc-canal-json/stream/key-change", f"row {', '.join(texts)} is still there, although its key was changed")
-    ]
+    (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
+    sentence = f"row {', '.join(texts)} is still there, although its key was changed"
+    assert wrong.wrong == [("ticdc-canal-json/stream/key-change", sentence)]
     del rows[line.story.table.name][-1]
     key, _ = rows[line.story.table.name].pop()
-    (wrong,) = (one for one in judge(group, replace(state, rows=rows)) if not one.converged)
+    (wrong,) = (outcome for outcome in judge(group, replace(state, rows=rows)) if not outcome.converged)
     assert wrong.wrong == [("ticdc-canal-json/stream/convergence", f"row {', '.join(key)} is missing")]
 
 
@@ -93,9 +92,9 @@ def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
 
 def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
     values = read("CREATE TABLE `k` (`d` binary(16) NOT NULL, `v` int, PRIMARY KEY (`d`));")
-    found = group_of(values, "ticdc-canal-json", get("ticdc-canal-json").profiles[0].name, "none")
-    assert [(one.table, one.lost) for one in found.lost] == [("k", "the messages do not tell every value of the key d")]
-    assert found.streams == ()
+    group = group_of(values, "ticdc-canal-json", get("ticdc-canal-json").profiles[0].name, "none")
+    assert [(lost.table, lost.lost) for lost in group.lost] == [("k", "the messages do not tell every value of the key d")]
+    assert group.streams == ()
     story = group_of(values, "debezium-json", "3.5.0.Final", "none").streams[0].story
     assert told.unsure(story) == ""
     table = replace(story.table, primary_key=("v",))
@@ -103,11 +102,11 @@ def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
 
 
 def test_results_name_the_user_s_table():
-    one = StreamResult("f", "p", "none", table="orders")
-    one.differ("convergence", "row 1 is missing")
+    result = StreamResult("f", "p", "none", table="orders")
+    result.differ("convergence", "row 1 is missing")
     lost = StreamResult("f", "p", "-", lost="no key", table="heap")
-    assert one.as_json()["table"] == "orders"
-    text = reading.render([one, lost], markdown=True)
+    assert result.as_json()["table"] == "orders"
+    text = reading.render([result, lost], markdown=True)
     assert "| format | profile | table | nemesis | rows |" in text
     assert "| f | p | orders | none | 0 | 0 | 0 | 0 | differs |" in text
     assert "f/p, heap, -: no key" in text
