@@ -24,7 +24,7 @@ def _op(m: Column) -> Column:
 FLAT = Flat(
     members={"op": StringType(), "t": StringType(), "ts": LongType()},
     op=_op,
-    told=lambda m: {"table": m["t"], "commit_time": framing.instant_of_seconds(m["ts"])},
+    columns=lambda m: {"table": m["t"], "commit_time": framing.instant_of_seconds(m["ts"])},
     row="now",
     old="was",
 )
