@@ -126,8 +126,8 @@ class _Refusing(Database):
         raise AssertionError
 
     def client(self) -> list[str]:
-        told = "[print(n, file=sys.stderr) for n, line in enumerate(sys.stdin, 1) if 'bad' in line]"
-        return [sys.executable, "-c", f"import sys; {told}"]
+        program = "[print(n, file=sys.stderr) for n, line in enumerate(sys.stdin, 1) if 'bad' in line]"
+        return [sys.executable, "-c", f"import sys; {program}"]
 
     def refused(self, line: str) -> tuple[int, str] | None:
         return int(line), "refused"
@@ -201,5 +201,5 @@ def test_the_package_s_own_file_has_entries_with_reasons(profile):
 
 
 def test_the_most_frequent_differences_come_first():
-    one, two = Difference("a", "int", "1", "2"), Difference("b", "", "1", "2")
-    assert list(grouped([one, two, two])) == [("b", ""), ("a", "int")]
+    rare, frequent = Difference("a", "int", "1", "2"), Difference("b", "", "1", "2")
+    assert list(grouped([rare, frequent, frequent])) == [("b", ""), ("a", "int")]

@@ -80,5 +80,5 @@ def test_a_conversation(classes):
     assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]
     assert null["rows"] == []
     assert ended == {"type": "ended", "batch": 1}
-    told = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
-    assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": told}]
+    message = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
+    assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": message}]

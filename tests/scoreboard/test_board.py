@@ -82,19 +82,19 @@ def judged(tmp_path, *failures, recorded=()):
     ],
 )
 def test_what_a_user_meets_follows_from_cause_and_answer(tmp_path, cause, actual, outcome):
-    [one] = judged(tmp_path, failure("value/bit", cause, actual=actual))
-    assert one.failures[0].outcome == outcome
-    assert (one.unexplained, one.cases) == (1, 7)
+    [result] = judged(tmp_path, failure("value/bit", cause, actual=actual))
+    assert result.failures[0].outcome == outcome
+    assert (result.unexplained, result.cases) == (1, 7)
 
 
 def test_a_fault_is_proved_by_its_rules_and_causes(tmp_path):
     shown = failure("old/rows", "null: cells before UPDATE")
     other = failure("old/rows", "refused: cell bit value plain")
-    [one] = judged(tmp_path, shown, other)
-    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
-    [proof] = board.proofs([one], tmp_path)
+    [result] = judged(tmp_path, shown, other)
+    assert [f.fault.id if f.fault else None for f in result.failures] == ["old", None]
+    [proof] = board.proofs([result], tmp_path)
     assert (proof.fault.id, proof.recorded, proof.cases) == ("old", "", 3)
-    assert (dict(one.counts), one.unexplained) == ({record.Outcome.WRONG: 1}, 1)
+    assert (dict(result.counts), result.unexplained) == ({record.Outcome.WRONG: 1}, 1)
 
 
 def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
@@ -107,22 +107,22 @@ def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
     )
     judged(tmp_path, its, other)
     (tmp_path / "reader.toml").write_text(record, "utf-8")
-    [one] = board.board(tmp_path, tmp_path, [READER])
-    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
+    [result] = board.board(tmp_path, tmp_path, [READER])
+    assert [f.fault.id if f.fault else None for f in result.failures] == ["old", None]
 
 
 def test_a_fault_of_another_reader_of_the_record_explains_nothing(tmp_path):
     judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
-    for name, found in (("reader", 1), ("other", 0)):
+    for name, count in (("reader", 1), ("other", 0)):
         (tmp_path / "reader.toml").write_text(f'{FAULT}readers = ["{name}"]\n', "utf-8")
-        assert len(board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path)) == found
+        assert len(board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path)) == count
 
 
 def test_a_recorded_message_confirms_a_fault(tmp_path):
     small = failure("old/rows", "null: cells before UPDATE")
     real = failure("old/rows", "null: cells before DELETE", case="alibaba-canal-json/recorded/x")
-    [one] = judged(tmp_path, small, recorded=[real])
-    [proof] = board.proofs([one], tmp_path)
+    [result] = judged(tmp_path, small, recorded=[real])
+    [proof] = board.proofs([result], tmp_path)
     assert proof.recorded == "alibaba-canal-json/recorded/x"
 
 
@@ -135,12 +135,12 @@ OLD = failure("old/rows", "null: cells before UPDATE")
 
 
 @pytest.mark.parametrize(
-    ("more", "failures", "told"),
+    ("more", "failures", "cell"),
     [
         *(('standing = "limit"\n', [OLD], "none"), ('standing = "dropped"\n', [OLD], "none"), ("", [], "none")),
         *(
-            (f'alone = true\nreaders = ["{name}"]\n', [], told)
-            for name, told in (("reader", "1 wrong value silently"), ("x", "none"))
+            (f'alone = true\nreaders = ["{name}"]\n', [], cell)
+            for name, cell in (("reader", "1 wrong value silently"), ("x", "none"))
         ),
         ("", [failure("value/bit", "null: cell bit value", obligation="SHOULD")], "none"),
         (
@@ -153,23 +153,23 @@ OLD = failure("old/rows", "null: cells before UPDATE")
         ),
     ],
 )
-def test_a_cell_counts_faults_and_nothing_else(tmp_path, more, failures, told):
+def test_a_cell_counts_faults_and_nothing_else(tmp_path, more, failures, cell):
     judged(tmp_path, *failures)
     (tmp_path / "reader.toml").write_text(FAULT + more, "utf-8")
-    [one] = board.board(tmp_path, tmp_path, [READER])
-    assert page.cell(one) == told
-    assert "standing" not in more or (one.unexplained, board.unproved(tmp_path, tmp_path, [READER])) == (0, [])
+    [result] = board.board(tmp_path, tmp_path, [READER])
+    assert page.cell(result) == cell
+    assert "standing" not in more or (result.unexplained, board.unproved(tmp_path, tmp_path, [READER])) == (0, [])
 
 
 def test_a_result_of_other_cases_is_marked(tmp_path):
     judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
     (tmp_path / "reader.toml").write_text(f'{FAULT}rule = "alibaba-canal-json/old/cumulative"\n', "utf-8")
     (tmp_path / "stale.json").write_text('{"reader": ["alibaba-canal-json"]}')
-    told = board.board(tmp_path, tmp_path, [READER])
-    assert told[0].stale
+    results = board.board(tmp_path, tmp_path, [READER])
+    assert results[0].stale
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproducing, "program", lambda product, fault: "")
-        assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
+        assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(results, tmp_path)["scoreboard.md"]
 
 
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
@@ -177,19 +177,19 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
     monkeypatch.setattr(judging, "READERS", [READER])
     monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
     now = {"cases_digest": "cases of alibaba-canal-json", "adapter_digest": judging.adapter_digest(READER)}
-    for told, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
-        (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": told}}))
+    for digests, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
+        (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": digests}}))
         assert judging.stale() == ({"reader": ["alibaba-canal-json"]} if stale else {})
     changed = Reader(**{**{key: getattr(READER, key) for key in READER.__dataclass_fields__}, "settings": {"a": "b"}})
     assert judging.adapter_digest(changed) != now["adapter_digest"]
 
 
-@pytest.mark.parametrize(("line", "told"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
-def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
+@pytest.mark.parametrize(("line", "message"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
+def test_a_record_that_does_not_fit_is_told(tmp_path, line, message):
     (tmp_path / "reader.toml").write_text(
         FAULT.replace('outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}')
     )
-    with pytest.raises(UsageError, match=f"reader.toml: old: .*{told}"):
+    with pytest.raises(UsageError, match=f"reader.toml: old: .*{message}"):
         record.faults("reader", tmp_path)
 
 
@@ -207,7 +207,7 @@ formats.maxwell-json = { types = ["@all"] }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("[texts]", "[text]", "x.toml:1: unknown part 'text'. Did you mean 'texts'?"),
         ("title", "titel", "x.toml:4: mine: unknown field 'titel'. Did you mean 'title'?"),
@@ -221,7 +221,7 @@ formats.maxwell-json = { types = ["@all"] }
         ("formats.", 'jars = { name = "j", mian = "m" }\nformats.', "x.toml:4: mine: unknown field 'mian'. Did you mean 'main'?"),
     ],
 )
-def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told):
+def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, message):
     def read(text):
         return list(of_product(TableFile("x.toml", text, {"texts": dict, "reader": list}), {"all": ["int", "bit"]}))
 
@@ -230,13 +230,13 @@ def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told
     assert READERS_FILE.count(old) == 1
     with pytest.raises(UsageError) as error:
         read(READERS_FILE.replace(old, new))
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_long_texts_are_cut():
-    told = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "cases": 3, "message": {}}
+    failed = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "cases": 3, "message": {}}
     rule = {"type": "rule", "id": "r", "broken": 1, "compared": 1, "obligation": "MUST"}
-    [cut] = judging.distilled([rule, told], 1)["failures"]
+    [cut] = judging.distilled([rule, failed], 1)["failures"]
     assert cut["expected"] == "x" * 700 + "... (800 characters)"
     assert (cut["obligation"], cut["cases"], "message" in cut) == ("MUST", 3, False)
 
@@ -248,10 +248,10 @@ actual = "<i>|"
 """
     judged(tmp_path, failure("old/rows", "null: cells before UPDATE", cause_in_words="<u>|"))
     (tmp_path / "reader.toml").write_text(FAULT + shown, "utf-8")
-    told = board.board(tmp_path, tmp_path, [READER])
+    results = board.board(tmp_path, tmp_path, [READER])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproducing, "program", lambda product, fault: f"// {product} {fault.message}\n")
-        every = page.pages(told, tmp_path)
+        every = page.pages(results, tmp_path)
     assert "| nothing: no row, no error | &lt;i>\\| |" in every["scoreboard/reader.md"]
     assert "| &lt;u>\\| |" in every["scoreboard/failures-reader.md"]
     html = every["scoreboard.html"]
@@ -261,20 +261,20 @@ actual = "<i>|"
 
 
 @pytest.mark.parametrize(
-    ("shown", "told"),
+    ("shown", "releases"),
     [
         (("2.0", "2.1"), "2.0 to 2.1"),
         (("2.1",), "2.1; not in 2.0"),
         (("2.0",), "2.0; gone in 2.1"),
     ],
 )
-def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, told):
+def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
     (tmp_path / "reader.toml").write_text(f'{FAULT}message = "x"\n', "utf-8")
     seen = {"tried": {"reader": ["2.0", "2.1"]}, "shown": {"reader": {"old": shown}}}
     (tmp_path / "releases.json").write_text(json.dumps(seen))
     [proof] = board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path, tmp_path)
-    assert page.seen(proof) == told
+    assert page.seen(proof) == releases
 
 
 def test_readers_are_named_once_and_claim_formats_that_are_there():
@@ -323,9 +323,9 @@ def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
 
 def test_each_fault_on_record_is_shown_by_the_results():
     assert [name for name in board.unproved() if not name.startswith(page.RECIPES)] == []
-    told = [one for one in board.board() if not one.reader.name.startswith(page.RECIPES)]
-    failures = [failure for one in told for failure in (*one.failures, *one.recorded)]
-    assert {one.fault.id for one in failures if one.fault and one.fault.on_board and one.outcome != one.fault.outcome} == set()
+    results = [result for result in board.board() if not result.reader.name.startswith(page.RECIPES)]
+    failures = [failure for result in results for failure in (*result.failures, *result.recorded)]
+    assert {f.fault.id for f in failures if f.fault and f.fault.on_board and f.outcome != f.fault.outcome} == set()
     assert {path.stem for path in record.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
 
 
@@ -344,10 +344,10 @@ def test_the_pages_are_those_of_the_results():
     html = every["scoreboard.html"]
     table = html[: html.index("</table>")]
     named_there = {
-        f"{one.reader.record}-{fault.id}"
-        for one in board.board()
-        if not one.reader.name.startswith(page.RECIPES)
-        for fault in one.faults
+        f"{result.reader.record}-{fault.id}"
+        for result in board.board()
+        if not result.reader.name.startswith(page.RECIPES)
+        for fault in result.faults
     }
     assert set(re.findall(r'<li class="\w+"><a href="#([^"]+)"', table)) == named_there
     assert set(re.findall(r' href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
@@ -366,6 +366,6 @@ def test_a_program_has_at_most_thirty_lines_and_nothing_of_the_harness():
 
 
 def test_a_program_that_is_not_there_is_told():
-    told = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
-    assert isinstance(told.exception, UnknownName)
-    assert "seatunnel/foreign-rows" in str(told.exception)
+    ran = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
+    assert isinstance(ran.exception, UnknownName)
+    assert "seatunnel/foreign-rows" in str(ran.exception)
