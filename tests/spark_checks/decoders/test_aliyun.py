@@ -29,14 +29,14 @@ _NAMESPACE = "com.alibaba.dts.formats.avro"
 
 *NAMED, RECORD = json.loads(literal("aliyun-dts.avsc"))
 """The published schema (aliyun#editions): its named types, and the record."""
-BRANCHES = {one["name"]: [field["name"] for field in one.get("fields", ())] for one in NAMED}
+BRANCHES = {type_["name"]: [field["name"] for field in type_.get("fields", ())] for type_ in NAMED}
 
 
 def schema(fields: list[Any]) -> Any:
     """The record of these fields as fastavro reads it."""
     named: dict[str, Any] = {}
-    for one in NAMED:
-        fastavro.parse_schema(one, named)
+    for type_ in NAMED:
+        fastavro.parse_schema(type_, named)
     return fastavro.parse_schema({**RECORD, "fields": fields}, named)
 
 
@@ -151,20 +151,20 @@ def test_level_two_knows_the_table_by_its_name(
     kept = record("INSERT", "id b", None, [number(1), None], objectName=wire, tags=tags)
     others = ("db.t", "other.t", f"{wire}x", f"x{wire}", "db.s.u", "db.u.t", "db.t.s")
     values = [record("INSERT", "id b", None, [number(1), None], objectName=n) for n in others]
-    found = aliyun.decode_rows(records(kept, *values), Table(database, table, SMALL.columns, schema=schema_name))
-    assert set(by_offset(found)) == {0}
+    frame = aliyun.decode_rows(records(kept, *values), Table(database, table, SMALL.columns, schema=schema_name))
+    assert set(by_offset(frame)) == {0}
 
 
 def test_cells_belong_to_columns_by_position(records: Records) -> None:
     """NONE, and NULL of EmptyObject, is a column that was not captured; null is SQL NULL; an empty array is no image."""
-    one, x = number(1), chars("x")
+    n, x = number(1), chars("x")
     i, c = '{"precision":8,"value":"1"}', '{"charset":"utf8mb4","value":"78"}'
     vectors = (
-        *(record("INSERT", "id b", None, [one, x]), record("INSERT", "b id", None, [x, one])),
-        *(record("INSERT", "id b", None, [None, None]), record("UPDATE", "id b", [one, NONE], [one, x])),
-        *(record("UPDATE", "id b", [one, NULLED], [NONE, None]), record("UPDATE", "id b", [NONE, NONE], [one, x])),
-        *(record("UPDATE", "id b", [], [one, x]), record("UPDATE", "id b", None, [one, x])),
-        *(record("DELETE", "id b", [one, None], []), record("INIT", "id b", None, [one, x])),
+        *(record("INSERT", "id b", None, [n, x]), record("INSERT", "b id", None, [x, n])),
+        *(record("INSERT", "id b", None, [None, None]), record("UPDATE", "id b", [n, NONE], [n, x])),
+        *(record("UPDATE", "id b", [n, NULLED], [NONE, None]), record("UPDATE", "id b", [NONE, NONE], [n, x])),
+        *(record("UPDATE", "id b", [], [n, x]), record("UPDATE", "id b", None, [n, x])),
+        *(record("DELETE", "id b", [n, None], []), record("INIT", "id b", None, [n, x])),
     )
     out, full = by_offset(aliyun.decode(records(*vectors))), {"id": i, "b": c}
     assert [(r.op, r.before, r.after) for r in out.values()] == [
@@ -352,13 +352,13 @@ def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -
         for image in cells
     ]
     out = by_offset(aliyun.decode_rows(records(*wire), table))
-    found = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
+    read = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
     at = NOON.replace(microsecond=7)
     fine = [(123, "-01:02:03.000123", at), "CORRUPT", (123456, "-01:02:03.123456", at)]
     coarse = [(123000, "-01:02:03.123000", at), (123456, "-01:02:03.123456", at), "CORRUPT"]
-    assert len(found) == len(wire)
+    assert len(read) == len(wire)
     for i, (source, position, nanos) in enumerate(FRACTIONS):
-        assert found[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
+        assert read[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
 
 
 def test_one_misfit_among_other_charsets_is_corrupt(records: Records) -> None:
@@ -381,9 +381,9 @@ def test_tags_and_times(records: Records) -> None:
     values += [record("INSERT", "id b", None, ONE, sourceTimestamp=seconds) for seconds in times]
     out = by_offset(aliyun.decode(records(*values)))
     assert [r["keys"] for r in list(out.values())[: len(infos)]] == [["b", "a"], None, None, None, None]
-    found = [instant(r.commit_time) for r in list(out.values())[len(infos) :]]
+    instants = [instant(r.commit_time) for r in list(out.values())[len(infos) :]]
     last = dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.UTC)
-    assert found == [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, last, None, None, None]
+    assert instants == [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, last, None, None, None]
 
 
 def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
@@ -394,8 +394,8 @@ def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
     image = b"\x04\x04\x02\x10\x021\x04\x0eutf8mb4\x02x\x00"
     assert cut.count(image) == 1
     cut = cut.replace(image, b"\x04\x01\x08\x02\x10\x021\x02\x04\x0eutf8mb4\x02x\x00")
-    one, other = by_offset(aliyun.decode(records(value, cut))).values()
-    assert (one.kind, one.asDict() | {"offset": 1}) == ("ROW", other.asDict())
+    plain, blocked = by_offset(aliyun.decode(records(value, cut))).values()
+    assert (plain.kind, plain.asDict() | {"offset": 1}) == ("ROW", blocked.asDict())
 
 
 _OPERATIONS = (
@@ -420,18 +420,18 @@ def test_every_operation_has_its_kind(records: Records) -> None:
     assert [r.kind for r in out.values()] == [kind for kind in kinds.values() for _ in range(2)]
     assert [r.op for r in out.values()] == [rows.get(operation) for operation in kinds for _ in range(2)]
     assert [r.sql for r in out.values()] == [statement if kind == "DDL" else None for kind in kinds.values() for _ in range(2)]
-    told = {
+    heads = {
         (r.kind, r.database, r.table, r.types and tuple(sorted(r.types.items())), r["keys"] and tuple(r["keys"]))
         for r in out.values()
     }
-    assert told == {
+    assert heads == {
         *(("ROW", "db", "t", (("b", "1"), ("id", "0")), ("id",)), ("DDL", "db", "t", None, None)),
         *((kind, None, None, None, None) for kind in ("TRANSACTION", "HEARTBEAT", "CONTROL")),
     }
     assert {r.position for r in out.values()} == {"72469@78"}
     assert {instant(r.commit_time) for r in out.values()} == {dt.datetime(2023, 10, 11, 0, 33, 28, tzinfo=dt.UTC)}
-    found = by_offset(aliyun.decode_rows(records(*values), SMALL))
-    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in found.values()] == [
+    typed = by_offset(aliyun.decode_rows(records(*values), SMALL))
+    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in typed.values()] == [
         *[("INSERT", None, (1, None))] * 2,
         *[("UPDATE", (1, None), (1, None))] * 2,
         *[("DELETE", (1, None), None)] * 2,

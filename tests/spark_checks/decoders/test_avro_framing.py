@@ -35,10 +35,10 @@ def messages(spark: SparkSession) -> Callable[..., list[Any]]:
     def read(*values: bytes | None, **options: Any) -> list[Any]:
         rows = [(v, "cdc", 0, i) for i, v in enumerate(values)]
         frame: DataFrame = spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
-        found = {r.offset: r for r in _avro.messages(frame, SCHEMA, **options).collect()}
-        assert len(found) == len(values)
-        assert all(r.whole is not None for r in found.values())
-        return [found[i].m if found[i].whole else None for i in range(len(values))]
+        rows = {r.offset: r for r in _avro.messages(frame, SCHEMA, **options).collect()}
+        assert len(rows) == len(values)
+        assert all(r.whole is not None for r in rows.values())
+        return [rows[i].m if rows[i].whole else None for i in range(len(values))]
 
     return read
 
@@ -76,8 +76,8 @@ def test_a_length_or_count_that_cannot_be_is_no_record(messages: Callable[..., l
     # Avro's Java reader keeps 32 bits of an index, and a count of -1 is one item behind its size in bytes: pinned below.
     legal = {(2**31, "symbol"), (-1, "items")}
     values = [value for size in sizes for name, value in spoiled(size).items() if (size, name) not in legal]
-    *found, whole = messages(*values, WHOLE)
-    assert (found, whole is None) == ([None] * len(values), False)
+    *unread, whole = messages(*values, WHOLE)
+    assert (unread, whole is None) == ([None] * len(values), False)
 
 
 def test_a_symbol_beyond_an_int_is_cut_to_one_and_a_negative_count_has_its_size_behind_it(
@@ -96,8 +96,8 @@ def test_branches_and_symbols_out_of_range_are_no_record(messages: Callable[...,
 def test_long_spellings_of_numbers_are_read_and_too_long_ones_are_not(messages: Callable[..., list[Any]]) -> None:
     """The specification wants no shortest spelling; a varint of an int ends with five bytes."""
     two, eleven = WHOLE[:10] + b"\x82\x80\x00" + WHOLE[11:], WHOLE[:10] + b"\x82" + b"\x80" * 9 + b"\x00" + WHOLE[11:]
-    found = messages(two, eleven)
-    assert (found[0].numbers, found[1]) == ([1, 2], None)
+    decoded = messages(two, eleven)
+    assert (decoded[0].numbers, decoded[1]) == ([1, 2], None)
 
 
 def test_text_that_is_not_utf_8_is_passed_on_as_it_is(messages: Callable[..., list[Any]], spark: SparkSession) -> None:
@@ -121,6 +121,6 @@ def test_a_last_long_may_be_there_or_not(messages: Callable[..., list[Any]]) -> 
     longs = (b"\x00", b"\x02", b"\xb0\xb5\xaf\xd2\x0c", b"\x80" * 9 + b"\x01", LONGEST)
     wrong = [WHOLE[:i] for i in range(len(WHOLE))] + [WHOLE + last[:i] for last in longs for i in range(1, len(last))]
     wrong += [WHOLE + last + tail for last in longs for tail in (b"\x00", b"\xff", last, WHOLE)]
-    found = messages(WHOLE, *(WHOLE + last for last in longs), *wrong, newer_long=True)
-    assert found[0] is not None
-    assert found == [found[0]] * (1 + len(longs)) + [None] * len(wrong)
+    decoded = messages(WHOLE, *(WHOLE + last for last in longs), *wrong, newer_long=True)
+    assert decoded[0] is not None
+    assert decoded == [decoded[0]] * (1 + len(longs)) + [None] * len(wrong)

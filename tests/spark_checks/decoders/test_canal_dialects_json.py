@@ -31,7 +31,7 @@ def test_level_one_reads_what_is_printed(records: Records) -> None:
 @pytest.mark.parametrize(("binary", "text"), [("list", "[106, 103]"), ("hex", "6a67"), ("", "jg")])
 def test_level_two_reads_binaries_and_offsets(records: Records, binary: str, text: str) -> None:
     deployment = Deployment("Asia/Shanghai", binary=binary)
-    messages = [one.replace("[106, 103]", text) for one in (DELETE, INIT)]
+    messages = [message.replace("[106, 103]", text) for message in (DELETE, INIT)]
     rows = by_offset(reference.decode_rows(records(*messages), TABLE, deployment=deployment))
     assert [row.op for row in rows.values()] == ["DELETE", "READ"]
     assert (bytes(rows[0].before.c2), bytes(rows[1].after.c2)) == (b"jg", b"jg")

@@ -123,10 +123,10 @@ def test_a_batch_gives_every_row_and_a_deleted_row_may_stand_in_before(records: 
     )
     inserts, *deletes = by_message(OWN.decode(records(*values)))
     assert [(r.row, r.after) for r in inserts] == list(enumerate(rows))
-    for found in deletes:
-        assert [(r.row, r.op, r.before, r.after) for r in found] == [(i, "DELETE", row, None) for i, row in enumerate(rows)]
+    for deleted in deletes:
+        assert [(r.row, r.op, r.before, r.after) for r in deleted] == [(i, "DELETE", row, None) for i, row in enumerate(rows)]
     typed = by_message(OWN.decode_rows(records(*values), TABLE))
-    assert [[tuple(r.before) for r in found] for found in typed[1:]] == [[(str(i), None, str(i)) for i in range(3)]] * 4
+    assert [[tuple(r.before) for r in deleted] for deleted in typed[1:]] == [[(str(i), None, str(i)) for i in range(3)]] * 4
 
 
 def test_either_name_of_the_flag_tells_a_ddl(records: Records) -> None:
@@ -205,8 +205,8 @@ def test_enum_and_set_are_numbers_or_labels(records: Records, module: Any) -> No
     unfit = [("c0", "4"), ("c0", "A"), ("c1", "4"), ("c1", "a,c"), ("c1", "a,"), ("c2", "48x6"), ("c2", str(2**64)), ("c0", "-1")]
     values += [WRITE[module]("INSERT", [{name: text}]) for name, text in unfit]
     out = by_message(module.decode_rows(records(*values), table))
-    assert [tuple(map(int, found[0].after)) for found in out[: len(rows)]] == [numbers for _, numbers in rows]
-    assert [found[0].kind for found in out[len(rows) :]] == ["CORRUPT"] * len(unfit)
+    assert [tuple(map(int, row.after)) for row, *_ in out[: len(rows)]] == [numbers for _, numbers in rows]
+    assert [row.kind for row, *_ in out[len(rows) :]] == ["CORRUPT"] * len(unfit)
 
 
 @EACH
@@ -221,8 +221,8 @@ STATEMENT = {"databaseName": "db_test", "ddl": DDL, "ts_ms": 1669797213247, "sou
 
 def payload(op: object, after: object = None, before: object = None, **members: object) -> dict[str, object]:
     """The payload of the page's DML example of the Debezium Envelope; members that are `...` are left out."""
-    told = {"op": op, "ts_ms": 1669796261933, "after": after, "before": before, "source": SOURCE} | members
-    return {k: v for k, v in told.items() if v is not ...}
+    content = {"op": op, "ts_ms": 1669796261933, "after": after, "before": before, "source": SOURCE} | members
+    return {k: v for k, v in content.items() if v is not ...}
 
 
 def enveloped(content: object) -> str:
@@ -257,20 +257,20 @@ def test_the_message_of_the_vendors_article(records: Records) -> None:
     table = Table("kafka_test", "new_table", (Column("column_1", mysql.integer("int")), Column("d", mysql.decimal(10, 2))))
     own = {"fields": [{"field": "after", "fields": [{"field": "column_1", "isPK": True, "jdbType": 4, "type": "int(11)"}]}]}
     source = {"db": "kafka_test", "pos": 110341861, "table": "new_table", "ts_ms": 1659614884026}
-    told = {"after": {"column_1": "3", "d": "1.50"}, "before": None, "op": "c", "source": source, "ts_ms": 1659614884026}
-    frame = records(json.dumps({"payload": told, "schema": own}), json.dumps(told))
+    content = {"after": {"column_1": "3", "d": "1.50"}, "before": None, "op": "c", "source": source, "ts_ms": 1659614884026}
+    frame = records(json.dumps({"payload": content, "schema": own}), json.dumps(content))
     for (row,) in by_message(ENVELOPE.decode(frame)):
         assert (row.kind, row.op, row.before, row.after) == ("ROW", "INSERT", None, {"column_1": "3", "d": "1.50"})
     for (row,) in by_message(ENVELOPE.decode_rows(frame, table)):
         assert (row.before, tuple(row.after)) == (None, (3, Decimal("1.50")))
-    typed = records(json.dumps(told | {"after": {"column_1": 3, "d": "AJY="}}))
+    typed = records(json.dumps(content | {"after": {"column_1": 3, "d": "AJY="}}))
     ((row,),) = by_message(ENVELOPE.decode_rows(typed, table, deployment=Deployment(decimal="precise", temporal="adaptive")))
     assert tuple(row.after) == (3, Decimal("1.50"))
 
 
 def test_an_image_that_an_operation_has_not_is_none_however_it_is_written(records: Records) -> None:
     empty = (None, {}, ...)
-    values = [enveloped(one) for none in empty for one in (payload("c", AFTER, none), payload("d", none, BEFORE))]
+    values = [enveloped(content) for none in empty for content in (payload("c", AFTER, none), payload("d", none, BEFORE))]
     images = [(None, AFTER), (BEFORE, None)] * len(empty)
     assert [(r.before, r.after) for (r,) in by_message(ENVELOPE.decode(records(*values)))] == images
     typed = by_message(ENVELOPE.decode_rows(records(*values), TABLE))
@@ -280,12 +280,12 @@ def test_an_image_that_an_operation_has_not_is_none_however_it_is_written(record
 
 def test_a_payload_with_ddl_is_a_statement(records: Records) -> None:
     """Whatever its op is, and whatever stands beside it as its changes."""
-    told = [{"op": op, "tableChanges": changes} for op in ("a", "A", None, ...) for changes in (CHANGES, [CHANGES], None, ...)]
-    values = [enveloped({k: v for k, v in (STATEMENT | one).items() if v is not ...}) for one in told]
+    extras = [{"op": op, "tableChanges": changes} for op in ("a", "A", None, ...) for changes in (CHANGES, [CHANGES], None, ...)]
+    values = [enveloped({k: v for k, v in (STATEMENT | extra).items() if v is not ...}) for extra in extras]
     out = by_message(ENVELOPE.decode(records(*values)))
-    assert len(out) == len(told) == 16
-    for one, (row,) in zip(told, out, strict=True):
-        assert (row.kind, row.op, row.sql, row.table) == ("DDL", None, DDL, "table_test"), one
+    assert len(out) == len(extras) == 16
+    for extra, (row,) in zip(extras, out, strict=True):
+        assert (row.kind, row.op, row.sql, row.table) == ("DDL", None, DDL, "table_test"), extra
 
 
 def test_columns_called_as_members_are_columns(records: Records) -> None:

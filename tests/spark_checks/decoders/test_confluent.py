@@ -59,9 +59,9 @@ class Answers(BaseHTTPRequestHandler):
             self.failures.pop()
             self.over.wait(30)
             return
-        found = self.schemas.get(int(self.path.rpartition("/")[2]))
-        status = self.failures.pop() if self.failures else 200 if found is not None else 404
-        body = json.dumps({"schema": json.dumps(found)} if status == 200 else {"error_code": status}).encode()
+        schema = self.schemas.get(int(self.path.rpartition("/")[2]))
+        status = self.failures.pop() if self.failures else 200 if schema is not None else 404
+        body = json.dumps({"schema": json.dumps(schema)} if status == 200 else {"error_code": status}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -100,15 +100,15 @@ def serving(certificate: Path | None = None) -> Iterator[str]:
 def converted(registry: Registry, *values: bytes | None, key: bytes | None = None) -> list[bytes | None]:
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
     batch = pa.RecordBatch.from_arrays([pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema)
-    found: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
-    return found
+    texts: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
+    return texts
 
 
 def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
     (value,) = converted(Registry(at), HEAD + DATUM)
-    told = json.loads(value or b"")
-    assert json.dumps(told["payload"], separators=(",", ":")) == PAYLOAD
-    assert [(f["field"], f["type"], f.get("name")) for f in told["schema"]["fields"]] == [
+    message = json.loads(value or b"")
+    assert json.dumps(message["payload"], separators=(",", ":")) == PAYLOAD
+    assert [(f["field"], f["type"], f.get("name")) for f in message["schema"]["fields"]] == [
         ("id", "int32", None),
         ("d", "string", None),
         ("t", "int64", "io.debezium.time.MicroTime"),
@@ -136,8 +136,8 @@ def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
 def test_a_schema_that_nobody_has_spoils_its_message_alone(at: str) -> None:
     other, negative, magic = b"\x00\x00\x00\x00\x08", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07"
     several = [head + DATUM for head in (other, HEAD, negative, magic, other)]
-    found = converted(Registry(at), *several)
-    assert [bool(value) for value in found] == [False, True, False, False, False]
+    texts = converted(Registry(at), *several)
+    assert [bool(value) for value in texts] == [False, True, False, False, False]
     assert sorted(Answers.asked) == ["/schemas/ids/7", "/schemas/ids/8"]
     Answers.schemas[8] = ROW  # registered meanwhile: the next batch asks again
     assert all(converted(Registry(at), several[0]))
@@ -201,17 +201,17 @@ def test_cells_of_debezium_s_own_messages_are_those_of_sql() -> None:
 def compared(name: str, cases: Sequence[Case]) -> int:
     """How many cells were compared: kinds of reading, keys, and each cell's text."""
     count = 0
-    sent = [(case, one) for case in cases for one in case.written if one.changes]
+    sent = [(case, written) for case in cases for written in case.written if written.changes]
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
-    parts = ([one.message.key for _, one in sent], [one.message.value for _, one in sent])
+    parts = ([written.message.key for _, written in sent], [written.message.value for _, written in sent])
     batch = pa.RecordBatch.from_arrays([pa.array(part, pa.binary()) for part in parts], schema=schema)
-    found = confluent._converted(batch, Registry(served()))
-    for (case, one), key, value in zip(sent, *(column.to_pylist() for column in found.columns), strict=True):
-        (owed,) = one.changes
+    texts = confluent._converted(batch, Registry(served()))
+    for (case, written), key, value in zip(sent, *(column.to_pylist() for column in texts.columns), strict=True):
+        (owed,) = written.changes
         if owed.kind is Kind.CORRUPT:
             assert case.level == 2 or not value, case.id
             continue
-        assert (value is None) is (one.message.value is None), case.id
+        assert (value is None) is (written.message.value is None), case.id
         assert owed.keys is None or key is None or tuple(json.loads(key)) == owed.keys, case.id
         payload = json.loads(value)["payload"] if value else {} if key is None else json.loads(key)
         for side in ("before", "after"):

@@ -43,7 +43,7 @@ def update(name: str, /, **place: str) -> tuple[Table, bytes | None, bytes]:
     table = replace(Table("db", "t", columns, ("id",), schema=origin.schema), **place)
     change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": TEXT + "was"}, {"id": 7, "s": "y"}))
     written = fmt.write(History((change,)), profile, Layout())
-    (message,) = (one.message for one in written if any(change.kind is Kind.ROW for change in one.changes))
+    (message,) = (w.message for w in written if any(change.kind is Kind.ROW for change in w.changes))
     assert message.value is not None
     return table, message.key if fmt.container == "frames" else None, message.value
 

@@ -50,8 +50,8 @@ MICROS, NANOS = Deployment(temporal="microseconds"), Deployment(temporal="nanose
 
 def envelope(op: object, before: object = None, after: object = None, *, source: object = None, **more: object) -> dict[str, Any]:
     """The payload of a row change of `db`.`t`."""
-    told = {"before": before, "after": after, "source": MYSQL_SOURCE if source is None else source, "op": op}
-    return {**told, "ts_ms": 1669796261933, "transaction": None, **more}
+    members = {"before": before, "after": after, "source": MYSQL_SOURCE if source is None else source, "op": op}
+    return {**members, "ts_ms": 1669796261933, "transaction": None, **more}
 
 
 def text(document: object) -> str:

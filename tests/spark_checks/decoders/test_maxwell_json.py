@@ -83,4 +83,4 @@ def test_level_two_types_what_the_product_prints(spark: SparkSession) -> None:
     message = f'{{"database":"d","table":"t","type":"insert","ts":1700000000,"data":{{{data}}}}}'
     (row,) = reference.decode_rows(records(spark, message), table).collect()
     assert row.kind == "ROW"
-    assert [bytes(one) if isinstance(one, bytearray) else one for one in row.after] == [value for _, _, value in VALUES]
+    assert [bytes(cell) if isinstance(cell, bytearray) else cell for cell in row.after] == [value for _, _, value in VALUES]

@@ -48,7 +48,7 @@ def ddl(kind: str, sql: str, schema: dict[str, object] | None, before: dict[str,
     """The DDL of the documentation."""
     message = {"version": 1, "type": kind, "sql": sql, "commitTs": 447987408682614795, "buildTs": 1708936343598}
     schemas = {"tableSchema": schema, "preTableSchema": before}
-    return json.dumps(message | {name: found for name, found in schemas.items() if found is not None})
+    return json.dumps(message | {name: carried for name, carried in schemas.items() if carried is not None})
 
 
 ALTER = ddl(

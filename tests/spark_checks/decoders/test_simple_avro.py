@@ -110,10 +110,10 @@ def test_a_printed_row_is_typed(records: Records) -> None:
     kinds |= {"ts": mysql.temporal("timestamp"), "n": mysql.integer("int"), "b": mysql.binary("blob")}
     table = Table("simple", "user", tuple(Column(name, kind) for name, kind in kinds.items()), ("id",))
     (out,) = by_offset(simple.decode_rows(records(INSERT, WATERMARK), table)).values()
-    found = {name: instant(value) for name, value in out.after.asDict().items()}
+    after = {name: instant(value) for name, value in out.after.asDict().items()}
     midnight = dt.datetime(2023, 12, 31, 16, tzinfo=dt.UTC)
     wanted = {"id": 1, "name": "John Doe", "u": Decimal(2**64 - 1), "ts": midnight, "n": None, "b": bytearray(b"\0\xff")}
-    assert (out.kind, out.op, out.before, found) == ("ROW", "INSERT", None, wanted)
+    assert (out.kind, out.op, out.before, after) == ("ROW", "INSERT", None, wanted)
 
 
 def test_a_default_that_is_no_text_costs_nothing(records: Records) -> None:

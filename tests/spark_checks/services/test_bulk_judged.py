@@ -33,7 +33,7 @@ def test_bulk_is_decoded_as_what_happened(engine, name) -> None:
     for n in range(UNITS):
         case = as_case(fmt, profile, orders.load_scenario(fmt, profile, 9, n, OPTIONS))
         # The bytes are bulk's, what is owed comes from the unit.
-        written = tuple(replace(one, message=next(left)) for one in case.written)
+        written = tuple(replace(w, message=next(left)) for w in case.written)
         cases.append(replace(case, written=written))
     assert next(left, None) is None
     for message in messages:

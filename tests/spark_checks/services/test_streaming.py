@@ -48,10 +48,10 @@ Row = dict[str, Any]
 def change(offset: int, position: int | str | None = None, **rest: Any) -> Row:
     """A row change of table d.t with key id; `after` and `before` are dicts."""
     op = "UPDATE" if "before" in rest and "after" in rest else "DELETE" if "before" in rest else "INSERT"
-    told = None if position is None else str(position)
+    text = None if position is None else str(position)
     at = START + dt.timedelta(seconds=offset)
     base: Row = {"partition": 0, "offset": offset, "row": 0, "kind": "ROW", "op": op, "database": "d", "table": "t"}
-    return {**base, "keys": ["id"], "position": told, "commit_time": at, **rest}
+    return {**base, "keys": ["id"], "position": text, "commit_time": at, **rest}
 
 
 def frame(spark: SparkSession, rows: list[Row]) -> DataFrame:
@@ -73,9 +73,9 @@ def kept(
 def there(state: list[Row]) -> dict[str, dict[str, str]]:
     """The rows by their key."""
     rows = [row for row in state if row["part"] == "row" and not row["deleted"]]
-    found = {row["key"][0]: row["image"] for row in rows}
-    assert len(found) == len(rows)
-    return found
+    images = {row["key"][0]: row["image"] for row in rows}
+    assert len(images) == len(rows)
+    return images
 
 
 def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(
@@ -87,13 +87,13 @@ def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_
     def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
         return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
 
-    one = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
+    first = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
     two = change(1, 10, before={"id": "n1", "v": "first"}, after={"id": "n1", "v": "second"}, table="n")
     late = change(3, 8, after={"id": "n2", "v": "x"}, table="n")
     moved = (change(4, 10, after={"id": "n3", "v": "new"}, table="n"), change(5, 10, before={"id": "n3", "v": "old"}, table="n"))
     batches = (
-        [one, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
-        [change(7, 5, after={"id": "2", "c": "x"}), {**one, "offset": 8}, {**late, "offset": 9}],
+        [first, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
+        [change(7, 5, after={"id": "2", "c": "x"}), {**first, "offset": 8}, {**late, "offset": 9}],
         [
             *(ddl(10, 3, "/* by hand */ truncate `d`.`t`"), ddl(11, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
             *(ddl(12, 9, "DROP TABLE IF EXISTS other", "other"), change(13, 7, after={"id": "3", "c": "again"})),
@@ -189,7 +189,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
             "source": streams.made(group, tmp_path / "streams"),
             "format": name,
             "decoder": decoder_of(fmt.name, None),
-            "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],
+            "parts": [(codec.dump_deployment(deployment), *span) for deployment, *span in group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
             "makers": ["reference"],
@@ -232,11 +232,11 @@ def test_of_used_topics_only_committed_messages_count(
         firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
         kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]
     outcomes = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
-    outcome = next(one for one in outcomes if one.nemesis == "corrupt")
+    outcome = next(outcome for outcome in outcomes if outcome.nemesis == "corrupt")
     assert firsts == {1}
     assert outcome.corrupt > 0
     if level == "read_committed":
-        assert (kinds, [one.wrong for one in outcomes]) == ([{0}, {1}], [[], [], []])
+        assert (kinds, [outcome.wrong for outcome in outcomes]) == ([{0}, {1}], [[], [], []])
     else:
         assert {rule for rule, _ in outcome.wrong} == {
             "huawei-cdl-json/stream/corrupt-kept",
@@ -250,8 +250,8 @@ def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broke
         for at, kind in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
             some = [Message("", 0, None, value, timestamp_ms=1) for value in values[100 * at : 100 * (at + 1)]]
             publish(Cluster(kafka.bootstrap, {"compression.type": kind}), topic, some)
-        found = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
-    assert [bytes(row["value"]) for row in sorted(found, key=lambda row: row["offset"])] == values
+        read = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
+    assert [bytes(row["value"]) for row in sorted(read, key=lambda row: row["offset"])] == values
 
 
 def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str) -> StreamingQuery:

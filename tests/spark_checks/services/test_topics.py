@@ -37,10 +37,10 @@ def key(tmp_path_factory):
     """A private key, with its public half beside it as a set of keys in JSON."""
     path = tmp_path_factory.mktemp("tokens") / "key"
     subprocess.run(["openssl", "genrsa", "-out", path, "2048"], check=True, capture_output=True)
-    told = subprocess.run(
+    line = subprocess.run(
         ["openssl", "rsa", "-in", path, "-noout", "-modulus"], check=True, capture_output=True, text=True
     ).stdout
-    modulus = base64url(bytes.fromhex(told.strip().partition("=")[2]))
+    modulus = base64url(bytes.fromhex(line.strip().partition("=")[2]))
     public = {"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB", "n": modulus}
     path.with_suffix(".json").write_text(json.dumps({"keys": [public]}), "ascii")
     return path
