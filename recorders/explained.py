@@ -41,7 +41,7 @@ class Entry:
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
     def explains(self, other: Difference) -> bool:
-        """Whether the other is this one."""
+        """Whether the difference is this one."""
         pairs = ((self.path, other.path), (self.type, other.type), (self.ours, other.ours), (self.real, other.real))
         return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in pairs)
 
