@@ -1,7 +1,5 @@
 """Statements of the drawn histories, what a server refuses of them, and the differences that are explained."""
 
-from __future__ import annotations
-
 import datetime as dt
 import sys
 from decimal import Decimal
@@ -133,7 +131,7 @@ class _Refusing(Database):
         return int(line), "refused"
 
 
-def test_a_name_with_an_end_of_a_line_in_it_moves_no_error_to_another_statement() -> None:
+def test_a_name_with_an_end_of_a_line_in_it_moves_no_error_to_another_statement():
     statements = ("CREATE TABLE `a\nb` (x int)", "SELECT bad", "SELECT 1", "SELECT `\n\nbad`", "SELECT 2")
     assert set(_Refusing(print, {}).run(statements)) == {1, 3}
 

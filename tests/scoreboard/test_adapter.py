@@ -1,7 +1,5 @@
 """The adapters' common half, served over the real protocol, with a reader that echoes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

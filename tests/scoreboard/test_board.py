@@ -1,7 +1,5 @@
 """The scoreboard's data: outcomes, faults and their proofs."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -261,12 +259,7 @@ actual = "<i>|"
 
 
 @pytest.mark.parametrize(
-    ("shown", "releases"),
-    [
-        (("2.0", "2.1"), "2.0 to 2.1"),
-        (("2.1",), "2.1; not in 2.0"),
-        (("2.0",), "2.0; gone in 2.1"),
-    ],
+    ("shown", "releases"), [(("2.0", "2.1"), "2.0 to 2.1"), (("2.1",), "2.1; not in 2.0"), (("2.0",), "2.0; gone in 2.1")]
 )
 def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))

@@ -1,7 +1,5 @@
 """The reference decoder of Aliyun DTS's Avro Record."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import json
@@ -10,10 +8,9 @@ from typing import Any
 
 import fastavro
 import pytest
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from decoded import MISFIT, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql, postgresql
@@ -98,7 +95,7 @@ def record(
 SMALL = Table("db", "t", (Column("id", mysql.integer("int")), Column("b", mysql.text())), ("id",))
 
 
-def test_the_literal_vectors(records: Records) -> None:
+def test_the_literal_vectors(records):
     """The writer of this file gives the same bytes, so that its schema is held to them too."""
     written = record(
         "INSERT",
@@ -120,7 +117,7 @@ def test_the_literal_vectors(records: Records) -> None:
     assert (out[1].kind, out[1].op, out[1].database, out[1].after) == ("CONTROL", None, None, None)
 
 
-def test_names_of_objects(records: Records) -> None:
+def test_names_of_objects(records):
     """Dots join the parts, a dot inside one is six characters (aliyun#dots); tags have the logical names, of any source."""
     logical = {"l_db_name": "logical", "l_tb_name": "orders"}
     names: tuple[tuple[str | None, str, dict[str, str], tuple[str | None, str | None, str | None]], ...] = (
@@ -144,9 +141,7 @@ def test_names_of_objects(records: Records) -> None:
         ("db", None, "t`\"'", "db.t`\"'"),
     ],
 )
-def test_level_two_knows_the_table_by_its_name(
-    records: Records, database: str, schema_name: str | None, table: str, wire: str
-) -> None:
+def test_level_two_knows_the_table_by_its_name(records, database, schema_name, table, wire):
     tags = {"l_db_name": "logical", "l_tb_name": "orders"} if database == "logical" else {}
     kept = record("INSERT", "id b", None, [number(1), None], objectName=wire, tags=tags)
     others = ("db.t", "other.t", f"{wire}x", f"x{wire}", "db.s.u", "db.u.t", "db.t.s")
@@ -155,7 +150,7 @@ def test_level_two_knows_the_table_by_its_name(
     assert set(by_offset(frame)) == {0}
 
 
-def test_cells_belong_to_columns_by_position(records: Records) -> None:
+def test_cells_belong_to_columns_by_position(records):
     """NONE, and NULL of EmptyObject, is a column that was not captured; null is SQL NULL; an empty array is no image."""
     n, x = number(1), chars("x")
     i, c = '{"precision":8,"value":"1"}', '{"charset":"utf8mb4","value":"78"}'
@@ -196,13 +191,13 @@ UNREADABLE: tuple[bytes | None, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     for frame in (aliyun.decode(records(*UNREADABLE)), aliyun.decode_rows(records(*UNREADABLE), SMALL)):
         assert_corrupt(frame, len(UNREADABLE))
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_every_truncation_is_corrupt(records: Records, older: bool) -> None:
+def test_every_truncation_is_corrupt(records, older):
     """But one: a newer message without its last field is an older one."""
     whole = record("UPDATE", "id b", [number(1), chars("x")], ONE, older=older)
     born = 0 if older else 5
@@ -210,7 +205,7 @@ def test_every_truncation_is_corrupt(records: Records, older: bool) -> None:
     assert [i for i, r in out.items() if r.kind != "CORRUPT"] == sorted({len(whole) - born, len(whole)})
 
 
-def test_both_generations_of_the_record(records: Records) -> None:
+def test_both_generations_of_the_record(records):
     older, values, kinds = record("INSERT", "id b", None, ONE, older=True), [], []
     for born in (0, -1, 1696984408, 1696984408000, 2**62, 2**63 - 1, -(2**63)):
         newer = record("INSERT", "id b", None, ONE, bornTimestamp=born)
@@ -326,7 +321,7 @@ CELLS = cells(
 )
 
 
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
+def test_cells_are_typed_exactly(records, spark):
     deployment = Deployment(time_zone="Asia/Shanghai")
     assert_typed(spark, records, aliyun, CELLS, lambda name, value: record("DELETE", name, [value], None), deployment)
 
@@ -338,7 +333,7 @@ FRACTIONS = (
 """A source, a position, and whether its fractions are nanoseconds."""
 
 
-def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -> None:
+def test_fractions_are_microseconds_or_nanoseconds_by_source(records):
     """aliyun#datetime-nanos: DateTime, not Timestamp. Nanoseconds between two microseconds are lost by no column type."""
     kinds = {"d": mysql.temporal("datetime", 6), "t": mysql.temporal("time", 6), "i": mysql.temporal("timestamp", 6)}
     table = Table("db", "t", tuple(Column(n, kind) for n, kind in kinds.items()))
@@ -361,7 +356,7 @@ def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -
         assert read[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
 
 
-def test_one_misfit_among_other_charsets_is_corrupt(records: Records) -> None:
+def test_one_misfit_among_other_charsets_is_corrupt(records):
     """An image in several charsets: every cell by its own."""
     table = Table("db", "t", (Column("a", mysql.text()), Column("b", mysql.text()), Column("c", mysql.binary())))
     raw = cell("Character", "binary", b"\xff")
@@ -374,7 +369,7 @@ def test_one_misfit_among_other_charsets_is_corrupt(records: Records) -> None:
     assert [r.kind for r in out.values()] == ["ROW", "ROW", "CORRUPT", "CORRUPT"]
 
 
-def test_tags_and_times(records: Records) -> None:
+def test_tags_and_times(records):
     infos = ('{"PRIMARY":["b","a"],"uk":["c"]}', '{"uk":["c"]}', "{}", "no json", None)
     values = [record("INSERT", "id b", None, ONE, tags={} if info is None else {"pk_uk_info": info}) for info in infos]
     times = (0, -1, 253402300799, 253402300800, 1696984408000, 2**63 - 1)
@@ -386,7 +381,7 @@ def test_tags_and_times(records: Records) -> None:
     assert instants == [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, last, None, None, None]
 
 
-def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
+def test_arrays_and_maps_in_several_blocks(records):
     """aliyun#blocks: legal Avro that fastavro does not write. Both arrays are in two blocks, one with its bytes counted."""
     value, head = record("INSERT", "id b", None, [number(1), chars("x")], tags={}), b"\x04\x04\x04id\x00\x02b\x02\x00"
     assert value.count(head) == 1
@@ -403,7 +398,7 @@ _OPERATIONS = (
 )
 
 
-def test_every_operation_has_its_kind(records: Records) -> None:
+def test_every_operation_has_its_kind(records):
     """INIT are a full load's rows (aliyun#init), COMMAND is MongoDB's DDL (aliyun#command); a row's op is the operation."""
     rows = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "INIT": "READ"}
     kinds = dict.fromkeys(_OPERATIONS.split(), "CONTROL") | dict.fromkeys(rows, "ROW") | {"DDL": "DDL", "COMMAND": "DDL"}

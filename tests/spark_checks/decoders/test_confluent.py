@@ -1,7 +1,5 @@
 """Messages that name a registry's schema: what becomes of them when it does not know it, is slow, or is away."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading
@@ -104,7 +102,7 @@ def converted(registry: Registry, *values: bytes | None, key: bytes | None = Non
     return texts
 
 
-def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
+def test_a_message_is_the_connect_json_of_its_schema(at):
     (value,) = converted(Registry(at), HEAD + DATUM)
     message = json.loads(value or b"")
     assert json.dumps(message["payload"], separators=(",", ":")) == PAYLOAD
@@ -118,14 +116,14 @@ def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
     ]
 
 
-def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given() -> None:
+def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given():
     shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
     whole, empty = (shape.text(HEAD + bytes.fromhex(datum), False) for datum in ticdc_avro_bytes.VALUES["v8.5.7"])
     assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
     assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
 
 
-def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
+def test_no_end_of_a_message_is_one_and_nothing_may_follow(at):
     whole = HEAD + DATUM
     parts = [whole[:end] for end in range(len(whole))]
     assert converted(Registry(at), *parts, whole + b"\x00", whole * 2) == [b""] * (len(parts) + 2)
@@ -133,7 +131,7 @@ def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
     assert Answers.asked == ["/schemas/ids/7"]
 
 
-def test_a_schema_that_nobody_has_spoils_its_message_alone(at: str) -> None:
+def test_a_schema_that_nobody_has_spoils_its_message_alone(at):
     other, negative, magic = b"\x00\x00\x00\x00\x08", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07"
     several = [head + DATUM for head in (other, HEAD, negative, magic, other)]
     texts = converted(Registry(at), *several)
@@ -143,14 +141,14 @@ def test_a_schema_that_nobody_has_spoils_its_message_alone(at: str) -> None:
     assert all(converted(Registry(at), several[0]))
 
 
-def test_a_registry_that_fails_at_first_is_asked_again(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_fails_at_first_is_asked_again(at, monkeypatch):
     monkeypatch.setattr(confluent.time, "sleep", lambda _s: None)
     Answers.failures.extend((503, 429, 500))
     assert all(converted(Registry(at, "alice:secret"), HEAD + DATUM))
     assert Answers.asked == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 4
 
 
-def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_is_slow_loses_nothing(at, certificates, monkeypatch):
     """Two answers do not come in time, one is an error; then the same behind TLS and a password."""
     monkeypatch.setattr(confluent, "ASKED_S", 0.3)
     Answers.failures.extend((503, 0, 0))
@@ -168,13 +166,13 @@ def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monk
     assert len(Answers.asked) >= first + 3 and set(Answers.asked[first:]) == {"/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"}
 
 
-def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch):
     monkeypatch.setattr(confluent, "WAIT_S", 0.3)
     with pytest.raises(ConnectionError, match=r"the schema registry at http://127.0.0.1:9 does not tell schema 7: .*refused"):
         converted(Registry("http://127.0.0.1:9"), HEAD + DATUM)
 
 
-def test_a_refusal_is_told_at_once(at: str) -> None:
+def test_a_refusal_is_told_at_once(at):
     Answers.failures.append(401)
     with pytest.raises(ConnectionError, match="does not tell schema 7: status 401"):
         converted(Registry(at, "alice:secret"), HEAD + DATUM)
@@ -188,13 +186,13 @@ def test_a_refusal_is_told_at_once(at: str) -> None:
         *(("ticdc-avro", "v7.1.6+force-replicate"), ("ticdc-avro", "v8.5.7+extension+checksum+decimal-string+bigint-string")),
     ],
 )
-def test_cells_are_those_that_the_writer_owes(name: str, profile: str) -> None:
+def test_cells_are_those_that_the_writer_owes(name, profile):
     """Every seventh named case of a profile."""
     fmt = get(name)
     assert compared(name, tuple(named_cases(fmt, [fmt.profile(profile)]))[::7]) > 1_000
 
 
-def test_cells_of_debezium_s_own_messages_are_those_of_sql() -> None:
+def test_cells_of_debezium_s_own_messages_are_those_of_sql():
     assert compared("debezium-avro", recorded_cases(get("debezium-avro"))) == 8_039
 
 
@@ -227,7 +225,7 @@ def compared(name: str, cases: Sequence[Case]) -> int:
     return count
 
 
-def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch):
     monkeypatch.delenv("CDC_CONFORMANCE_REGISTRY")
     with pytest.raises(RuntimeError, match="CDC_CONFORMANCE_REGISTRY must name the schema registry"):
         confluent.registry()

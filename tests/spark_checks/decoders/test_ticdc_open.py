@@ -1,8 +1,6 @@
 """The decoder of TiCDC's Open Protocol on the document's own events."""
 
-from __future__ import annotations
-
-from decoded import Records, by_offset
+from decoded import by_offset
 
 from generators.model import Column, Table
 from generators.sources import mysql
@@ -28,7 +26,7 @@ UPDATE = (ROW, f'{{"u":{CELLS},"p":{{"id":{{"t":3,"h":true,"f":11,"v":2}}}}}}')
 ALL = record(INSERT, UPDATE, DELETE)
 
 
-def test_level_one_tells_each_event_of_a_record(records: Records) -> None:
+def test_level_one_tells_each_event_of_a_record(records):
     rows = reference.decode(records(ALL, record(DDL), record(RESOLVED))).orderBy("offset", "row").collect()
     assert [(row.offset, row.row, row.kind, row.op) for row in rows] == [
         (0, 0, "ROW", "INSERT"),
@@ -41,7 +39,7 @@ def test_level_one_tells_each_event_of_a_record(records: Records) -> None:
     assert (rows[3].sql, rows[4].position, rows[4].commit_time.timestamp()) == ("CREATE TABLE t", "262144", 0.001)
 
 
-def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records: Records) -> None:
+def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records):
     key, value = ALL
     broken = (
         (key, value + b"\0"),
@@ -56,7 +54,7 @@ def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records: Records) -> No
     assert len(out) == len(broken)
 
 
-def test_level_two_undoes_the_quotes_and_takes_what_did_not_change_from_the_new_image(records: Records) -> None:
+def test_level_two_undoes_the_quotes_and_takes_what_did_not_change_from_the_new_image(records):
     rows = reference.decode_rows(records(ALL, record(DDL), record(RESOLVED)), TABLE).orderBy("row").collect()
     assert [(row.row, row.op) for row in rows] == [(0, "INSERT"), (1, "UPDATE"), (2, "DELETE")]
     assert (rows[1].before.id, bytes(rows[1].before.val), rows[1].after.id) == (2, b"a\0\xc3\xa9", 1)

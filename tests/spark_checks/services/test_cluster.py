@@ -51,10 +51,7 @@ def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp
     assert len(artifacts) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    of_lines(__file__, "errors.txt"),
-)
+@pytest.mark.parametrize(("text", "message"), of_lines(__file__, "errors.txt"))
 def test_what_a_machine_lacks_is_known_by_its_error(text, message):
     assert cluster.lacking(RuntimeError(text), PLACE).startswith(message.format(PLACE))
 

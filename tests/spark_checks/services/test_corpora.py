@@ -1,7 +1,5 @@
 """Bulk corpora that executors write: the same messages in any number of ranges."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from typing import Any

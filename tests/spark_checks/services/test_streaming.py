@@ -1,7 +1,5 @@
 """Keyed tables kept from changes: order, repeats, keys, statements, waiting rows, watermarks; a query that dies and goes on."""
 
-from __future__ import annotations
-
 import datetime as dt
 import importlib
 import sys
@@ -14,7 +12,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
 from conformance.engines.specs import decoder_of
 from conformance.lanes import by_name
@@ -78,9 +75,7 @@ def there(state: list[Row]) -> dict[str, dict[str, str]]:
     return images
 
 
-def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(spark, tmp_path):
     """Of table n the newest, whatever arrives last, and of one commit of TiDB the delete is the older; statements of t and
     another reach rows older than they are; a batch that is run again gives the same state, and states of long ago go."""
 
@@ -119,7 +114,7 @@ def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_
     assert (sorted(map(str, again)), keeper.ids()) == (sorted(map(str, state)), [1, 2, 3])
 
 
-def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark: SparkSession, tmp_path: Path) -> None:
+def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark, tmp_path):
     unsent, head = "__debezium_unavailable_value", "mysql-bin.0000"
     rows = [
         change(0, f"{head}10:4:0", after={"id": "1", "v": "newest"}),
@@ -135,16 +130,14 @@ def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before
     assert set(state) == {"1", "2", "4"}
 
 
-def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(spark, tmp_path):
     rows = [change(0, "4@10", after={"id": "1", "v": "newest"}), change(1, "800@9", after={"id": "1", "v": "old"})]
     sql = {**change(2, "9@11"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`u`", "table": None, "keys": None}
     gone = change(3, "4@1", after={"id": "2"}, table="u")
     assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {"1": {"id": "1", "v": "newest"}}
 
 
-def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_wait_for_their_schema(spark, tmp_path):
     early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
     schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
     other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
@@ -155,7 +148,7 @@ def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None
     assert not [row for row in state if row["part"] == "pending"]
 
 
-def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark: SparkSession, tmp_path: Path) -> None:
+def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark, tmp_path):
     def mark(offset: int, position: int) -> Row:
         return {**change(offset, position), "kind": "WATERMARK", "op": None, "keys": None}
 
@@ -172,7 +165,7 @@ def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark: SparkSess
     assert [row["version"] for row in state if row["part"] == "watermark"] == [[7]]
 
 
-def test_tables_tell_the_keys_that_messages_do_not(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_tell_the_keys_that_messages_do_not(spark, tmp_path):
     table = Table("d", "t", (Column("k", TYPES["int"]), Column("id", TYPES["int"])), ("k",))
     rows = [{**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)]
     assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {"1": {"k": "1", "id": "1"}}
@@ -212,14 +205,7 @@ def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
         ("read_uncommitted", ("huawei-cdl-json", "1.0", "corrupt")),
     ],
 )
-def test_of_used_topics_only_committed_messages_count(
-    spark: SparkSession,
-    kafka: Broker,
-    tmp_path: Path,
-    asked: Callable[..., tuple[Group, dict[str, Any]]],
-    level: str,
-    streams_of: tuple[str, ...],
-) -> None:
+def test_of_used_topics_only_committed_messages_count(spark, kafka, tmp_path, asked, level, streams_of):
     group, request = asked(*streams_of)
     with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
         used = Written(kafka.cluster, group, names, used=True)
@@ -244,7 +230,7 @@ def test_of_used_topics_only_committed_messages_count(
         }
 
 
-def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker) -> None:
+def test_batches_in_every_compression_are_read(spark, kafka):
     values = [b"%d" % number * 40 for number in range(500)]
     with run_topic(kafka.cluster, 1) as topic:
         for at, kind in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
@@ -265,9 +251,7 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
     return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
 
 
-def test_a_level_three_of_ones_own_is_judged_by_its_rows(
-    spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_level_three_of_ones_own_is_judged_by_its_rows(spark, tmp_path, asked, monkeypatch):
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
     own, ours = ModuleType("own_tables"), importlib.import_module("spark_checks.decoders.ticdc_canal_json")
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)
