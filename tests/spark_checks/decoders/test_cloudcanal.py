@@ -9,7 +9,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from decoded import by_message
+from decoded import assert_corrupt, by_message
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
@@ -166,11 +166,7 @@ def test_what_is_no_message_is_one_corrupt_row_at_both_levels(records, module):
     if module is OWN:
         values += [own("DELETE", [], []), own("DELETE", None, [None]), own("INSERT", [], [AFTER]), own("UPDATE", [], [AFTER])]
     for frame in (module.decode(records(*values)), module.decode_rows(records(*values), TABLE)):
-        out = by_message(frame)
-        assert len(out) == len(values)
-        corrupt = [("CORRUPT", 0, None, None, None)]
-        assert [[(r.kind, r.row, r.op, r.before, r.after) for r in rows] for rows in out] == [corrupt] * len(values)
-        assert all(rows[0].error for rows in out)
+        assert_corrupt(frame, len(values))
 
 
 @EACH
@@ -299,5 +295,4 @@ def test_what_is_no_envelope_is_one_corrupt_row(records):
         *(enveloped(payload("c", AFTER, {}, source=...)), enveloped(payload("c", AFTER, {}, source="MySQL"))),
     ]
     for frame in (ENVELOPE.decode(records(*values)), ENVELOPE.decode_rows(records(*values), TABLE)):
-        out, corrupt = by_message(frame), [("CORRUPT", 0, None, None, None)]
-        assert [[(r.kind, r.row, r.op, r.before, r.after) for r in rows] for rows in out] == [corrupt] * len(values)
+        assert_corrupt(frame, len(values))
