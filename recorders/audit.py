@@ -115,7 +115,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 def _spelt(data: bytes) -> dict[str, str]:
     """The strings of a JSON text by what they mean."""
-    return {json.loads(found, strict=False): found for found in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))}
+    return {json.loads(text, strict=False): text for text in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,41 +195,41 @@ class _Walk:
         yield Difference(path, column, _shown(ours), _shown(real), self.scenario)
 
 
-def _by_field(found: list[Any]) -> _Members | None:
+def _by_field(items: list[Any]) -> _Members | None:
     # Connect's schemas say `field`, Avro's `name`.
-    fields = (dict(one).get("field", dict(one).get("name")) for one in found if isinstance(one, _Members))
+    fields = (dict(item).get("field", dict(item).get("name")) for item in items if isinstance(item, _Members))
     named = [name for name in fields if isinstance(name, str)]
-    if not named or len(named) < len(found):
+    if not named or len(named) < len(items):
         return None
-    return _Members(zip(named, found, strict=True))
+    return _Members(zip(named, items, strict=True))
 
 
-def _shown(found: Any) -> str:
-    if found is ABSENT:
+def _shown(node: Any) -> str:
+    if node is ABSENT:
         return ABSENT
-    if isinstance(found, _Number):
-        return str(found)
-    return json.dumps(_plain(found), ensure_ascii=False)
+    if isinstance(node, _Number):
+        return str(node)
+    return json.dumps(_plain(node), ensure_ascii=False)
 
 
-def _plain(found: Any) -> Any:
-    if isinstance(found, _Members):
-        return {name: _plain(value) for name, value in found}
-    return [_plain(item) for item in found] if isinstance(found, list) else found
+def _plain(node: Any) -> Any:
+    if isinstance(node, _Members):
+        return {name: _plain(value) for name, value in node}
+    return [_plain(item) for item in node] if isinstance(node, list) else node
 
 
-def _at(found: Any, path: Iterable[str]) -> Any:
+def _at(node: Any, path: Iterable[str]) -> Any:
     """The member at a path; None if there is none."""
     for name in path:
-        found = dict(found).get(name) if isinstance(found, _Members) else None
-    return found
+        node = dict(node).get(name) if isinstance(node, _Members) else None
+    return node
 
 
 def kind_of(shape: JsonShape, topic: str, value: bytes | None) -> tuple[str, str]:
     """Topic and kind of a record: equal for records that could be the same."""
-    found = parsed(value)
+    document = parsed(value)
     for path in shape.kind:
-        here = _at(found, path)
+        here = _at(document, path)
         if isinstance(here, str):
             return topic, path[-1] if path[-1] == "ddl" else here
     return topic, "none" if value is None else "other"
@@ -282,18 +282,18 @@ def suffix(number: int) -> str:
     return f"_s{number}"
 
 
-def named_in_sql(found: Any) -> int | None:
+def named_in_sql(document: Any) -> int | None:
     """The scenario's number in the statement of a record without a table's name."""
-    texts = (_at(found, ("payload", "ddl")), _at(found, ("ddl",)))
+    texts = (_at(document, ("payload", "ddl")), _at(document, ("ddl",)))
     hits = (_QUOTED_SUFFIX.search(text) for text in texts if isinstance(text, str))
     return next((int(hit[1]) for hit in hits if hit), None)
 
 
 def number_of(record: ProducedRecord) -> int | None:
     """The scenario's number in the name of a record's table; None when the record has no such table."""
-    found = parsed(record.value)
-    names = [record.topic, *(name for path in _TABLE_PATHS if isinstance(name := _at(found, path), str))]
+    document = parsed(record.value)
+    names = [record.topic, *(name for path in _TABLE_PATHS if isinstance(name := _at(document, path), str))]
     hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
-    found_in_names = next((int(hit[1]) for hit in hits), None)
+    number = next((int(hit[1]) for hit in hits), None)
     # A statement that the product does not take to pieces names its table in its text alone.
-    return named_in_sql(found) if found_in_names is None else found_in_names
+    return named_in_sql(document) if number is None else number

@@ -60,7 +60,7 @@ def perform(
             stopped[number] = f"{product} stops: {str(error).splitlines()[-1].strip()}"
             note(f"{product} stops at the scenario {cases[number].name}; again without it")
     if out:
-        put(out, lambda: [b"".join(map(_line, (one.real for one in done.compared if one.real)))], "the records")
+        put(out, lambda: [b"".join(map(_line, (record.real for record in done.compared if record.real)))], "the records")
     return done
 
 
@@ -75,8 +75,8 @@ def _database(image: str, product: Product, profile: Profile, note: Note) -> Dat
     if profile.source == "postgresql":
         return PostgreSql(note, options)
     # Canal up to 1.1.6 stops at the DDL events of MariaDB 10.11 (status variable 129).
-    told = {"version": "5.7.18"} if profile.release in product.misled else {}
-    return (OldMariaDb if profile.release in product.old else MariaDb)(note, {**options, **told})
+    version = {"version": "5.7.18"} if profile.release in product.misled else {}
+    return (OldMariaDb if profile.release in product.old else MariaDb)(note, {**options, **version})
 
 
 def _line(record: ProducedRecord) -> bytes:

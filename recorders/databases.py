@@ -140,14 +140,14 @@ class Database(ABC):
             )
         except subprocess.TimeoutExpired as error:
             raise HarnessError(f"the statements took more than {timeout_s:.0f} s") from error
-        found: dict[int, str] = {}
+        errors: dict[int, str] = {}
         for line in ran.stderr.decode("utf-8", "replace").splitlines():
             hit = self.refused(line)
             if hit is not None:
-                found.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
-        if ran.returncode != 0 and not found:
+                errors.setdefault(bisect.bisect_right(starts, hit[0]) - 1, hit[1])
+        if ran.returncode != 0 and not errors:
             raise HarnessError(f"the client ended with exit code {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[:400]}")
-        return found
+        return errors
 
     def must(self, *statements: str) -> None:
         """Executes statements. Raises HarnessError at one that the server refuses."""
@@ -207,13 +207,13 @@ def _release(server: Sequence[str], option: str = "--version") -> str:
 def _program(name: str, package: str, folders: Iterable[Path] = ()) -> str:
     """The path of a program. Raises HarnessError that names the package."""
     places = [os.environ.get("PATH", ""), *map(str, folders), "/usr/sbin", "/usr/local/sbin"]
-    found = shutil.which(name, path=os.pathsep.join(places))
-    if found is None:
+    path = shutil.which(name, path=os.pathsep.join(places))
+    if path is None:
         raise HarnessError(
             f"no {name} found. Install the database (Debian, Ubuntu: apt-get install --no-install-recommends {package}). "
             "Its service need not run: `.ci/databases.sh` installs it without starting it."
         )
-    return found
+    return path
 
 
 _FORCED: Final = ("--batch", "--force", "--binary-mode", "--default-character-set=utf8mb4", "--user=root")
@@ -359,8 +359,8 @@ class MySqlContainer(_MySqlLike):
     def client(self) -> list[str]:
         """The command line of the image's own client, over TCP: the server that fills the data folder has none."""
         fixed = ("--protocol=tcp", "--host=127.0.0.1", *_FORCED, *filter(None, [self._name]))
-        found = ("sh", "-c", 'exec "$(command -v mysql || command -v mariadb)" "$@"', "mysql")
-        return ["docker", "exec", "--interactive", "--env", f"MYSQL_PWD={USER}", self._container, *found, *fixed]
+        shell = ("sh", "-c", 'exec "$(command -v mysql || command -v mariadb)" "$@"', "mysql")
+        return ["docker", "exec", "--interactive", "--env", f"MYSQL_PWD={USER}", self._container, *shell, *fixed]
 
     def close(self) -> None:
         """Removes the container."""

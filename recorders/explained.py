@@ -40,9 +40,9 @@ class Entry:
         """Whether the entry is about that profile."""
         return any(fnmatchcase(profile, glob) for glob in self.profiles)
 
-    def explains(self, found: Difference) -> bool:
+    def explains(self, other: Difference) -> bool:
         """Whether the difference is this one."""
-        pairs = ((self.path, found.path), (self.type, found.type), (self.ours, found.ours), (self.real, found.real))
+        pairs = ((self.path, other.path), (self.type, other.type), (self.ours, other.ours), (self.real, other.real))
         return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in pairs)
 
 
@@ -53,10 +53,10 @@ class Explained:
     entries: tuple[Entry, ...]
     counts: Counter[int] = field(default_factory=Counter)
 
-    def why(self, found: Difference) -> Entry | None:
+    def why(self, difference: Difference) -> Entry | None:
         """The first entry that explains the difference."""
         for i, entry in enumerate(self.entries):
-            if entry.explains(found):
+            if entry.explains(difference):
                 self.counts[i] += 1
                 return entry
         return None
@@ -101,6 +101,6 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 def grouped(differences: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
     """Differences by path and type, the most frequent first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
-    for one in differences:
-        groups.setdefault((one.path, one.type), []).append(one)
+    for difference in differences:
+        groups.setdefault((difference.path, difference.type), []).append(difference)
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))

@@ -75,8 +75,8 @@ class Product:
             for name in listed
         }
         names |= {f"{part} {name}" for part in (profile.release, *profile.options) for name in names}
-        found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
-        return next(found, "")
+        reasons = (why for name in names for part, why in self.stops.items() if re.match(part, name))
+        return next(reasons, "")
 
     @property
     def wire_format(self) -> Format[Any]:
@@ -104,14 +104,14 @@ class Product:
             return running.run(program, bundle, properties, note)
         with EmbeddedRegistry(note) as registry:
             address = {f"{side}.converter.apicurio.registry.url": registry.api for side in ("key", "value")}
-            found = running.run(program, bundle, {**properties, **address}, note)
-            told = partial(_schema, Remote(registry.url), {})
-            return [shown(record, told) for record in found]
+            records = running.run(program, bundle, {**properties, **address}, note)
+            schemas = partial(_schema, Remote(registry.url), {})
+            return [shown(record, schemas) for record in records]
 
 
-def shown(record: Record, told: confluent.SchemaOf = confluent.SCHEMAS.__getitem__) -> Record:
+def shown(record: Record, schemas: confluent.SchemaOf = confluent.SCHEMAS.__getitem__) -> Record:
     """A record of a format with a registry as JSON, which an audit compares."""
-    key, value = (data and confluent.readable(data, told) for data in (record.key, record.value))
+    key, value = (data and confluent.readable(data, schemas) for data in (record.key, record.value))
     return replace(record, key=key, value=value)
 
 
@@ -120,7 +120,7 @@ def _schema(registry: Remote, known: confluent.Schemas, number: int) -> tuple[tu
     if number not in known:
         path = f"{registry.path}/schemas/ids/{number}"
         versions, text = (json.loads(registry.ask("GET", f"{path}{of}")) for of in ("/versions", ""))
-        known[number] = tuple(sorted({one["subject"] for one in versions})), text["schema"]
+        known[number] = tuple(sorted({version["subject"] for version in versions})), text["schema"]
     return known[number]
 
 

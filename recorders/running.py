@@ -48,10 +48,10 @@ class Stopped(HarnessError):
 
 def read(line: str) -> ProducedRecord:
     """A record of a line that a Java program wrote."""
-    found = json.loads(line)
-    headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in found["headers"])
+    fields = json.loads(line)
+    headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in fields["headers"])
     return ProducedRecord(
-        _bytes(found["topic"]).decode(), found["partition"], _maybe(found["key"]), _maybe(found["value"]), headers
+        _bytes(fields["topic"]).decode(), fields["partition"], _maybe(fields["key"]), _maybe(fields["value"]), headers
     )
 
 

@@ -56,9 +56,9 @@ class Audited:
         """How many records are `identical`, `explained`, `unexplained`."""
         open_ = set(self.unexplained)
         counts: Counter[str] = Counter()
-        for one in self.compared:
-            rest = "unexplained" if open_ & set(one.differences) else "explained"
-            counts["identical" if one.identical else rest] += 1
+        for record in self.compared:
+            rest = "unexplained" if open_ & set(record.differences) else "explained"
+            counts["identical" if record.identical else rest] += 1
         return counts[wanted]
 
     @property
@@ -76,8 +76,8 @@ class Audited:
         rows = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
         rows += [_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason) for e, n in self.explained.items()]
         for (path, kind), listed in grouped(self.unexplained).items():
-            one = listed[0]
-            rows.append(_row("difference unexplained", len(listed), path, kind, one.ours, one.real, one.scenario))
+            first = listed[0]
+            rows.append(_row("difference unexplained", len(listed), path, kind, first.ours, first.real, first.scenario))
         rows += [_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason) for e in self.idle]
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
@@ -110,11 +110,11 @@ def drawn(
     fmt = replace(product.wire_format, supports=supports)
     named = boundaries.scenarios(DATABASE, supports, profile.source)
     fresh = draw(scenarios(fmt, database=DATABASE, source=profile.source), count, seed)
-    every = [*named, *(replace(one, name=f"drawn/{seed}/{i}") for i, one in enumerate(fresh))]
-    chosen = [one for one in every if fnmatchcase(one.name, select)]
+    every = [*named, *(replace(scenario, name=f"drawn/{seed}/{i}") for i, scenario in enumerate(fresh))]
+    chosen = [scenario for scenario in every if fnmatchcase(scenario.name, select)]
     if not chosen:
         raise NothingSelected(f"no scenario matches {select!r}; names are such as {every[0].name}, {every[-1].name}")
-    return [rename(one, DATABASE, suffix(i)) for i, one in enumerate(chosen)]
+    return [rename(scenario, DATABASE, suffix(i)) for i, scenario in enumerate(chosen)]
 
 
 def audit(
@@ -138,18 +138,18 @@ def audit(
     database.must(*running.end(database))
     records = product.record(profile, database, note)
     note(f"comparing {len(records)} records")
-    found = tuple(_compared(product, profile, cases, plans, records))
+    compared = tuple(_compared(product, profile, cases, plans, records))
     counts: Counter[Entry] = Counter()
     open_: list[Difference] = []
-    for one in found:
-        for difference in one.differences:
+    for record in compared:
+        for difference in record.differences:
             entry = explained.why(difference)
             if entry is None:
                 open_.append(difference)
             else:
                 counts[entry] += 1
     version = database.version
-    return Audited(product.name, profile.name, version, seed, len(plans), found, counts, tuple(open_), explained.idle, refused)
+    return Audited(product.name, profile.name, version, seed, len(plans), compared, counts, tuple(open_), explained.idle, refused)
 
 
 def plan(profile: Any, history: History) -> Plan:
@@ -159,16 +159,16 @@ def plan(profile: Any, history: History) -> Plan:
 
 def _plans(product: Product, cases: Sequence[Scenario], profile: Any) -> tuple[dict[int, Plan], dict[str, str]]:
     plans, refused = {}, {}
-    for i, one in enumerate(cases):
+    for i, case in enumerate(cases):
         try:
-            found = plan(profile, one.history)
+            case_plan = plan(profile, case.history)
         except Refused as error:
-            refused[one.name] = str(error)
+            refused[case.name] = str(error)
             continue
-        if why := product.stopped_by(profile, found):
-            refused[one.name] = why
+        if why := product.stopped_by(profile, case_plan):
+            refused[case.name] = why
         else:
-            plans[i] = found
+            plans[i] = case_plan
     return plans, refused
 
 
@@ -197,9 +197,9 @@ def _compared(
     owners = [number for number, plan in plans.items() for _ in plan.history.events]
     whole = History(tuple(event for plan in plans.values() for event in plan.history.events))
     ours: dict[int, list[Message]] = {}
-    for one in fmt.write(whole, profile, LAYOUT):
-        message = shown(one.message) if fmt.container == "confluent" else one.message
-        ours.setdefault(owners[one.message.event], []).append(message)
+    for written in fmt.write(whole, profile, LAYOUT):
+        message = shown(written.message) if fmt.container == "confluent" else written.message
+        ours.setdefault(owners[written.message.event], []).append(message)
     # A statement that some other scenario was refused for may still have published something.
     for number, plan in plans.items():
         yield from compare(shape, cases[number].name, types_of(plan), ours.get(number, []), real.get(number, []))

@@ -269,7 +269,7 @@ def inserted(table: Table, rows: Iterable[Row], dialect: SqlDialect) -> str:
     return f"INSERT INTO {_place(table, dialect)} ({names}) VALUES {', '.join(f'({row})' for row in values)}"
 
 
-def _found(table: Table, row: Row, dialect: SqlDialect) -> str:
+def _where(table: Table, row: Row, dialect: SqlDialect) -> str:
     """The condition that finds one row: its key, else all its columns."""
     names = table.handle_key
     columns = [table.column(name) for name in names] if names else list(table.columns)
@@ -285,12 +285,12 @@ def updated(table: Table, images: RowImages, dialect: SqlDialect) -> str:
     assert before is not None and after is not None
     changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
     sets = ", ".join(f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed)
-    return f"UPDATE {_place(table, dialect)} SET {sets} {_found(table, before, dialect)}"
+    return f"UPDATE {_place(table, dialect)} SET {sets} {_where(table, before, dialect)}"
 
 
 def deleted(table: Table, row: Row, dialect: SqlDialect) -> str:
     """A DELETE of one row."""
-    return f"DELETE FROM {_place(table, dialect)} {_found(table, row, dialect)}"
+    return f"DELETE FROM {_place(table, dialect)} {_where(table, row, dialect)}"
 
 
 class _Realising:
@@ -308,11 +308,11 @@ class _Realising:
             case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
                 event = replace(event, table=_solid(event.table))
                 self.know(event.table, event)
-                self.change(replace(event, table=self.as_told(event.table)))
+                self.change(replace(event, table=self.as_declared(event.table)))
             case SchemaChange():
                 if event.before is not None:
                     self.know(_solid(event.before), event)
-                before, after = (self.as_told(_solid(table)) if table else None for table in (event.before, event.after))
+                before, after = (self.as_declared(_solid(table)) if table else None for table in (event.before, event.after))
                 event = replace(event, before=before, after=after)
                 self.statements.append(event.sql)
                 self.events.append(event)
@@ -328,21 +328,21 @@ class _Realising:
         *before, sql = created(table, self.dialect)
         if table.schema is None:
             self.spelled |= {(c.name, c.type): c.declared or self.dialect.declared(c.type, "") for c in table.columns}
-        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, self.as_told(table)))
+        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, self.as_declared(table)))
         self.statements += [*before, sql]
         identity = {"full": "FULL", "index": _index(table, self.dialect)}.get(self.dialect.identity)
         if identity:
             self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY {identity}")
 
-    def as_told(self, table: Table) -> Table:
+    def as_declared(self, table: Table) -> Table:
         """The table with its types as CREATE TABLE spelled them to MySQL, display widths included, and with PostgreSQL's enums by
         the names that CREATE TYPE gave them."""
 
-        def told(column: Column) -> str:
+        def declared(column: Column) -> str:
             enum = table.schema is not None and column.type.name == "enum"
             return _enum_name(table, column) if enum else self.spelled.get((column.name, column.type), column.declared)
 
-        return replace(table, columns=tuple(replace(c, declared=told(c)) for c in table.columns))
+        return replace(table, columns=tuple(replace(c, declared=declared(c)) for c in table.columns))
 
     def follow(self, event: SchemaChange) -> None:
         """What the statement does to the rows."""

@@ -68,9 +68,9 @@ def main(
     for path in page.write():
         _note(f"wrote {path.name}")
     lost, unexplained = board.unproved(), 0
-    for one in board.board():
-        click.echo(f"{one.reader.name:28} {one.format:22} {page.cell(one)}")
-        unexplained += one.unexplained
+    for result in board.board():
+        click.echo(f"{result.reader.name:28} {result.format:22} {page.cell(result)}")
+        unexplained += result.unexplained
     for name in lost:
         click.echo(f"on record, but not shown: {name}", err=True)
     sys.exit(BROKEN if broken else LOST if lost else UNEXPLAINED if unexplained else 0)
@@ -78,7 +78,7 @@ def main(
 
 def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
     """Runs programs; with `keep` on all releases. Exit code 1 if one does not print what is on record."""
-    told = json.loads(board.RELEASES.read_text("utf-8")) if board.RELEASES.exists() else {"tried": {}, "shown": {}}
+    releases = json.loads(board.RELEASES.read_text("utf-8")) if board.RELEASES.exists() else {"tried": {}, "shown": {}}
     differ = 0
     known = {f"{product}/{fault.id}" for product in reproducing.PRODUCTS for fault in reproducing.shown(product)}
     for name in set(names) - known - set(reproducing.PRODUCTS):
@@ -99,11 +99,11 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
                 _note(f"{product} {release}: {str(error)[:300]}")
                 continue
             if keep:
-                told["tried"].setdefault(product, [])
-                told["tried"][product] = [*(one for one in told["tried"][product] if one != release), release]
+                releases["tried"].setdefault(product, [])
+                releases["tried"][product] = [*(other for other in releases["tried"][product] if other != release), release]
                 for fault in some:
-                    seen = [one for one in told["shown"].setdefault(product, {}).get(fault.id, ()) if one != release]
-                    told["shown"][product][fault.id] = (
+                    seen = [other for other in releases["shown"].setdefault(product, {}).get(fault.id, ()) if other != release]
+                    releases["shown"][product][fault.id] = (
                         [*seen, release] if reproducing.is_shown(fault, printed[fault.id]) else seen
                     )
             for fault in some:
@@ -111,7 +111,7 @@ def _reproduce(names: tuple[str, ...], *, keep: bool) -> int:
                 differ += not same and not keep
                 click.echo(f"{'shown ' if same else 'DIFFERS'} {product} {release} {fault.id}: {page.shown(printed[fault.id])}")
     if keep:
-        board.RELEASES.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+        board.RELEASES.write_text(json.dumps(releases, indent=1) + "\n", "utf-8")
     return LOST if differ else 0
 
 

@@ -29,15 +29,15 @@ STALE: Final = RESULTS / "stale.json"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule with one cause. `told` is what the report says of it; `fault` the named failure that explains it."""
+    """A broken rule with one cause. `entry` is what the report says of it; `fault` the named failure that explains it."""
 
-    told: Mapping[str, Any]
+    entry: Mapping[str, Any]
     fault: Fault | None
 
     @property
     def outcome(self) -> Outcome:
         """What a user meets."""
-        cause, actual = str(self.told["cause"] or ""), str(self.told["actual"])
+        cause, actual = str(self.entry["cause"] or ""), str(self.entry["actual"])
         symptom = cause.partition(":")[0]
         if symptom == Symptom.EXTRA and actual.endswith("the first: CORRUPT"):
             return Outcome.REFUSES
@@ -48,12 +48,12 @@ class Failure:
     @property
     def rule(self) -> str:
         """The rule's id without its format."""
-        return str(self.told["rule"]).partition("/")[2]
+        return str(self.entry["rule"]).partition("/")[2]
 
     @property
     def counts(self) -> bool:
         """Whether the broken rule is a MUST."""
-        return bool(self.told["obligation"] == "MUST")
+        return bool(self.entry["obligation"] == "MUST")
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,16 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
     stale = json.loads((results / STALE.name).read_text("utf-8")) if (results / STALE.name).exists() else {}
     for reader in readers:
         file = results / f"{reader.name}.json"
-        told = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
+        formats = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
         known = [fault for fault in faults(reader.record, directory) if reader.name in (fault.readers or (reader.name,))]
-        for fmt in (fmt for fmt in reader.formats if fmt in told):
-            found = told[fmt]
+        for fmt in (fmt for fmt in reader.formats if fmt in formats):
+            outcome = formats[fmt]
             every, real = (
-                tuple(_failure(one, fmt, known) for one in some)
-                for some in (found["failures"], found["recorded"].get("failures", ()))
+                tuple(_failure(entry, fmt, known) for entry in some)
+                for some in (outcome["failures"], outcome["recorded"].get("failures", ()))
             )
             alone = tuple(fault for fault in known if fault.alone and fault.readers and fmt in fault.formats)
-            judged.append(Judged(reader, fmt, found, every, real, fmt in stale.get(reader.name, ()), alone))
+            judged.append(Judged(reader, fmt, outcome, every, real, fmt in stale.get(reader.name, ()), alone))
     return tuple(judged)
 
 
@@ -135,20 +135,20 @@ def proofs(judged: Iterable[Judged], directory: Path = FAULTS, results: Path = R
     releases = json.loads(file.read_text("utf-8")) if file.exists() else {"tried": {}, "shown": {}}
     every = tuple(judged)
     made = []
-    for record in dict.fromkeys(one.reader.record for one in every):
+    for record in dict.fromkeys(result.reader.record for result in every):
         for fault in faults(record, directory):
             some = []
             seen = tuple(releases["shown"].get(record, {}).get(fault.id, ()))
             ran = seen, tuple(releases["tried"].get(record, ())) if fault.message else ()
-            for one in (one for one in every if one.reader.record == record):
-                mine = [failure for failure in (*one.failures, *one.recorded) if failure.fault == fault]
+            for result in (result for result in every if result.reader.record == record):
+                mine = [failure for failure in (*result.failures, *result.recorded) if failure.fault == fault]
                 if mine:
-                    best = max(mine, key=lambda failure: (failure.counts, failure.told["cases"]))
-                    cases = sum(failure.told["cases"] for failure in one.failures if failure.fault == fault) or 1
-                    real = next((failure.told["case"] for failure in one.recorded if failure.fault == fault), "")
-                    some.append(Proof(one.reader, fault, one.format, best.told["case"], best.counts, cases, real, *ran))
+                    best = max(mine, key=lambda failure: (failure.counts, failure.entry["cases"]))
+                    cases = sum(failure.entry["cases"] for failure in result.failures if failure.fault == fault) or 1
+                    real = next((failure.entry["case"] for failure in result.recorded if failure.fault == fault), "")
+                    some.append(Proof(result.reader, fault, result.format, best.entry["case"], best.counts, cases, real, *ran))
             if fault.alone and not some:
-                reader = next(one.reader for one in every if one.reader.record == record)
+                reader = next(result.reader for result in every if result.reader.record == record)
                 some.append(Proof(reader, fault, fault.formats[0], "", True, 0, "", *ran))
             if some:
                 made.append(max(some, key=lambda proof: (proof.counts, bool(proof.recorded), proof.cases)))
@@ -175,5 +175,5 @@ def cited(citation: str) -> tuple[str, str]:
     return citation[: place.start()], f"sources/{place[1]}.md#{place[2]}"
 
 
-def _failure(told: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failure:
-    return Failure(told, next((fault for fault in known if fault.explains(fmt, told)), None))
+def _failure(entry: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failure:
+    return Failure(entry, next((fault for fault in known if fault.explains(fmt, entry)), None))

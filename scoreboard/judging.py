@@ -96,7 +96,7 @@ def adapter_digest(reader: Reader) -> str:
 
 def stale() -> dict[str, list[str]]:
     """Readers and formats whose results are of other cases, rules or adapters than these, or are missing."""
-    found = {}
+    by_reader = {}
     for reader in READERS:
         file = RESULTS / f"{reader.name}.json"
         kept = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
@@ -107,8 +107,8 @@ def stale() -> dict[str, list[str]]:
             if kept.get(fmt, {}).get("adapter_digest") != adapter or kept[fmt].get("cases_digest") != digest(reader, fmt)
         ]
         if old:
-            found[reader.name] = old
-    return found
+            by_reader[reader.name] = old
+    return by_reader
 
 
 def _commit() -> str:

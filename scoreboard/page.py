@@ -38,14 +38,14 @@ TO_SEND: Final = (
 def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> dict[str, str]:
     """All pages by their names below docs/."""
     every = board() if judged is None else judged
-    recipes = tuple(one for one in every if one.reader.name.startswith(RECIPES))
-    readers = tuple(one for one in every if one not in recipes)
+    recipes = tuple(result for result in every if result.reader.name.startswith(RECIPES))
+    readers = tuple(result for result in every if result not in recipes)
     templates = _templates()
 
     def made(template: str, some: tuple[Judged, ...], proved: Iterable[Proof], **more: Any) -> str:
         return templates.get_template(template).render(
             judged=some,
-            readers=[[one for one in some if one.reader.name == name] for name in dict.fromkeys(o.reader.name for o in some)],
+            readers=[[r for r in some if r.reader.name == name] for name in dict.fromkeys(r.reader.name for r in some)],
             proofs=list(proved),
             standings={standing.value: [p for p in proved if p.fault.standing is standing] for standing in Standing},
             **more,
@@ -54,12 +54,12 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     proved = proofs(readers, faults)
     written = {f"scoreboard.{kind}": made(f"scoreboard.{kind}.j2", readers, proved) for kind in ("md", "html")}
     written["scoreboard/spark.md"] = made("spark.md.j2", recipes, proofs(recipes, faults))
-    for record in dict.fromkeys(one.reader.record for one in readers):
+    for record in dict.fromkeys(result.reader.record for result in readers):
         mine = [proof for proof in proved if proof.reader.record == record]
-        of = tuple(one for one in readers if one.reader.record == record)
+        of = tuple(result for result in readers if result.reader.record == record)
         written[f"scoreboard/{record}.md"] = made("product.md.j2", of, mine, record=record)
-    for name in dict.fromkeys(one.reader.name for one in every):
-        written[f"scoreboard/failures-{name}.md"] = made("failures.md.j2", tuple(o for o in every if o.reader.name == name), ())
+    for name in dict.fromkeys(result.reader.name for result in every):
+        written[f"scoreboard/failures-{name}.md"] = made("failures.md.j2", tuple(r for r in every if r.reader.name == name), ())
     send = [proof for place in TO_SEND for proof in proved if (proof.reader.record, proof.fault.id) == place]
     written["issues-to-send.md"] = made("send.md.j2", readers, send)
     return written
@@ -93,10 +93,10 @@ def seen(proof: Proof) -> str:
     """On which releases the reproduction shows a fault."""
     if not proof.tried:
         return f"{proof.reader.release}"
-    told = f"{proof.releases[0]} to {proof.releases[-1]}" if len(proof.releases) > 1 else "".join(proof.releases)
+    span = f"{proof.releases[0]} to {proof.releases[-1]}" if len(proof.releases) > 1 else "".join(proof.releases)
     later = [release for release in proof.tried if proof.releases and _key(release) > _key(proof.releases[-1])]
     older = [release for release in proof.tried if proof.releases and _key(release) < _key(proof.releases[0])]
-    return told + (f"; not in {older[-1]}" if older else "") + (f"; gone in {later[0]}" if later else "")
+    return span + (f"; not in {older[-1]}" if older else "") + (f"; gone in {later[0]}" if later else "")
 
 
 def _key(release: str) -> tuple[int, ...]:
@@ -152,7 +152,7 @@ def _templates() -> jinja2.Environment:
     assert made.loader is not None
     made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT / "templates", encoding="utf-8"), made.loader])
     own = (fenced, anchor, plain, words, shown, seen, reported, citations, rule_of, program, tracker)
-    made.filters |= {one.__name__: one for one in own} | {"in_cell": sheets.cell}
+    made.filters |= {function.__name__: function for function in own} | {"in_cell": sheets.cell}
     made.globals |= {"cell": cell, "by_rank": _by_rank}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made

@@ -102,7 +102,7 @@ UNSENT: Final = Fault(
 
 
 _LISTS: Final = ("formats", "rules", "causes", "errors", "readers")
-_FIELDS: Final = {one.name: list if one.name in _LISTS else str for one in fields(Fault)} | {"alone": bool, "options": dict}
+_FIELDS: Final = {f.name: list if f.name in _LISTS else str for f in fields(Fault)} | {"alone": bool, "options": dict}
 
 
 def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:

@@ -80,7 +80,7 @@ def program(product: str, fault: Fault) -> str:
         "MESSAGE": fault.message.replace("\\", "\\\\"),
     }
     text = (TEMPLATES / f"{product}.txt").read_text("utf-8")
-    return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(r"@(\w+)@", lambda found: of[found[1]], text)
+    return f"//DEPS {' '.join(':'.join(module) for module in modules)}\n" + re.sub(r"@(\w+)@", lambda hit: of[hit[1]], text)
 
 
 def _columns(product: str, columns: list[list[str]]) -> str:
@@ -89,7 +89,7 @@ def _columns(product: str, columns: list[list[str]]) -> str:
         return ", ".join(f'DataTypes.FIELD("{name}", DataTypes.{kind})' for name, kind in types)
     types = [(name, _SEATUNNEL.get(kind) or f"new {kind.replace('DECIMAL', 'DecimalType')}") for name, kind in columns]
     made = (f'PhysicalColumn.of("{name}", {kind}, 0, true, null, null)' for name, kind in types)
-    return "\n".join(f"        columns.column({one});" for one in made)
+    return "\n".join(f"        columns.column({column});" for column in made)
 
 
 def shown(product: str, directory: Path = FAULTS) -> tuple[Fault, ...]:

@@ -123,18 +123,18 @@ class Materialiser:
         sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
 
         def part(pattern: str, group: int) -> str:
-            found = (f"regexp_extract(sql, r'{pattern}', {g})" for g in range(group, group + 3))
-            return f"replace(concat({', '.join(found)}), '``', '`')"
+            groups = (f"regexp_extract(sql, r'{pattern}', {g})" for g in range(group, group + 3))
+            return f"replace(concat({', '.join(groups)}), '``', '`')"
 
         clears, drops = f"sql RLIKE r'{_CLEARS}'", f"sql RLIKE r'{_DROPS}'"
         name = f"CASE WHEN {clears} THEN {part(_CLEARS, 4)} WHEN {drops} THEN {part(_DROPS, 4)} END"
-        told = sql.selectExpr(
+        statements = sql.selectExpr(
             "database", f"CASE WHEN table <> '' THEN table ELSE {name} END AS table", "version",
             f"CASE WHEN op = 'TRUNCATE' OR {clears} THEN 'clear' WHEN {drops} THEN 'drop' END AS op",
             f"CASE WHEN {drops} THEN {part(_DROPS, 7)} END AS text",
         ).where("op IS NOT NULL")  # fmt: skip
         columns = (*_TABLE, "op", "text", "version")
-        return as_part("ddl", union((state, as_part("ddl", told))).select(*columns).distinct())
+        return as_part("ddl", union((state, as_part("ddl", statements))).select(*columns).distinct())
 
     def watermarks(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The highest watermark of each partition; a lower one is ignored."""
@@ -159,11 +159,11 @@ class Materialiser:
                 columns = (*_TABLE, "schema", "schema_version", "version", *_PLACE, "op", "before", "image")
                 both = pending.select(*columns).unionByName(rows.select(*columns))
                 known = F.broadcast(schemas.select(*_TABLE, "schema_version", "keys"))
-                found = both.join(known, [*_TABLE, "schema_version"], "left")
-                return found.where("keys IS NOT NULL"), as_part("pending", found.where("keys IS NULL"))
+                keyed = both.join(known, [*_TABLE, "schema_version"], "left")
+                return keyed.where("keys IS NOT NULL"), as_part("pending", keyed.where("keys IS NULL"))
             case "table":
-                told = {t.name: t.handle_key for t in self.tables}
-                keys = [item for name, key in told.items() for item in (F.lit(name), F.array(*map(F.lit, key)))]
+                handles = {t.name: t.handle_key for t in self.tables}
+                keys = [item for name, key in handles.items() for item in (F.lit(name), F.array(*map(F.lit, key)))]
                 known_keys = F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
                 rows = rows.withColumn("keys", F.coalesce("keys", known_keys))
         return rows.where("keys IS NOT NULL"), as_part("pending", rows.where("keys IS NULL"))
@@ -204,9 +204,9 @@ class Materialiser:
         both = state.withColumn("whole", F.lit(True)).select(*columns).unionByName(events.select(*columns))
         fields = "named_struct('version', version, 'tie', tie, 'deleted', deleted, 'partition', partition, 'image', image)"
         last = f"max_by({fields}, {self.newer()})" if not self.order.placeholders else self._overlaid()
-        found = both.groupBy(*_ROW_KEY).agg(F.expr(last).alias("last"))
+        newest = both.groupBy(*_ROW_KEY).agg(F.expr(last).alias("last"))
         kept = ("version", "tie", "deleted", "partition", "image")
-        return as_part("row", found.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
+        return as_part("row", newest.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
 
     def _overlaid(self) -> str:
         """The newest image, with the older ones' cells in place of its stand-ins for values that were not sent. The state's row
@@ -302,7 +302,7 @@ class Keeper:
         home = self.path(self.directory)
         if not self.files.exists(home):
             return []
-        names = [found.getPath().getName() for found in self.files.listStatus(home)]
+        names = [entry.getPath().getName() for entry in self.files.listStatus(home)]
         return sorted(int(name) for name in names if name.isdigit())
 
     def before(self, batch: int) -> DataFrame:

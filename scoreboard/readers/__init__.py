@@ -59,7 +59,7 @@ _PRODUCTS: Final = ("flink", "connect", "paimon", "seatunnel", "doris", "canal",
 
 
 _FIELDS: Final = {
-    **{one.name: str for one in fields(Reader) if one.name not in ("bundle", "options")},
+    **{member.name: str for member in fields(Reader) if member.name not in ("bundle", "options")},
     **dict.fromkeys(("formats", "settings", "jars"), dict),
     "options": list,
     "of": str,
@@ -68,7 +68,7 @@ _FIELDS: Final = {
 """What a file says of a reader."""
 _NEEDED: Final = ("name", "title", "release", "formats", "built", "source", "note")
 _JARS: Final = {**dict.fromkeys(("name", "title", "size", "main"), str), **dict.fromkeys(("modules", "without"), list)}
-_CLAIMS: Final = {one.name: list for one in fields(Capabilities)}
+_CLAIMS: Final = {member.name: list for member in fields(Capabilities)}
 
 
 def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator[Reader]:
@@ -91,29 +91,29 @@ def of_product(file: TableFile, shared: Mapping[str, Sequence[str]]) -> Iterator
             yield _ignoring(reader)
 
 
-def _reader(told: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]) -> Reader:
-    known = {**texts, "release": told["release"]}
+def _reader(entry: Mapping[str, Any], texts: Mapping[str, str], lists: Mapping[str, Sequence[str]]) -> Reader:
+    known = {**texts, "release": entry["release"]}
 
     def text(value: str) -> str:
         return re.sub(r"@(\w+)@", lambda hit: known[one_of(hit[1], "text", known)], value)
 
     def globs(values: Sequence[str]) -> tuple[str, ...]:
-        named = ((one, one_of(one[1:], "list", lists) if one.startswith("@") else "") for one in values)
-        return tuple(glob for one, name in named for glob in (globs(lists[name]) if name else (one,)))
+        named = ((value, one_of(value[1:], "list", lists) if value.startswith("@") else "") for value in values)
+        return tuple(glob for value, name in named for glob in (globs(lists[name]) if name else (value,)))
 
-    jars = told.get("jars")
+    jars = entry.get("jars")
     return Reader(
-        **{key: text(value) for key, value in told.items() if isinstance(value, str) and key != "of"},
-        formats={name: {key: globs(some) for key, some in claims.items()} for name, claims in told["formats"].items()},
+        **{key: text(value) for key, value in entry.items() if isinstance(value, str) and key != "of"},
+        formats={name: {key: globs(some) for key, some in claims.items()} for name, claims in entry["formats"].items()},
         bundle=jars and _bundle(**{**jars, "modules": map(text, jars["modules"])}),
-        settings=told.get("settings", {}),
-        options=tuple(told.get("options", ())),
+        settings=entry.get("settings", {}),
+        options=tuple(entry.get("options", ())),
     )
 
 
 def _bundle(name: str, title: str, size: str, main: str, modules: Iterator[str], without: Sequence[str] = ()) -> Bundle:
     """The jars of a Java reader, with those that its adapter needs; others under another name in the cache."""
-    every = (*((org, module, release) for org, module, release in (one.split(":") for one in modules)), JACKSON, LOGGING)
+    every = (*((org, module, release) for org, module, release in (place.split(":") for place in modules)), JACKSON, LOGGING)
     digest = hashlib.sha256(repr((every, tuple(without))).encode()).hexdigest()[:8]
     return Bundle(f"scoreboard-{name}-{digest}", title, every, main, size, tuple(without))
 

@@ -19,11 +19,11 @@ from spark_checks.decoders.families import canal as _canal
 
 def _kind(m: Column) -> Column:
     """Up to 1.1.4 CREATE DATABASE is a QUERY with `isDdl` false; unlike a rows event's query it names its database."""
-    told_ddl = F.coalesce(m["isDdl"], F.lit(False))
+    is_ddl = F.coalesce(m["isDdl"], F.lit(False))
     is_query = m["type"] == "QUERY"
-    is_row = m["type"].isin(*_canal.ROW_TYPES) & ~told_ddl
+    is_row = m["type"].isin(*_canal.ROW_TYPES) & ~is_ddl
     return (
-        F.when(m["type"].isin(*_canal.DDL_TYPES) & (~is_query | told_ddl | (m["database"] != "")), "DDL")
+        F.when(m["type"].isin(*_canal.DDL_TYPES) & (~is_query | is_ddl | (m["database"] != "")), "DDL")
         .when(is_query, "CONTROL")
         .when(is_row & _canal.has_rows(m["data"]), "ROW")
         .when(is_row & m["data"].isNull() & (m["sql"] != ""), "CONTROL")

@@ -88,7 +88,7 @@ class Baseline:
             },
         )
 
-        def told(path: str, kind: str = "string") -> Column:
+        def member(path: str, kind: str = "string") -> Column:
             return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
 
         def named(side: Column) -> Column:
@@ -100,15 +100,15 @@ class Baseline:
             self._kind(),
             row=F.col("row"),
             op=self._op(),
-            database=told(self.database),
-            schema=told(self.schema),
-            table=told(self.table),
-            keys=told(self.keys, "array<string>"),
-            commit_time=instant(told(self.committed, "bigint")),
+            database=member(self.database),
+            schema=member(self.schema),
+            table=member(self.table),
+            keys=member(self.keys, "array<string>"),
+            commit_time=instant(member(self.committed, "bigint")),
             before=named(self._before()),
             after=named(F.col("now")),
-            types=told(self.types, "map<string, string>"),
-            sql=told(self.sql),
+            types=member(self.types, "map<string, string>"),
+            sql=member(self.sql),
         )
 
     def _place(self) -> dict[str, str]:
@@ -129,18 +129,18 @@ class Baseline:
         op = F.col(f"m.{self.op}")
         if not self.ops:
             return op
-        found = F.lit(None).cast("string")
+        op_name = F.lit(None).cast("string")
         for wire, name in reversed(tuple(self.ops.items())):
-            found = F.when(op == wire, name).otherwise(found)
-        return found
+            op_name = F.when(op == wire, name).otherwise(op_name)
+        return op_name
 
     def _kind(self) -> Column:
         return F.when(self._op().isNotNull(), "ROW") if self.ops else F.lit("ROW")
 
 
-def level_one(messages: DataFrame, kind: Column, **told: Column) -> DataFrame:
+def level_one(messages: DataFrame, kind: Column, **columns: Column) -> DataFrame:
     """The columns of level one, without a reason for anything."""
-    return messages.select(*COORDINATES, *change(kind, error=F.lit(None).cast("string"), **told))
+    return messages.select(*COORDINATES, *change(kind, error=F.lit(None).cast("string"), **columns))
 
 
 def level_two(

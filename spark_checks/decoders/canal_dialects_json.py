@@ -29,9 +29,9 @@ _BYTES: Final = r"^\[(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:, ?|(?=\])))*+\]$"
 def _kind(m: Column) -> Column:
     is_row = m["type"].isin(*_canal.ROW_TYPES, _FULL_LOAD)
     deleted = (m["type"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["old"])
-    told = m["database"].isNotNull()
-    return F.when(told & m["isDdl"] & ~is_row & m["sql"].isNotNull(), "DDL").when(
-        told & ~m["isDdl"] & is_row & (_canal.has_rows(m["data"]) | deleted), "ROW"
+    complete = m["database"].isNotNull()
+    return F.when(complete & m["isDdl"] & ~is_row & m["sql"].isNotNull(), "DDL").when(
+        complete & ~m["isDdl"] & is_row & (_canal.has_rows(m["data"]) | deleted), "ROW"
     )
 
 

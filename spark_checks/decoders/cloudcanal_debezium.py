@@ -67,16 +67,16 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     if deployment and (deployment.decimal or deployment.temporal):
         return DIALECT.decode_rows(records, table, deployment=deployment)
     texts = StructType([StructField(c.name, _STRING) for c in table.columns])
-    told, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
+    setting, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
     def value(c: ColumnOf, image: str) -> str:
         text = _framing.cell(c, image)
-        return _cloudcanal.typed(text, c.type, told) or typed(text, c.type, zone)
+        return _cloudcanal.typed(text, c.type, setting) or typed(text, c.type, zone)
 
     def row(m: _connect.Message) -> Column:
         p = m.payload
         mine = (m.kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
-        return _framing.told(m.kind, mine, m.op, p["before"], p["after"])
+        return _framing.part(m.kind, mine, m.op, p["before"], p["after"])
 
-    found = _connect.message_of(DIALECT, StructType([]), texts, row)
-    return _framing.rows(records, found, _framing.row(_framing.images(table, _framing.cell, value)))
+    message = _connect.message_of(DIALECT, StructType([]), texts, row)
+    return _framing.rows(records, message, _framing.row(_framing.images(table, _framing.cell, value)))

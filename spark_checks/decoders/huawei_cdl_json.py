@@ -38,8 +38,8 @@ def _kind(p: Column) -> Column:
 
 
 def _position(p: Column) -> Column:
-    found = F.filter(p["transaction"]["properties"], lambda entry: entry["name"] == "lsn")
-    return F.get(found, F.lit(0))["value"].cast("string")
+    entries = F.filter(p["transaction"]["properties"], lambda entry: entry["name"] == "lsn")
+    return F.get(entries, F.lit(0))["value"].cast("string")
 
 
 DIALECT: Final = _connect.ConnectDialect(

@@ -41,7 +41,7 @@ def _other(m: Column) -> Column:
     return F.when(there & bound, "CONTROL").when(there & m["type"].isin(*_STATEMENTS) & m["sql"].isNotNull(), "DDL")
 
 
-def _told(m: Column) -> dict[str, Column]:
+def _columns(m: Column) -> dict[str, Column]:
     is_statement = m["type"].isin(*_STATEMENTS)
     return {
         "database": m["database"],
@@ -78,7 +78,7 @@ _TEXTS: Final = ("type", "database", "table", "position", "sql")
 FLAT: Final = Flat(
     members={**dict.fromkeys(_TEXTS, StringType()), "ts": LongType(), "primary_key_columns": ArrayType(StringType())},
     op=_op,
-    told=_told,
+    columns=_columns,
     row="data",
     old="old",
     other=_other,

@@ -39,7 +39,7 @@ def _instant(m: Column) -> Column:
     return F.when(m["op_ts"].rlike(_OP_TS), clock.try_cast("timestamp"))
 
 
-def _told(m: Column) -> dict[str, Column]:
+def _columns(m: Column) -> dict[str, Column]:
     return {
         "database": F.regexp_extract(m["table"], _QUALIFIED, 1),
         "table": F.regexp_extract(m["table"], _QUALIFIED, 2),
@@ -69,7 +69,7 @@ _TEXTS: Final = ("op_type", "table", "op_ts", "pos")
 FLAT: Final = Flat(
     members={**dict.fromkeys(_TEXTS, StringType()), "primary_keys": ArrayType(StringType())},
     op=_op,
-    told=_told,
+    columns=_columns,
     row="after",
     old="before",
     deleted="before",

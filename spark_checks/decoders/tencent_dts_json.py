@@ -57,18 +57,18 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Changes of FlatRecords."""
 
     def change(m: Column, kind: Column) -> Column:
-        told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+        readable, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
         op, names = row["messageType"], row["columns"]["name"]
         own_keys = F.filter(row["columns"], lambda c: lower(c["isKey"]) == "true")["name"]
         return F.struct(
             *_framing.change(
                 kind,
                 op=op,
-                database=told["schemaName"],
-                table=told["tableName"],
-                keys=F.coalesce(told["pkNames"], own_keys),
-                position=told["position"],
-                commit_time=_framing.instant_of_seconds(told["timestamp"].try_cast("bigint")),
+                database=readable["schemaName"],
+                table=readable["tableName"],
+                keys=F.coalesce(readable["pkNames"], own_keys),
+                position=readable["position"],
+                commit_time=_framing.instant_of_seconds(readable["timestamp"].try_cast("bigint")),
                 before=F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)),
                 after=F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)),
                 types=F.map_from_arrays(names, row["columns"]["originalType"]),
@@ -83,19 +83,19 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
 
-    def told(m: Column, kind: Column) -> Column:
+    def part(m: Column, kind: Column) -> Column:
         mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
-        return _framing.told(kind, mine, m["messageType"], m["oldColumns"], m["newColumns"], names=m["columns"]["name"])
+        return _framing.part(kind, mine, m["messageType"], m["oldColumns"], m["newColumns"], names=m["columns"]["name"])
 
     images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), _framing.placed(table))
-    return _framing.rows(records, _message(told), _framing.row(images), deployment)
+    return _framing.rows(records, _message(part), _framing.row(images), deployment)
 
 
-def _message(told: Callable[[Column, Column], Column]) -> Column:
-    """The result of `told` for a message and its kind."""
+def _message(extract: Callable[[Column, Column], Column]) -> Column:
+    """The result of `extract` for a message and its kind."""
 
     def judged(m: Column, whole: Column) -> Column:
-        return given(_framing.kind(whole, _kind(m)), lambda kind: told(m, kind))
+        return given(_framing.kind(whole, _kind(m)), lambda kind: extract(m, kind))
 
     return _framing.message_of(_ENVELOPE, judged)
 

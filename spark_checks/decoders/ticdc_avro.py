@@ -39,8 +39,8 @@ def _avro_name(text: str) -> str:
 
 def _records(records: DataFrame) -> DataFrame:
     """Records whose value is the JSON of value or key, and whether they are `gone`: without a value."""
-    found = as_connect_json(records, whole_keys=True)
-    return found.withColumns({"gone": F.col("value").isNull(), "value": F.coalesce("value", "key")})
+    converted = as_connect_json(records, whole_keys=True)
+    return converted.withColumns({"gone": F.col("value").isNull(), "value": F.coalesce("value", "key")})
 
 
 def _envelope(payload: MapType | StructType) -> StructType:
@@ -49,8 +49,8 @@ def _envelope(payload: MapType | StructType) -> StructType:
 
 def _op(m: Column) -> Column:
     """The operation; NULL of one that TiCDC does not write."""
-    told = m["payload"]["_tidb_op"]
-    return F.when(F.col("gone"), "DELETE").when(told.isNull(), "INSERT").otherwise(framing.named(told, _OPS))
+    letter = m["payload"]["_tidb_op"]
+    return F.when(F.col("gone"), "DELETE").when(letter.isNull(), "INSERT").otherwise(framing.named(letter, _OPS))
 
 
 def _named(m: Column, place: int) -> Column:
@@ -84,15 +84,15 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
             )
         )
 
-    found = framing.message_of(_envelope(MapType(_STRING, _STRING)), change)
-    return framing.changes(_records(records), F.array(found), deployment)
+    message = framing.message_of(_envelope(MapType(_STRING, _STRING)), change)
+    return framing.changes(_records(records), F.array(message), deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`, and CORRUPT rows; of a DELETE the key's columns are there alone."""
     zone = deployment.time_zone if deployment else "UTC"
 
-    def told(m: Column, whole: Column) -> Column:
+    def part(m: Column, whole: Column) -> Column:
         kind = framing.kind(whole, F.when(_op(m).isNotNull(), "ROW"))
         mine = (_named(m, 0) == _avro_name(table.database)) & (_named(m, 1) == _avro_name(table.name))
         images = F.array(F.when(F.col("gone"), m["payload"]), F.when(~F.col("gone"), m["payload"])).alias("images")
@@ -103,16 +103,16 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         return f"{image}.{name(_avro_name(c.name))}"
 
     def value(c: ColumnOf, image: str) -> str:
-        found = _typed(text(c, image), c.type, zone)
+        cell = _typed(text(c, image), c.type, zone)
         if c.type.name != "bigint" or not c.type.unsigned:
-            return found
-        wraps = f"exists(told.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
-        return let(found, "n", f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))")
+            return cell
+        wraps = f"exists(part.fields, f -> f.field = {literal(_avro_name(c.name))} AND f.type = 'int64')"
+        return let(cell, "n", f"CAST(CASE WHEN n < 0 AND {wraps} THEN n + {1 << 64}BD ELSE n END AS decimal(20,0))")
 
     names = dict.fromkeys([*(_avro_name(c.name) for c in table.columns), "_tidb_op"])
-    payload = StructType([StructField(one, _STRING) for one in names])
-    found = framing.message_of(_envelope(payload), told)
-    return framing.rows(_records(records), found, framing.row(framing.images(table, text, value)), deployment)
+    payload = StructType([StructField(member, _STRING) for member in names])
+    message = framing.message_of(_envelope(payload), part)
+    return framing.rows(_records(records), message, framing.row(framing.images(table, text, value)), deployment)
 
 
 def _typed(text: str, type: SourceType, zone: str) -> str:
@@ -139,10 +139,10 @@ class _Baseline:
 
     def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
         """Images as maps, and the envelope, of every message."""
-        found = _parsed(records, "map<string, string>")
+        messages = _parsed(records, "map<string, string>")
         p = F.col("m.payload")
         return level_one(
-            found,
+            messages,
             F.lit("ROW"),
             op=_op(F.col("m")),
             database=_named(F.col("m"), 0),
@@ -154,10 +154,10 @@ class _Baseline:
 
     def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         """Typed before and after structs of every message."""
-        columns = ", ".join(f"{name(one)}: string" for one in [*(c.name for c in table.columns), "_tidb_op"])
-        found, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
+        columns = ", ".join(f"{name(member)}: string" for member in [*(c.name for c in table.columns), "_tidb_op"])
+        messages, gone = _parsed(records, f"struct<{columns}>"), F.col("gone")
         row = tried(table, lambda c: F.col("m.payload")[c])
-        return level_two(found, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row))
+        return level_two(messages, F.lit("ROW"), _op(F.col("m")), F.when(gone, row), F.when(~gone, row))
 
 
 def _parsed(records: DataFrame, image: str) -> DataFrame:

@@ -42,8 +42,8 @@ _SHORT: Final = {"a": "07", "b": "08", "f": "0C", "n": "0A", "r": "0D", "t": "09
 def _envelope(image: DataType) -> StructType:
     """The members of an event's key and of its value, which have only `t` in common."""
     heads = [StructField("ts", LongType()), StructField("t", IntegerType())]
-    texts = [StructField(one, _STRING) for one in ("scm", "tbl", "q")]
-    return StructType([*heads, *texts, *(StructField(one, image) for one in "upd")])
+    texts = [StructField(text, _STRING) for text in ("scm", "tbl", "q")]
+    return StructType([*heads, *texts, *(StructField(side, image) for side in "upd")])
 
 
 def _parts(half: str, start: int, most: str) -> str:
@@ -68,7 +68,7 @@ _TEXTS: Final = let(_KEYS, "ks", f"CASE WHEN size(ks) > 0 THEN {_VALUES} END")
 
 def _kind(key: Column, value: Column) -> Column:
     named = key["scm"].isNotNull() & key["tbl"].isNotNull()
-    new, old, gone = (value[one].isNotNull() for one in "upd")
+    new, old, gone = (value[side].isNotNull() for side in "upd")
     return F.when(
         key["ts"].isNotNull(),
         F.when((key["t"] == 1) & named & ((new & ~gone) | (gone & ~new & ~old)), "ROW")
@@ -81,8 +81,8 @@ def _op(value: Column) -> Column:
     return F.when(value["d"].isNotNull(), "DELETE").when(value["p"].isNotNull(), "UPDATE").otherwise("INSERT")
 
 
-def _events(image: DataType, told: Callable[[Column], Column]) -> Column:
-    """The result of `told` for the events of a record, structs of `key`, `value` and `kind`; NULL for one that cannot be read."""
+def _events(image: DataType, extract: Callable[[Column], Column]) -> Column:
+    """The result of `extract` for a record's events, structs of `key`, `value` and `kind`; NULL for one that cannot be read."""
 
     def event(parsed: Column) -> Callable[[Column], Column]:
         def of(i: Column) -> Column:
@@ -94,7 +94,7 @@ def _events(image: DataType, told: Callable[[Column], Column]) -> Column:
     def judged(texts: Column, parsed: Column) -> Column:
         places = F.sequence(F.lit(0), F.shiftright(F.size(texts), 1) - 1)
         events = F.when(framing.each_whole(parsed, F.size(texts)), F.transform(places, event(parsed)))
-        return given(events, lambda found: told(F.when(F.forall(found, lambda e: e["kind"].isNotNull()), found)))
+        return given(events, lambda events: extract(F.when(F.forall(events, lambda e: e["kind"].isNotNull()), events)))
 
     def read(texts: Column) -> Column:
         return given(framing.read_each(texts, _envelope(image)), lambda parsed: judged(texts, parsed))
@@ -129,8 +129,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         )
 
     corrupt = F.array(F.struct(*framing.change(F.lit("CORRUPT"))))
-    found = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
-    return framing.changes(records, found, deployment)
+    rows = _events(_CELLS, lambda events: F.coalesce(F.transform(events, change), corrupt))
+    return framing.changes(records, rows, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
@@ -138,11 +138,11 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     zone = deployment.time_zone if deployment else "UTC"
     cell = StructType([StructField("v", _STRING)])
 
-    def told(events: Column) -> Column:
+    def part(events: Column) -> Column:
         def own(event: Column) -> Column:
             key, value = event["key"], event["value"]
             mine = (event["kind"] == "ROW") & (key["scm"] == table.database) & (key["tbl"] == table.name)
-            return F.struct(F.when(mine, _op(value)).alias("op"), *(value[one].alias(one) for one in "upd"))
+            return F.struct(F.when(mine, _op(value)).alias("op"), *(value[side].alias(side) for side in "upd"))
 
         return F.struct(events.isNull().alias("corrupt"), F.transform(events, own).alias("events"))
 
@@ -158,13 +158,13 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
             return f"({there} IS NULL AND {text} IS NOT NULL)" if c.type.name in _BASE64 else None
         return misfit(text, there, c.type)
 
-    found = _events(StructType([StructField(c.name, cell) for c in table.columns]), told)
+    events = _events(StructType([StructField(c.name, cell) for c in table.columns]), part)
     images = framing.judged(table, value, unfit, _images(table))
-    return framing.rows(records, found, let(images, "typed", _ROWS), deployment)
+    return framing.rows(records, events, let(images, "typed", _ROWS), deployment)
 
 
 def _images(table: Table) -> str:
-    """SQL of the texts of the images of `told.events`: before and after of each, NULL where it has none."""
+    """SQL of the texts of the images of `part.events`: before and after of each, NULL where it has none."""
 
     def struct(cell: Callable[[str], str]) -> str:
         return f"struct({', '.join(f'{cell(name(c.name))} AS {name(c.name)}' for c in table.columns)})"
@@ -172,26 +172,26 @@ def _images(table: Table) -> str:
     old = struct(lambda c: f"CASE WHEN e.p.{c} IS NOT NULL THEN e.p.{c}.v ELSE e.u.{c}.v END")
     before = f"CASE e.op WHEN 'DELETE' THEN {struct(lambda c: f'e.d.{c}.v')} WHEN 'UPDATE' THEN {old} END"
     after = f"CASE WHEN e.op IN ('INSERT', 'UPDATE') THEN {struct(lambda c: f'e.u.{c}.v')} END"
-    return f"flatten(transform(told.events, e -> array({before}, {after})))"
+    return f"flatten(transform(part.events, e -> array({before}, {after})))"
 
 
 _MINE: Final = framing.made("i", "ROW", "e.op", ("2 * i", "2 * i + 1"))
 _ROWS: Final = (
-    f"CASE WHEN told.corrupt THEN {framing.corrupt(framing.UNREADABLE)} "
+    f"CASE WHEN part.corrupt THEN {framing.corrupt(framing.UNREADABLE)} "
     f"WHEN exists(typed, image -> image.unfit) THEN {framing.corrupt(framing.MISFIT)} "
-    f"ELSE filter(transform(told.events, (e, i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
+    f"ELSE filter(transform(part.events, (e, i) -> CASE WHEN e.op IS NOT NULL THEN {_MINE} END), r -> r IS NOT NULL) END"
 )
-"""SQL over `told` and `typed`, the images of its events: a record's rows of the table."""
+"""SQL over `part` and `typed`, the images of its events: a record's rows of the table."""
 
 
 def _unquoted(text: str) -> str:
     """SQL of the bytes of a text in Go's quoted form, NULL for one that is none."""
-    short = " ".join(f"WHEN {literal(one)} THEN '{code}'" for one, code in _SHORT.items())
+    short = " ".join(f"WHEN {literal(char)} THEN '{code}'" for char, code in _SHORT.items())
     point = "hex(CAST(decode(unhex(lpad(substring(x, 3), 8, '0')), 'UTF-32') AS binary))"
     escape = f"CASE substring(x, 2, 1) WHEN 'x' THEN substring(x, 3) WHEN 'u' THEN {point} WHEN 'U' THEN {point} {short} END"
     token = f"CASE WHEN left(x, 1) = {literal(chr(92))} THEN {escape} ELSE hex(CAST(x AS binary)) END"
-    found = f"unhex(array_join(transform(tokens, x -> {token}), ''))"
-    whole = f"CASE WHEN array_join(tokens, '') = {text} THEN {found} END"
+    data = f"unhex(array_join(transform(tokens, x -> {token}), ''))"
+    whole = f"CASE WHEN array_join(tokens, '') = {text} THEN {data} END"
     return let(f"regexp_extract_all({text}, {_TOKEN}, 0)", "tokens", whole)
 
 
@@ -224,7 +224,7 @@ class OpenBaseline:
 
 def _first(records: DataFrame, image: str) -> DataFrame:
     key, value = (F.expr(f"CAST(substring({half}, {start}) AS string)") for half, start in (("key", 17), ("value", 9)))
-    cells = ", ".join(f"{one}: {image}" for one in "upd")
+    cells = ", ".join(f"{side}: {image}" for side in "upd")
     schema = f"k struct<ts: bigint, t: int, scm: string, tbl: string>, v struct<{cells}>"
     parsed = F.from_json(F.concat(F.lit('{"k":'), key, F.lit(',"v":'), value, F.lit("}")), schema)
     return records.select(*framing.COORDINATES, parsed.alias("m")).select(*framing.COORDINATES, "m.k", "m.v")

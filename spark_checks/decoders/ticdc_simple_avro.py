@@ -155,8 +155,8 @@ def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
     m = F.col("m")
     message = F.when(F.col("whole") & (m["index"] == F.lit(MESSAGE)), m["message"])
     parts = (message["payload"][f"member{i}"].alias(part) for i, part in enumerate(_PARTS))
-    found = _avro.messages(records, WIRE, deployment).select(*COORDINATES, message["type"].alias("type"), *parts)
-    return found.select(*COORDINATES, F.coalesce(_kind(), F.lit("CORRUPT")).alias("kind"), *_PARTS)
+    messages = _avro.messages(records, WIRE, deployment).select(*COORDINATES, message["type"].alias("type"), *parts)
+    return messages.select(*COORDINATES, F.coalesce(_kind(), F.lit("CORRUPT")).alias("kind"), *_PARTS)
 
 
 def _kind() -> Column:
@@ -180,10 +180,10 @@ def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
         # Behind the union's branch stands the type: 00 is WATERMARK, 06 is DML.
         records = records.where(~F.substring("value", 2, 1).isin(F.lit(b"\x00"), F.lit(b"\x06")))
     bootstrap, ddl = F.col("bootstrap"), F.col("ddl")
-    found = F.when(F.col("kind") == "BOOTSTRAP", F.array(bootstrap["tableSchema"])).when(
+    schemas = F.when(F.col("kind") == "BOOTSTRAP", F.array(bootstrap["tableSchema"])).when(
         F.col("kind") == "DDL", F.array(ddl["tableSchema"], ddl["preTableSchema"])
     )
-    return _messages(records, deployment).select(*COORDINATES, found.alias("schemas"))
+    return _messages(records, deployment).select(*COORDINATES, schemas.alias("schemas"))
 
 
 def _texts(image: str) -> Column:
@@ -195,9 +195,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     """Typed row changes of `table`."""
     kind, dml = F.col("kind"), F.col("dml")
     mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
-    row = _framing.told(kind, mine, dml["type"], dml["old"], dml["data"])
-    found = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
-    cells = f"transform(told.images, t -> CASE WHEN t IS NOT NULL THEN struct({found}) END)"
+    row = _framing.part(kind, mine, dml["type"], dml["old"], dml["data"])
+    members = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
+    cells = f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({members}) END)"
     images = _framing.judged(table, lambda c, image: _value(c, image, deployment or Deployment()), _unfit, cells)
     return _framing.rows(_messages(records, deployment), row, _framing.row(images))
 
@@ -209,8 +209,8 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
     match type.logical:
         case Logical.INT if type.spark.startswith("decimal"):
             # Document 002 has a long up to 2^63-1 and text above it.
-            told = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
-            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {told}, {typed(text, type)})"
+            natural = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
+            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {natural}, {typed(text, type)})"
         case Logical.BIT if type.spark == "boolean":
             return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, type)} END"
         case Logical.BIT if type.spark.startswith("decimal"):
@@ -243,8 +243,8 @@ def _unfit(c: ColumnOf) -> str:
             judged = f"CASE WHEN {cell} IS NOT NULL THEN coalesce({cell}.{branch}, '') END"
         case _:
             judged = cell
-    found = misfit(judged, value, c.type) or f"({value} IS NULL AND {cell} IS NOT NULL)"
-    return f"{found} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else found
+    unfit = misfit(judged, value, c.type) or f"({value} IS NULL AND {cell} IS NOT NULL)"
+    return f"{unfit} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else unfit
 
 
 class SimpleBaseline:

@@ -59,7 +59,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
     def change(m: Column, own: Column, _former: Column, kind: Column) -> Column:
         is_row = kind == "ROW"
-        told, own = F.when(kind != "CORRUPT", m), F.when(kind.isin("DDL", "BOOTSTRAP"), own)
+        readable, own = F.when(kind != "CORRUPT", m), F.when(kind.isin("DDL", "BOOTSTRAP"), own)
         op = F.when(is_row, m["type"])
         return F.struct(
             *_framing.change(
@@ -68,8 +68,8 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
                 database=F.when(is_row, m["database"]).otherwise(own["schema"]),
                 table=F.when(is_row, m["table"]).otherwise(own["table"]),
                 keys=_ticdc_simple.keys(own),
-                position=told["commitTs"].cast("string"),
-                commit_time=_ticdc_simple.committed(told["commitTs"]),
+                position=readable["commitTs"].cast("string"),
+                commit_time=_ticdc_simple.committed(readable["commitTs"]),
                 before=_framing.before(op, m["old"]),
                 after=_framing.after(op, m["data"]),
                 types=_ticdc_simple.types(own),
@@ -87,19 +87,19 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
-    split = f"transform(told.images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
-    read = split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "told.images"
+    split = f"transform(part.images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
+    read = split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "part.images"
 
-    def told(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
+    def part(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
         mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
-        return _framing.told(kind, mine, m["type"], m["old"], m["data"])
+        return _framing.part(kind, mine, m["type"], m["old"], m["data"])
 
     images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), read)
-    return _framing.rows(records, _message(texts, told), _framing.row(images), deployment)
+    return _framing.rows(records, _message(texts, part), _framing.row(images), deployment)
 
 
-def _message(image: DataType, told: Callable[[Column, Column, Column, Column], Column]) -> Column:
-    """The result of `told` for a message's members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
+def _message(image: DataType, extract: Callable[[Column, Column, Column, Column], Column]) -> Column:
+    """The result of `extract` for a message's members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
 
     def judged(m: Column, whole: Column) -> Column:
         carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
@@ -107,7 +107,7 @@ def _message(image: DataType, told: Callable[[Column, Column, Column, Column], C
         own, former = (F.from_json(text, _TABLE_SCHEMA, OPTIONS) for text in texts)
 
         def of(own: Column, former: Column) -> Column:
-            return given(_framing.kind(whole, _kind(m, own, former)), lambda kind: told(m, own, former, kind))
+            return given(_framing.kind(whole, _kind(m, own, former)), lambda kind: extract(m, own, former, kind))
 
         return given(own, lambda own: given(former, lambda former: of(own, former)))
 

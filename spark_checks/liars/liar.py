@@ -94,12 +94,12 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
     return lie
 
 
-def _cells(decode: Decode, told: Mapping[str, str]) -> Decode:
+def _cells(decode: Decode, lie: Mapping[str, str]) -> Decode:
     def which(type: SourceType) -> bool:
-        return type.name in told.get("types", type.name).split() and type.logical in told.get("logicals", type.logical).split()
+        return type.name in lie.get("types", type.name).split() and type.logical in lie.get("logicals", type.logical).split()
 
     def sql(cell: str, type: SourceType) -> str:
-        return told["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
+        return lie["sql"].format(cell=cell, column=cell.partition(".")[2], spark=type.spark)
 
     return on_cells(decode, which, sql)
 

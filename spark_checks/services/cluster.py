@@ -81,7 +81,7 @@ def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
     for name, file in modules.items():
         top = sys.modules.get(name.partition(".")[0])
         if top is not None and (own := Path(top.__file__ or "/")).name == "__init__.py":
-            files |= {f"{own.parent.name}/{one.relative_to(own.parent)}": one for one in _sources(own.parent)}
+            files |= {f"{own.parent.name}/{path.relative_to(own.parent)}": path for path in _sources(own.parent)}
         else:
             # A decoder's file is loaded under a name that hides nothing.
             files[file.name if name.startswith("_cdc_user_") else f"{name.replace('.', '/')}.py"] = file
@@ -104,8 +104,8 @@ def lacking(error: BaseException, place: str) -> str:
     """What a machine of the session lacks, if that is why it failed; else ""."""
     text = str(error)
     for sign, what in _SIGNS.items():
-        if found := re.search(sign, text, re.DOTALL):
-            return f"a machine of {place} {what.format(found[1])}"
-    if (found := _NO_MODULE.search(text)) and importlib.util.find_spec(found[1].lower()) is not None:
-        return f"a worker of {place} has no Python module {found[1].lower()}, which is here: install it there"
+        if hit := re.search(sign, text, re.DOTALL):
+            return f"a machine of {place} {what.format(hit[1])}"
+    if (hit := _NO_MODULE.search(text)) and importlib.util.find_spec(hit[1].lower()) is not None:
+        return f"a worker of {place} has no Python module {hit[1].lower()}, which is here: install it there"
     return ""

@@ -34,7 +34,7 @@ from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.liars.liar import Liar, liars
 from spark_checks.services import cluster, renewal
-from spark_checks.services.errors import told
+from spark_checks.services.errors import summary
 from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
 
@@ -139,11 +139,11 @@ def _module(source: str, spec: str) -> ModuleType:
             if not path.is_file():
                 raise DecoderError(f"decoder {spec}: there is no file {source}")
             sys.path.append(str(path.parent))
-            found = importlib.util.spec_from_file_location(f"_cdc_user_{path.stem}", path)
-            assert found is not None and found.loader is not None
-            module = importlib.util.module_from_spec(found)
-            sys.modules[found.name] = module
-            found.loader.exec_module(module)
+            module_spec = importlib.util.spec_from_file_location(f"_cdc_user_{path.stem}", path)
+            assert module_spec is not None and module_spec.loader is not None
+            module = importlib.util.module_from_spec(module_spec)
+            sys.modules[module_spec.name] = module
+            module_spec.loader.exec_module(module)
             # Python workers cannot import a file by its path.
             cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
             return module
@@ -379,7 +379,7 @@ class SparkEngine:
         if request["op"] == "decode":
             hopeless = isinstance(error, AnalysisException) or self.fails_without_records(request, type(error))
             kind = "plan" if hopeless else "raised"
-        return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
+        return {"error": kind, "message": f"{type(error).__name__}: {summary(error)}"}
 
     def fails_without_records(self, request: Mapping[str, Any], error: type[Exception]) -> bool:
         """Whether a decode request that raised such an error raises it, too, before it has a record: then no message is to blame.
@@ -407,7 +407,7 @@ class SparkEngine:
         first, each = (int(request.get("conf", {}).get(name, 0)) for name in (FIRST_OFFSET, IN_PARTITION))
         if each:
             split = {"partition": f"CAST(partition + {_TOPIC} * (offset DIV {each}) AS int)", "offset": f"offset % {each}"}
-            records = records.withColumns({name: F.expr(told) for name, told in split.items()})
+            records = records.withColumns({name: F.expr(sql) for name, sql in split.items()})
         if first:
             records = records.withColumn("offset", F.col("offset") + F.lit(first))
         table = codec.load_table(request["table"]) if request["table"] is not None else None
@@ -419,7 +419,7 @@ class SparkEngine:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
         if each and {"partition", "offset"} <= set(frame.columns):
             whole = {"partition": f"partition % {_TOPIC}", "offset": f"partition DIV {_TOPIC} * {each} + offset"}
-            frame = frame.withColumns({name: F.expr(told) for name, told in whole.items()})
+            frame = frame.withColumns({name: F.expr(sql) for name, sql in whole.items()})
         return contract(frame)
 
 

@@ -21,7 +21,7 @@ LENGTH: Final = 3_000
 """Characters of the first lines, and of the causes."""
 
 
-def told(error: BaseException) -> str:
+def summary(error: BaseException) -> str:
     """The first lines of an error and its deepest causes; the lines of its stack are left out."""
     # Of a plan that is refused the plan stands behind the reason; of a worker's error the reason stands behind its stack.
     text = _CALLED.sub("", str(error)).partition(";\n'")[0]

@@ -53,8 +53,8 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
             except PublishStopped as error:
                 # Raised here, Spark would run the range again and publish its messages twice.
                 done, stopped = error.published, str(error)
-            told = {**units, **asdict(done), "cpu": time.process_time() - began, "stopped": stopped}
-            yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+            figures = {**units, **asdict(done), "cpu": time.process_time() - began, "stopped": stopped}
+            yield pa.RecordBatch.from_pydict({"figures": [json.dumps(figures)]})
 
 
 def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
     (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`, `max_ms`, `errors` and `stopped` (reasons).
     """
     frame = ranges(spark, request["count"], request["executors"]).mapInArrow(
-        partial(_publish, json.dumps(request)), "told string"
+        partial(_publish, json.dumps(request)), "figures string"
     )
-    found = [json.loads(row.told) for row in frame.collect()]
+    figures = [json.loads(row.figures) for row in frame.collect()]
     return {
-        **added_up(found),
-        "seconds": max((one["seconds"] for one in found), default=0.0),
-        "cpu_seconds": round(sum(one["cpu"] for one in found), 3),
-        "stopped": [one["stopped"] for one in found if one["stopped"]],
+        **added_up(figures),
+        "seconds": max((part["seconds"] for part in figures), default=0.0),
+        "cpu_seconds": round(sum(part["cpu"] for part in figures), 3),
+        "stopped": [part["stopped"] for part in figures if part["stopped"]],
     }

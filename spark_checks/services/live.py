@@ -115,10 +115,10 @@ class LiveSession(SparkEngine):
 
     def _temporary(self) -> set[tuple[str, str]]:
         """Names and places of temporary views."""
-        found: set[tuple[str, str]] = set()
+        views: set[tuple[str, str]] = set()
         for place in ("", "global_temp"):
             # A catalogue need not have views.
             with contextlib.suppress(PySparkException):
                 rows = self.spark.sql(f"SHOW VIEWS IN {place}" if place else "SHOW VIEWS").collect()
-                found.update((row.viewName, row.namespace) for row in rows if row.isTemporary)
-        return found
+                views.update((row.viewName, row.namespace) for row in rows if row.isTemporary)
+        return views

@@ -67,11 +67,11 @@ def slots(spark: SparkSession) -> int:
 
 def _check(spark: SparkSession, producers: int) -> None:
     deadline = time.monotonic() + (0 if cluster.local(spark) else CORES_S)
-    while (found := slots(spark)) <= producers and time.monotonic() < deadline:
+    while (tasks := slots(spark)) <= producers and time.monotonic() < deadline:
         time.sleep(0.2)
-    if found <= producers:
+    if tasks <= producers:
         raise DecoderError(
-            f"--producers {producers}: the session runs {found} tasks at once; the decoder needs one beside the producers"
+            f"--producers {producers}: the session runs {tasks} tasks at once; the decoder needs one beside the producers"
         )
 
 
@@ -96,8 +96,8 @@ class _Producers:
         self._spark.sparkContext.setJobGroup(self._group, "producers of load", interruptOnCancel=True)
         task = partial(_produce, json.dumps(self._task), command)
         try:
-            told = self._spark.range(0, count, 1, count).mapInArrow(task, "figures string", barrier=True).collect()
-            self._figures = [json.loads(row.figures) for row in told]
+            rows = self._spark.range(0, count, 1, count).mapInArrow(task, "figures string", barrier=True).collect()
+            self._figures = [json.loads(row.figures) for row in rows]
         except Exception as error:  # noqa: BLE001 - the next request for the status raises it
             self._error = error
 
@@ -146,5 +146,4 @@ def _produce(text: str, command: Mapping[str, Any], batches: Iterator[pa.RecordB
         figures = publish(task, source, command, part=(number, parts), ready=together, tally=tally)
         # The others wait for one that has no message to publish, or reaches no broker.
         together()
-        told = {**figures, "cpu_s": time.process_time() - began}
-        yield pa.RecordBatch.from_pydict({"figures": [json.dumps(told)]})
+        yield pa.RecordBatch.from_pydict({"figures": [json.dumps({**figures, "cpu_s": time.process_time() - began})]})

@@ -55,7 +55,7 @@ def renew(spark: SparkSession, request: int) -> NoReturn:
     stdin = gateway.proc.stdin.fileno()
     os.set_inheritable(stdin, True)
     parameters = gateway.gateway_parameters
-    told = {
+    inherited = {
         _REQUEST: str(request),
         _JVM: f"{gateway.proc.pid} {stdin}",
         **dict(zip(_GATEWAY, (str(parameters.port), parameters.auth_token), strict=True)),
@@ -63,7 +63,7 @@ def renew(spark: SparkSession, request: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os.chdir(_DIRECTORY)
-    os.execve(sys.executable, sys.orig_argv, {**_ENVIRONMENT, **told})  # noqa: S606 - this process, anew
+    os.execve(sys.executable, sys.orig_argv, {**_ENVIRONMENT, **inherited})  # noqa: S606 - this process, anew
 
 
 def answer() -> dict[str, Any] | None:

@@ -121,10 +121,10 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     `records`, `seconds`.
     Raises what the query raises.
     """
-    tables = tuple(codec.load_table(one) for one in request["tables"])
-    decoder, told = load(request["decoder"]), request["parts"]
+    tables = tuple(codec.load_table(table) for table in request["tables"])
+    decoder, asked = load(request["decoder"]), request["parts"]
     lanes = topics.Lanes(request.get("lanes") or {})
-    parts = tuple(_Part(codec.load_deployment(one), low, high, len(told) == 1, lanes) for one, low, high in told)
+    parts = tuple(_Part(codec.load_deployment(deployment), low, high, len(asked) == 1, lanes) for deployment, low, high in asked)
     directory = request["directory"]
     records = records_of(spark, request["source"])
     began = time.monotonic()
@@ -182,7 +182,7 @@ def _own(
         finally:
             query.stop()
         rows.append(as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False))))
-    told = union((*rows, as_part("own", spark.range(1))))
+    state = union((*rows, as_part("own", spark.range(1))))
     keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"])))
-    keeper.put(told, int(request.get("stage", 0)))
+    keeper.put(state, int(request.get("stage", 0)))
     return {"batches": len(parts), "records": 0, "seconds": time.monotonic() - began}

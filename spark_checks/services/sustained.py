@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from generators.storage import codec
 from spark_checks.services.engine import Decoder, DecoderError
-from spark_checks.services.errors import told
+from spark_checks.services.errors import summary
 from spark_checks.services.feed import ChangeFeed
 from spark_checks.services.topics import Lanes, source
 
@@ -167,10 +167,10 @@ class _Query:
             frame.observe(seen, *metrics(frame, self._request["every"])).write.format("noop").mode("append").save()
             observed = seen.get
             rows = observed.pop("sample")
-            found = {name: 0 if value is None else value for name, value in observed.items()}
-            found["sample"] = [rows.apply(i) for i in range(rows.size())]
+            counts = {name: 0 if value is None else value for name, value in observed.items()}
+            counts["sample"] = [rows.apply(i) for i in range(rows.size())]
             with self._lock:
-                self._seen[number] = found
+                self._seen[number] = counts
 
         return self._start(records, lambda writer: writer.foreachBatch(decode))
 
@@ -178,20 +178,20 @@ class _Query:
         """See `handle`."""
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
-        failure, doing = told(failed) if failed else None, self._query.status["message"]
+        failure, doing = summary(failed) if failed else None, self._query.status["message"]
         return {"active": self._query.isActive, "failure": failure, "doing": doing, "batches": batches}
 
     def _new(self) -> list[Any]:
         """The progress of every batch since the last call, in order."""
-        recent, found = self._query._jsq.recentProgress(), []
+        recent, news = self._query._jsq.recentProgress(), []
         for place in range(len(recent) - 1, -1, -1):
             progress = recent[place]
             if progress.batchId() <= self._last:
                 break
             if progress.numInputRows() > 0:
-                found.append(progress)
+                news.append(progress)
         # Spark repeats the last batch's progress while no data arrive.
-        unique = {progress.batchId(): progress for progress in found}
+        unique = {progress.batchId(): progress for progress in news}
         if unique:
             self._last = max(unique)
         return [unique[number] for number in sorted(unique)]
@@ -199,7 +199,7 @@ class _Query:
     def _batch(self, progress: Any) -> dict[str, Any]:
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
-        start, end = (_offsets(text, self._lanes.told) for text in (source.startOffset(), source.endOffset()))
+        start, end = (_offsets(text, self._lanes.by_partition) for text in (source.startOffset(), source.endOffset()))
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
         observed = self._observed(progress, number)

@@ -32,16 +32,16 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
 class Lanes:
     """The lanes of the partitions of several topics, by TOPIC/NUMBER; empty if a lane is its partition."""
 
-    told: Mapping[str, int]
+    by_partition: Mapping[str, int]
 
     @property
     def lane(self) -> str:
         """The lane of a record or change; NULL for a partition of no stream."""
-        if not self.told:
+        if not self.by_partition:
             return "partition"
         # A literal map would be an expression a lane.
-        return f"try_element_at(from_json('{json.dumps(self.told)}', 'map<string,int>'), concat(topic, '/', partition))"
+        return f"try_element_at(from_json('{json.dumps(self.by_partition)}', 'map<string,int>'), concat(topic, '/', partition))"
 
     def of(self, frame: DataFrame) -> DataFrame:
         """The frame with lanes in place of partitions, by which keepers identify messages."""
-        return frame.withColumn("partition", F.expr(self.lane)) if self.told else frame
+        return frame.withColumn("partition", F.expr(self.lane)) if self.by_partition else frame

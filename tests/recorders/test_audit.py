@@ -17,8 +17,8 @@ TYPES = {"a": mysql.integer("int"), "b": mysql.text()}
 def differences(shape, ours, real, *, key=(None, None), headers=((), ()), partition=(0, 0), topic="cdc"):
     mine = Message(topic, partition[0], key[0], ours, headers[0])
     theirs = ProducedRecord(topic, partition[1], key[1], real, headers[1])
-    (found,) = compare(shape, "s", TYPES, [mine], [theirs])
-    return list(found.differences)
+    (compared,) = compare(shape, "s", TYPES, [mine], [theirs])
+    return list(compared.differences)
 
 
 def canal(**members):
@@ -43,11 +43,11 @@ def test_a_difference_has_the_column_s_type_and_not_its_name():
 
 
 def test_order_length_and_escapes_are_compared():
-    found = differences(CANAL, canal(old='[{"a":"1","b":"x"}]'), canal(old='[{"b":"x","a":"1"}]'))
-    assert [one.path for one in found] == ["value.old.# (order)"]
+    order = differences(CANAL, canal(old='[{"a":"1","b":"x"}]'), canal(old='[{"b":"x","a":"1"}]'))
+    assert [difference.path for difference in order] == ["value.old.# (order)"]
     assert differences(CANAL, canal(), canal(data='[{"a":"1"},{"a":"1"}]')) == [Difference("value.data (length)", "", "1", "2")]
-    found = differences(CANAL, canal(sql='"\\u00e9"'), canal(sql='"é"', id="9"))
-    assert found == [Difference("value (escapes)", "", '"\\u00e9"', '"é"')]
+    escapes = differences(CANAL, canal(sql='"\\u00e9"'), canal(sql='"é"', id="9"))
+    assert escapes == [Difference("value (escapes)", "", '"\\u00e9"', '"é"')]
 
 
 def test_numbers_are_compared_as_texts():
@@ -84,7 +84,7 @@ def test_avro_is_compared_by_its_schema_and_its_datum_whatever_the_id():
         Difference("value.schema.fields.before.type.#.fields.{}.type", "int", '"int"', '"long"')
     ]
     other = shown(ProducedRecord("cdc", None, None, b"\x00\x00\x00\x00\x07\x00\x0a"), {7: (("x",), texts[7][1])}.__getitem__)
-    assert [one.path for one in differences(shape, of(7, "000a"), other.value)] == ["value.subjects.#"]
+    assert [difference.path for difference in differences(shape, of(7, "000a"), other.value)] == ["value.subjects.#"]
 
 
 @pytest.mark.parametrize(("wrap", "path"), [('{{"payload":{}}}', "key.payload.{}"), ("{}", "key.{}")])
@@ -98,14 +98,14 @@ def test_keys_have_columns_with_and_without_schema(wrap, path):
 def test_a_run_id_is_masked_and_the_order_of_headers_is_not():
     run = "__debezium.context.runId"
     mine, theirs = (("x", b"1"), (run, b"a")), ((run, b"b"), ("x", b"1"))
-    (found,) = differences(DEBEZIUM, b"{}", b"{}", headers=(mine, theirs))
-    assert (found.path, found.ours) == ("headers (order)", f"x {run}")
+    (difference,) = differences(DEBEZIUM, b"{}", b"{}", headers=(mine, theirs))
+    assert (difference.path, difference.ours) == ("headers (order)", f"x {run}")
 
 
 def test_a_tombstone_differs_from_a_value():
     ours, real = Message("t", 0, b"{}", None), ProducedRecord("t", None, b"{}", b'{"payload":{"op":"d"}}')
-    found = list(compare(DEBEZIUM, "s", {}, [ours], [real]))
-    assert [one.differences for one in found] == [
+    pairs = list(compare(DEBEZIUM, "s", {}, [ours], [real]))
+    assert [pair.differences for pair in pairs] == [
         (Difference("record", "", "none", ABSENT),),
         (Difference("record", "", ABSENT, "d"),),
     ]
@@ -115,8 +115,8 @@ def test_a_missing_record_does_not_shift_the_others():
     rows = [f'{{"payload":{{"op":"{op}","x":{i}}}}}'.encode() for i, op in enumerate("cud")]
     ours = [Message("t", 0, None, row) for row in rows]
     real = [ProducedRecord("t", None, None, row) for row in (rows[0], rows[2])]
-    found = [(one.ours is None, one.real is None, len(one.differences)) for one in compare(DEBEZIUM, "s", {}, ours, real)]
-    assert found == [(False, False, 0), (False, True, 1), (False, False, 0)]
+    pairs = [(pair.ours is None, pair.real is None, len(pair.differences)) for pair in compare(DEBEZIUM, "s", {}, ours, real)]
+    assert pairs == [(False, False, 0), (False, True, 1), (False, False, 0)]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ RECORDED = {
 
 @pytest.mark.parametrize("option", RECORDED)
 def test_a_row_of_every_type_is_debezium_s_own_bytes(option):
-    found = product("debezium-avro")
-    profile = found.profile("3.5.0.Final", (option,))
-    (case,) = session.drawn(found, profile, 0, 1, "rows/every-type/update-key")
-    inserted = found.wire_format.write(case.history, profile, session.LAYOUT)[-1].message
+    debezium = product("debezium-avro")
+    profile = debezium.profile("3.5.0.Final", (option,))
+    (case,) = session.drawn(debezium, profile, 0, 1, "rows/every-type/update-key")
+    inserted = debezium.wire_format.write(case.history, profile, session.LAYOUT)[-1].message
     assert inserted.key[5:].hex() == "06"
     assert inserted.value[5:].hex().startswith(RECORDED[option])

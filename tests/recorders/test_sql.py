@@ -1,7 +1,5 @@
 """Statements of the drawn histories, what a server refuses of them, and the differences that are explained."""
 
-from __future__ import annotations
-
 import datetime as dt
 import sys
 from decimal import Decimal
@@ -126,14 +124,14 @@ class _Refusing(Database):
         raise AssertionError
 
     def client(self) -> list[str]:
-        told = "[print(n, file=sys.stderr) for n, line in enumerate(sys.stdin, 1) if 'bad' in line]"
-        return [sys.executable, "-c", f"import sys; {told}"]
+        program = "[print(n, file=sys.stderr) for n, line in enumerate(sys.stdin, 1) if 'bad' in line]"
+        return [sys.executable, "-c", f"import sys; {program}"]
 
     def refused(self, line: str) -> tuple[int, str] | None:
         return int(line), "refused"
 
 
-def test_a_name_with_an_end_of_a_line_in_it_moves_no_error_to_another_statement() -> None:
+def test_a_name_with_an_end_of_a_line_in_it_moves_no_error_to_another_statement():
     statements = ("CREATE TABLE `a\nb` (x int)", "SELECT bad", "SELECT 1", "SELECT `\n\nbad`", "SELECT 2")
     assert set(_Refusing(print, {}).run(statements)) == {1, 3}
 
@@ -201,5 +199,5 @@ def test_the_package_s_own_file_has_entries_with_reasons(profile):
 
 
 def test_the_most_frequent_differences_come_first():
-    one, two = Difference("a", "int", "1", "2"), Difference("b", "", "1", "2")
-    assert list(grouped([one, two, two])) == [("b", ""), ("a", "int")]
+    rare, frequent = Difference("a", "int", "1", "2"), Difference("b", "", "1", "2")
+    assert list(grouped([rare, frequent, frequent])) == [("b", ""), ("a", "int")]

@@ -1,7 +1,5 @@
 """The adapters' common half, served over the real protocol, with a reader that echoes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -47,38 +45,18 @@ def record(seq, value):
 def test_a_conversation(classes):
     start = {"type": "start", "cdc": 1, "format": "alibaba-canal-json", "levels": [1, 2]}
     end = {"type": "end", "batch": 1}
-    started, full, empty, null, ended, refused, _ = spoken(
-        classes,
-        start,
-        begin("t"),
-        record(1, "AP8="),
-        record(2, ""),
-        record(3, None),
-        end,
-        begin("refused"),
-        record(4, "AP8="),
-        end,
-    )
-    assert started == {
-        "type": "started",
-        "cdc": 1,
-        "language": "Java",
-        "levels": [2],
-        "bytes": "base64",
-        "labels": True,
-        "capabilities": {"types": ["int"]},
-    }
-    image = dict(
-        [
-            *(("name", "e[x, y]"), ("number", "9223372036854775807"), ("decimal", "1000"), ("bytes", {"base64": "AP8="})),
-            *(("instant", "2024-02-29T23:59:59.123456Z"), ("clock", "2024-02-29T00:00:00"), ("time", "23:59:00")),
-            *(("date", "0001-01-01"), ("set", "a,b"), ("flag", True), ("none", None), ("zone", "UTC{a=b=c}")),
-        ]
-    )
+    first = (begin("t"), record(1, "AP8="), record(2, ""), record(3, None), end)
+    second = (begin("refused"), record(4, "AP8="), end)
+    started, full, empty, null, ended, refused, _ = spoken(classes, start, *first, *second)
+    forms = {"language": "Java", "levels": [2], "bytes": "base64", "labels": True, "capabilities": {"types": ["int"]}}
+    assert started == {"type": "started", "cdc": 1, **forms}
+    image = {"name": "e[x, y]", "number": "9223372036854775807", "decimal": "1000", "bytes": {"base64": "AP8="}}
+    image |= {"instant": "2024-02-29T23:59:59.123456Z", "clock": "2024-02-29T00:00:00", "time": "23:59:00"}
+    image |= {"date": "0001-01-01", "set": "a,b", "flag": True, "none": None, "zone": "UTC{a=b=c}"}
     assert full["rows"][0] == {"row": 0, "kind": "ROW", "op": "UPDATE", "before": None, "after": image}
     assert full["rows"][1] == {"row": 1, "kind": "ROW", "op": "DELETE", "before": image, "after": None}
     assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]
     assert null["rows"] == []
     assert ended == {"type": "ended", "batch": 1}
-    told = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
-    assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": told}]
+    message = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
+    assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": message}]

@@ -1,7 +1,5 @@
 """The scoreboard's data: outcomes, faults and their proofs."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -34,37 +32,21 @@ known = "https://github.com/a/b/issues/1"
 
 
 def failure(rule, cause, **changes):
-    return {
-        "rule": f"alibaba-canal-json/{rule}",
-        "case": f"alibaba-canal-json/1.1.8/{rule}",
-        "cases": 3,
-        "cause": cause,
-        "cause_in_words": "gives NULL",
-        "obligation": "MUST",
-        "path": "row 0, before.a",
-        "expected": "1",
-        "actual": "NULL",
-        **changes,
-    }
+    shown = {"path": "row 0, before.a", "expected": "1", "actual": "NULL", "cause": cause, "cause_in_words": "gives NULL"}
+    place = {"rule": f"alibaba-canal-json/{rule}", "case": f"alibaba-canal-json/1.1.8/{rule}", "cases": 3, "obligation": "MUST"}
+    return {**place, **shown, **changes}
 
 
-def judged(tmp_path, *failures, recorded=()):
-    outcome = {
-        "reader": "reader",
-        "release": "1.0",
-        "formats": {
-            "alibaba-canal-json": {
-                "verdict": "does not conform",
-                "cases": {"fail": 3, "pass": 4, "unsupported": 9},
-                "compared": 5,
-                "seconds": 6,
-                "failures": list(failures),
-                "recorded": {"failures": list(recorded)},
-            }
-        },
-    }
-    (tmp_path / "reader.json").write_text(json.dumps(outcome))
-    (tmp_path / "reader.toml").write_text(FAULT)
+OLD = failure("old/rows", "null: cells before UPDATE")
+
+
+def judged(tmp_path, *failures, recorded=(), faults=FAULT):
+    """The board of a reader with these failures and faults."""
+    counts = {"cases": {"fail": 3, "pass": 4, "unsupported": 9}, "compared": 5, "seconds": 6, "verdict": "does not conform"}
+    outcome = {**counts, "failures": list(failures), "recorded": {"failures": list(recorded)}}
+    report = {"reader": "reader", "release": "1.0", "formats": {"alibaba-canal-json": outcome}}
+    (tmp_path / "reader.json").write_text(json.dumps(report))
+    (tmp_path / "reader.toml").write_text(faults, "utf-8")
     return board.board(tmp_path, tmp_path, [READER])
 
 
@@ -82,19 +64,17 @@ def judged(tmp_path, *failures, recorded=()):
     ],
 )
 def test_what_a_user_meets_follows_from_cause_and_answer(tmp_path, cause, actual, outcome):
-    [one] = judged(tmp_path, failure("value/bit", cause, actual=actual))
-    assert one.failures[0].outcome == outcome
-    assert (one.unexplained, one.cases) == (1, 7)
+    [result] = judged(tmp_path, failure("value/bit", cause, actual=actual))
+    assert result.failures[0].outcome == outcome
+    assert (result.unexplained, result.cases) == (1, 7)
 
 
 def test_a_fault_is_proved_by_its_rules_and_causes(tmp_path):
-    shown = failure("old/rows", "null: cells before UPDATE")
-    other = failure("old/rows", "refused: cell bit value plain")
-    [one] = judged(tmp_path, shown, other)
-    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
-    [proof] = board.proofs([one], tmp_path)
+    [result] = judged(tmp_path, OLD, failure("old/rows", "refused: cell bit value plain"))
+    assert [f.fault.id if f.fault else None for f in result.failures] == ["old", None]
+    [proof] = board.proofs([result], tmp_path)
     assert (proof.fault.id, proof.recorded, proof.cases) == ("old", "", 3)
-    assert (dict(one.counts), one.unexplained) == ({record.Outcome.WRONG: 1}, 1)
+    assert (dict(result.counts), result.unexplained) == ({record.Outcome.WRONG: 1}, 1)
 
 
 def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
@@ -105,24 +85,18 @@ def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
         failure("rows/readable", "refused: cell bigint value", actual=f"CORRUPT: {error}; and the message")
         for error in ("NullPointerException: text", "DateTimeException: NullPointerException: text")
     )
-    judged(tmp_path, its, other)
-    (tmp_path / "reader.toml").write_text(record, "utf-8")
-    [one] = board.board(tmp_path, tmp_path, [READER])
-    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
+    [result] = judged(tmp_path, its, other, faults=record)
+    assert [f.fault.id if f.fault else None for f in result.failures] == ["old", None]
 
 
 def test_a_fault_of_another_reader_of_the_record_explains_nothing(tmp_path):
-    judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
-    for name, found in (("reader", 1), ("other", 0)):
-        (tmp_path / "reader.toml").write_text(f'{FAULT}readers = ["{name}"]\n', "utf-8")
-        assert len(board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path)) == found
+    for name, count in (("reader", 1), ("other", 0)):
+        assert len(board.proofs(judged(tmp_path, OLD, faults=f'{FAULT}readers = ["{name}"]\n'), tmp_path)) == count
 
 
 def test_a_recorded_message_confirms_a_fault(tmp_path):
-    small = failure("old/rows", "null: cells before UPDATE")
     real = failure("old/rows", "null: cells before DELETE", case="alibaba-canal-json/recorded/x")
-    [one] = judged(tmp_path, small, recorded=[real])
-    [proof] = board.proofs([one], tmp_path)
+    [proof] = board.proofs(judged(tmp_path, OLD, recorded=[real]), tmp_path)
     assert proof.recorded == "alibaba-canal-json/recorded/x"
 
 
@@ -131,45 +105,31 @@ def test_a_fault_that_no_result_shows_is_told(tmp_path):
     assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]
 
 
-OLD = failure("old/rows", "null: cells before UPDATE")
+FIVE = [*(failure(f"old/{name}", "null: cells before UPDATE") for name in "abc"), *(failure(name, "null: y") for name in "bc")]
 
 
 @pytest.mark.parametrize(
-    ("more", "failures", "told"),
+    ("more", "failures", "cell"),
     [
         *(('standing = "limit"\n', [OLD], "none"), ('standing = "dropped"\n', [OLD], "none"), ("", [], "none")),
-        *(
-            (f'alone = true\nreaders = ["{name}"]\n', [], told)
-            for name, told in (("reader", "1 wrong value silently"), ("x", "none"))
-        ),
+        ('alone = true\nreaders = ["reader"]\n', [], "1 wrong value silently"),
+        ('alone = true\nreaders = ["x"]\n', [], "none"),
         ("", [failure("value/bit", "null: cell bit value", obligation="SHOULD")], "none"),
-        (
-            "",
-            [
-                *(failure(f"old/{name}", "null: cells before UPDATE") for name in "abc"),
-                *(failure(name, "null: y") for name in "bc"),
-            ],
-            "1 wrong value silently; 2 not looked into",
-        ),
+        ("", FIVE, "1 wrong value silently; 2 not looked into"),
     ],
 )
-def test_a_cell_counts_faults_and_nothing_else(tmp_path, more, failures, told):
-    judged(tmp_path, *failures)
-    (tmp_path / "reader.toml").write_text(FAULT + more, "utf-8")
-    [one] = board.board(tmp_path, tmp_path, [READER])
-    assert page.cell(one) == told
-    assert "standing" not in more or (one.unexplained, board.unproved(tmp_path, tmp_path, [READER])) == (0, [])
+def test_a_cell_counts_faults_and_nothing_else(tmp_path, more, failures, cell):
+    [result] = judged(tmp_path, *failures, faults=FAULT + more)
+    assert page.cell(result) == cell
+    assert "standing" not in more or (result.unexplained, board.unproved(tmp_path, tmp_path, [READER])) == (0, [])
 
 
-def test_a_result_of_other_cases_is_marked(tmp_path):
-    judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
-    (tmp_path / "reader.toml").write_text(f'{FAULT}rule = "alibaba-canal-json/old/cumulative"\n', "utf-8")
+def test_a_result_of_other_cases_is_marked(tmp_path, monkeypatch):
     (tmp_path / "stale.json").write_text('{"reader": ["alibaba-canal-json"]}')
-    told = board.board(tmp_path, tmp_path, [READER])
-    assert told[0].stale
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproducing, "program", lambda product, fault: "")
-        assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(told, tmp_path)["scoreboard.md"]
+    results = judged(tmp_path, OLD, faults=f'{FAULT}rule = "alibaba-canal-json/old/cumulative"\n')
+    assert results[0].stale
+    monkeypatch.setattr(reproducing, "program", lambda product, fault: "")
+    assert "| alibaba-canal-json | 1 wrong value silently (stale) |" in page.pages(results, tmp_path)["scoreboard.md"]
 
 
 def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch):
@@ -177,19 +137,19 @@ def test_a_result_is_stale_if_cases_or_adapter_are_others(tmp_path, monkeypatch)
     monkeypatch.setattr(judging, "READERS", [READER])
     monkeypatch.setattr(judging, "digest", lambda reader, fmt: f"cases of {fmt}")
     now = {"cases_digest": "cases of alibaba-canal-json", "adapter_digest": judging.adapter_digest(READER)}
-    for told, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
-        (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": told}}))
+    for digests, stale in ((now, {}), (now | {"cases_digest": "x"}, 1), (now | {"adapter_digest": "x"}, 1), ({}, 1)):
+        (tmp_path / "reader.json").write_text(json.dumps({"formats": {"alibaba-canal-json": digests}}))
         assert judging.stale() == ({"reader": ["alibaba-canal-json"]} if stale else {})
     changed = Reader(**{**{key: getattr(READER, key) for key in READER.__dataclass_fields__}, "settings": {"a": "b"}})
     assert judging.adapter_digest(changed) != now["adapter_digest"]
 
 
-@pytest.mark.parametrize(("line", "told"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
-def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
+@pytest.mark.parametrize(("line", "message"), [('outcome = "bad"', "unknown outcome 'bad'"), ("rulez = 1", "'rulez'")])
+def test_a_record_that_does_not_fit_is_told(tmp_path, line, message):
     (tmp_path / "reader.toml").write_text(
         FAULT.replace('outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}')
     )
-    with pytest.raises(UsageError, match=f"reader.toml: old: .*{told}"):
+    with pytest.raises(UsageError, match=f"reader.toml: old: .*{message}"):
         record.faults("reader", tmp_path)
 
 
@@ -207,7 +167,7 @@ formats.maxwell-json = { types = ["@all"] }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("[texts]", "[text]", "x.toml:1: unknown part 'text'. Did you mean 'texts'?"),
         ("title", "titel", "x.toml:4: mine: unknown field 'titel'. Did you mean 'title'?"),
@@ -221,7 +181,7 @@ formats.maxwell-json = { types = ["@all"] }
         ("formats.", 'jars = { name = "j", mian = "m" }\nformats.', "x.toml:4: mine: unknown field 'mian'. Did you mean 'main'?"),
     ],
 )
-def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told):
+def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, message):
     def read(text):
         return list(of_product(TableFile("x.toml", text, {"texts": dict, "reader": list}), {"all": ["int", "bit"]}))
 
@@ -230,28 +190,22 @@ def test_what_is_wrong_in_a_file_of_readers_is_told_with_its_line(old, new, told
     assert READERS_FILE.count(old) == 1
     with pytest.raises(UsageError) as error:
         read(READERS_FILE.replace(old, new))
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_long_texts_are_cut():
-    told = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "cases": 3, "message": {}}
+    failed = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "cases": 3, "message": {}}
     rule = {"type": "rule", "id": "r", "broken": 1, "compared": 1, "obligation": "MUST"}
-    [cut] = judging.distilled([rule, told], 1)["failures"]
+    [cut] = judging.distilled([rule, failed], 1)["failures"]
     assert cut["expected"] == "x" * 700 + "... (800 characters)"
     assert (cut["obligation"], cut["cases"], "message" in cut) == ("MUST", 3, False)
 
 
-def test_texts_of_messages_are_escaped(tmp_path):
-    shown = """rule = "alibaba-canal-json/old/null-is-a-value"
-message = "<b>|"
-actual = "<i>|"
-"""
-    judged(tmp_path, failure("old/rows", "null: cells before UPDATE", cause_in_words="<u>|"))
-    (tmp_path / "reader.toml").write_text(FAULT + shown, "utf-8")
-    told = board.board(tmp_path, tmp_path, [READER])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproducing, "program", lambda product, fault: f"// {product} {fault.message}\n")
-        every = page.pages(told, tmp_path)
+def test_texts_of_messages_are_escaped(tmp_path, monkeypatch):
+    shown = 'rule = "alibaba-canal-json/old/null-is-a-value"\nmessage = "<b>|"\nactual = "<i>|"\n'
+    failed = failure("old/rows", "null: cells before UPDATE", cause_in_words="<u>|")
+    monkeypatch.setattr(reproducing, "program", lambda product, fault: f"// {product} {fault.message}\n")
+    every = page.pages(judged(tmp_path, failed, faults=FAULT + shown), tmp_path)
     assert "| nothing: no row, no error | &lt;i>\\| |" in every["scoreboard/reader.md"]
     assert "| &lt;u>\\| |" in every["scoreboard/failures-reader.md"]
     html = every["scoreboard.html"]
@@ -261,20 +215,13 @@ actual = "<i>|"
 
 
 @pytest.mark.parametrize(
-    ("shown", "told"),
-    [
-        (("2.0", "2.1"), "2.0 to 2.1"),
-        (("2.1",), "2.1; not in 2.0"),
-        (("2.0",), "2.0; gone in 2.1"),
-    ],
+    ("shown", "releases"), [(("2.0", "2.1"), "2.0 to 2.1"), (("2.1",), "2.1; not in 2.0"), (("2.0",), "2.0; gone in 2.1")]
 )
-def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, told):
-    judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
-    (tmp_path / "reader.toml").write_text(f'{FAULT}message = "x"\n', "utf-8")
+def test_releases_say_when_a_fault_came_and_went(tmp_path, shown, releases):
     seen = {"tried": {"reader": ["2.0", "2.1"]}, "shown": {"reader": {"old": shown}}}
     (tmp_path / "releases.json").write_text(json.dumps(seen))
-    [proof] = board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path, tmp_path)
-    assert page.seen(proof) == told
+    [proof] = board.proofs(judged(tmp_path, OLD, faults=f'{FAULT}message = "x"\n'), tmp_path, tmp_path)
+    assert page.seen(proof) == releases
 
 
 def test_readers_are_named_once_and_claim_formats_that_are_there():
@@ -321,11 +268,15 @@ def test_the_rules_of_messages_that_no_writer_sends_are_assumptions():
     assert every
 
 
+def of_products():
+    """The results of readers that are no recipes."""
+    return [result for result in board.board() if not result.reader.name.startswith(page.RECIPES)]
+
+
 def test_each_fault_on_record_is_shown_by_the_results():
     assert [name for name in board.unproved() if not name.startswith(page.RECIPES)] == []
-    told = [one for one in board.board() if not one.reader.name.startswith(page.RECIPES)]
-    failures = [failure for one in told for failure in (*one.failures, *one.recorded)]
-    assert {one.fault.id for one in failures if one.fault and one.fault.on_board and one.outcome != one.fault.outcome} == set()
+    failures = [failure for result in of_products() for failure in (*result.failures, *result.recorded)]
+    assert {f.fault.id for f in failures if f.fault and f.fault.on_board and f.outcome != f.fault.outcome} == set()
     assert {path.stem for path in record.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
 
 
@@ -343,12 +294,7 @@ def test_the_pages_are_those_of_the_results():
         assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
     html = every["scoreboard.html"]
     table = html[: html.index("</table>")]
-    named_there = {
-        f"{one.reader.record}-{fault.id}"
-        for one in board.board()
-        if not one.reader.name.startswith(page.RECIPES)
-        for fault in one.faults
-    }
+    named_there = {f"{result.reader.record}-{fault.id}" for result in of_products() for fault in result.faults}
     assert set(re.findall(r'<li class="\w+"><a href="#([^"]+)"', table)) == named_there
     assert set(re.findall(r' href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
     assert len(html.encode()) <= 400_000
@@ -366,6 +312,6 @@ def test_a_program_has_at_most_thirty_lines_and_nothing_of_the_harness():
 
 
 def test_a_program_that_is_not_there_is_told():
-    told = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
-    assert isinstance(told.exception, UnknownName)
-    assert "seatunnel/foreign-rows" in str(told.exception)
+    ran = CliRunner().invoke(main, ["--reproduce", "seatunnel/foreign-row"])
+    assert isinstance(ran.exception, UnknownName)
+    assert "seatunnel/foreign-rows" in str(ran.exception)

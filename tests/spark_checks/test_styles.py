@@ -87,8 +87,8 @@ STYLES = {
         def styled(decoded):
             message = Window.partitionBy("topic", "partition", "offset").orderBy("row")
             names = F.first(F.map_keys("after")).over(message)
-            told = F.map_from_arrays(names, F.transform(names, lambda name: F.try_element_at("after", name)))
-            return decoded.withColumn("after", F.when(F.col("after").isNotNull(), told))
+            row = F.map_from_arrays(names, F.transform(names, lambda name: F.try_element_at("after", name)))
+            return decoded.withColumn("after", F.when(F.col("after").isNotNull(), row))
 
         def decode(records, *, deployment=None):
             return styled(reference.decode(records, deployment=deployment))

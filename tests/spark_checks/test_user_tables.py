@@ -83,10 +83,10 @@ def test_a_decoder_that_is_wrong_for_one_type_is_convicted_on_the_user_s_table(e
     select = (f"ticdc-canal-json/v7.1.6/tables/orders/{column}",)
     result = judged(engine, "ticdc-canal-json", "v7.1.6", SHOP, decoder=f"{path}:decode_rows", select=select)
     assert result.exit_code == 1
-    found = {one.rule.id: one for one in result.failures}
-    assert rule in found, {name: (str(one.finding), one.result.note) for name, one in found.items()}
-    failure = found[rule]
-    told = json.loads(failure.result.case.written[failure.finding.message].message.value)
-    assert (told["database"], told["table"]) == ("app", "orders")
-    assert column in told["data"][0]
+    failures = {failure.rule.id: failure for failure in result.failures}
+    assert rule in failures, {name: (str(failure.finding), failure.result.note) for name, failure in failures.items()}
+    failure = failures[rule]
+    message = json.loads(failure.result.case.written[failure.finding.message].message.value)
+    assert (message["database"], message["table"]) == ("app", "orders")
+    assert column in message["data"][0]
     assert failure.result.case.id.startswith(select[0])

@@ -39,7 +39,7 @@ _DOT: Final = "\\u002E"
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of Records."""
     m, kind = F.col("m"), F.col("kind")
-    told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+    readable, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
     second, third = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
     sql = F.when(kind == "DDL", m["afterImages"]["member0"])
@@ -47,12 +47,12 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     change = _framing.change(
         kind,
         op=op,
-        database=F.coalesce(told["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))),
+        database=F.coalesce(readable["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))),
         schema=_name(F.when(third.isNotNull(), second)),
-        table=F.coalesce(told["tags"]["l_tb_name"], _name(F.coalesce(third, second))),
+        table=F.coalesce(readable["tags"]["l_tb_name"], _name(F.coalesce(third, second))),
         keys=F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"],
-        position=F.make_valid_utf8(told["sourcePosition"]),
-        commit_time=_framing.instant_of_seconds(told["sourceTimestamp"]),
+        position=F.make_valid_utf8(readable["sourcePosition"]),
+        commit_time=_framing.instant_of_seconds(readable["sourceTimestamp"]),
         before=_framing.before(op, _image("beforeImages")),
         after=F.when(op != "DELETE", _image("afterImages")),
         types=F.map_from_arrays(fields["name"], fields["dataTypeNumber"].cast("array<string>")),
@@ -66,7 +66,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     m, kind = F.col("m"), F.col("kind")
     mine = (kind == "ROW") & _is(table, m)
 
-    def told(op: Column) -> Column:
+    def part(op: Column) -> Column:
         before = _framing.before(op, _present(m["beforeImages"]["member1"]))
         after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
         return F.struct(
@@ -76,9 +76,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
 
-    placed = _framing.placed(table, f"transform(told.images, v -> {in_utf_8('v')})")
-    row = given(F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])), told)
-    images = _aliyun_cells.images(table, placed, "told.nanos")
+    placed = _framing.placed(table, f"transform(part.images, v -> {in_utf_8('v')})")
+    row = given(F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])), part)
+    images = _aliyun_cells.images(table, placed, "part.nanos")
     return _framing.rows(_messages(records, ROW, deployment), row, _framing.row(images))
 
 

@@ -53,8 +53,8 @@ def _records(records: DataFrame) -> DataFrame:
     return records.select(*COORDINATES, from_avro(F.col("value"), json.dumps(WIRE), {"mode": "PERMISSIVE"}).alias("m"))
 
 
-def _of_row(m: Column, told: Column | str) -> Column:
-    return F.when(m["operation"].isin(*_ROWS), told)
+def _of_row(m: Column, value: Column | str) -> Column:
+    return F.when(m["operation"].isin(*_ROWS), value)
 
 
 def _image(m: Column, side: str) -> Column:

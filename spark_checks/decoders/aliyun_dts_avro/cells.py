@@ -222,8 +222,8 @@ def _time(x: str, type: SourceType, nanos: str) -> str:
 def _index(label: str, type: SourceType) -> str:
     """The index of an ENUM's label; 0 is the empty text of invalid input."""
     labels = f"array({', '.join(map(literal, type.members))})" if type.members else "CAST(array() AS array<string>)"
-    found = f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0 END)"
-    return let(label, "l", found)
+    index = f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0 END)"
+    return let(label, "l", index)
 
 
 def _mask(label: str, type: SourceType) -> str:

@@ -32,7 +32,7 @@ from spark_checks.decoders.families.sql import given, let, literal, name
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
-_WHY: Final = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN {literal(framing.MISFIT)} END"
+_WHY: Final = f"CASE WHEN part.op = 'CORRUPT' THEN {literal(framing.UNREADABLE)} WHEN NOT fits THEN {literal(framing.MISFIT)} END"
 _ANY_OBJECT: Final = StructType([])
 _TEXTS: Final = MapType(StringType(), StringType())
 
@@ -81,7 +81,7 @@ class CanalDialect:
             data = m[names.data]
             if self.deletes_in_old:
                 data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
-            op, told = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
+            op, readable = F.when(kind == "ROW", self.op(m[names.op])), F.when(kind != "CORRUPT", m)
 
             def change(image: Column, row: Column) -> Column:
                 return F.struct(
@@ -89,15 +89,15 @@ class CanalDialect:
                         kind,
                         row=row,
                         op=op,
-                        database=told[names.database],
-                        **({"schema": told[names.schema]} if names.schema else {}),
-                        table=told[names.table],
-                        keys=told[names.keys],
+                        database=readable[names.database],
+                        **({"schema": readable[names.schema]} if names.schema else {}),
+                        table=readable[names.table],
+                        keys=readable[names.keys],
                         position=F.when(kind != "CORRUPT", self.position(m)),
-                        commit_time=framing.instant(self.millis(told[names.committed])),
+                        commit_time=framing.instant(self.millis(readable[names.committed])),
                         before=F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)),
                         after=framing.after(op, image),
-                        types=told[names.types],
+                        types=readable[names.types],
                         sql=F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]),
                     )
                 )
@@ -116,7 +116,7 @@ class CanalDialect:
         sql = _RowSql(table, deployment, frozenset(binaries), self)
         names = self.names
 
-        def told(m: Column, kind: Column) -> Column:
+        def part(m: Column, kind: Column) -> Column:
             mine = (kind == "ROW") & (m[names.database] == table.database) & (m[names.table] == table.name)
             data, paired = m[names.data], F.size(m[names.old]) == F.size(m[names.data])
             if self.deletes_in_old:
@@ -130,7 +130,7 @@ class CanalDialect:
                 *([m[names.codes].alias("codes")] if binaries else []),
             )
 
-        return framing.rows(records, _message(self, told, images, codes=codes), sql.result, deployment)
+        return framing.rows(records, _message(self, part, images, codes=codes), sql.result, deployment)
 
 
 def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
@@ -154,8 +154,8 @@ def _shaped(m: Column, names: Names, binaries: Sequence[str]) -> Column:
 
     text = F.col("value").cast("string")
     again = F.from_json(text, StructType([StructField(side, image) for side in sides]), framing.OPTIONS)
-    found = given(again, lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)))
-    return F.when(reduce(or_, looks), found).otherwise(False)
+    has_container = given(again, lambda a: reduce(or_, (any_of(a[side], sides[names.data], container) for side in sides)))
+    return F.when(reduce(or_, looks), has_container).otherwise(False)
 
 
 def _structs(maps: Column, table: Table) -> Column:
@@ -169,7 +169,7 @@ def _structs(maps: Column, table: Table) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `told`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
+    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
     table's), `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType).
 
     It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the size up to which the JVM
@@ -187,44 +187,44 @@ class _RowSql:
 
         The texts of `data` and behind them those before an UPDATE are typed by one pair of lambdas."""
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
-        was = f"transform(told.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
-        images = framing.images(self.table, framing.cell, self._typed, f"concat(told.data, coalesce({was}, array()))")
+        was = f"transform(part.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        images = framing.images(self.table, framing.cell, self._typed, f"concat(part.data, coalesce({was}, array()))")
         members = {
             "row": "r",
             "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
-            "op": "CASE WHEN fits THEN told.op END",
-            "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(images, array_size(told.data) + r).value END",
-            "after": "CASE WHEN told.op <> 'DELETE' THEN i.value END",
+            "op": "CASE WHEN fits THEN part.op END",
+            "before": "CASE WHEN part.op = 'DELETE' THEN i.value WHEN fits THEN get(images, array_size(part.data) + r).value END",
+            "after": "CASE WHEN part.op <> 'DELETE' THEN i.value END",
             "error": _WHY,
         }
         row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
         # A place that no array has gives a NULL of the images' type.
-        now = "CASE WHEN fits THEN slice(images, 1, array_size(told.data)) ELSE array(get(images, -1)) END"
-        fits = "told.op <> 'CORRUPT' AND NOT coalesce(array_contains(images.unfit, true), false)"
+        now = "CASE WHEN fits THEN slice(images, 1, array_size(part.data)) ELSE array(get(images, -1)) END"
+        fits = "part.op <> 'CORRUPT' AND NOT coalesce(array_contains(images.unfit, true), false)"
         rows = let(fits, "fits", f"transform({now}, (i, r) -> {row})")
-        return f"CASE WHEN told.op IS NOT NULL THEN {let(images, 'images', rows)} END"
+        return f"CASE WHEN part.op IS NOT NULL THEN {let(images, 'images', rows)} END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
         table's order, so that none has to be searched for."""
         column, key = name(c.name), literal(c.name)
-        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(told.data, r).{column} END)"
+        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(part.data, r).{column} END)"
         return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {column}"
 
     def _typed(self, c: ColumnOf, image: str) -> str:
-        text, code = framing.cell(c, image), f"told.codes.{name(c.name)}" if c.name in self.coded else None
+        text, code = framing.cell(c, image), f"part.codes.{name(c.name)}" if c.name in self.coded else None
         return self.dialect.typed(text, c.type, self.deployment) or typed(text, c.type, self.deployment.time_zone, code)
 
 
 def _message(
     dialect: CanalDialect,
-    told: Callable[[Column, Column], Column],
+    extract: Callable[[Column, Column], Column],
     image: DataType,
     *,
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
 ) -> Column:
-    """The result of `told` for a record's message (NULL if it is not one JSON object) and the message's kind.
+    """The result of `extract` for a record's message (NULL if it is not one JSON object) and the message's kind.
 
     `image`, `types` and `codes` are the types of what it has of them."""
     names = dialect.names
@@ -239,7 +239,7 @@ def _message(
     envelope = StructType([*common, *dialect.extra])
 
     def judged(m: Column, whole: Column) -> Column:
-        return given(framing.kind(whole, dialect.kind(m)), lambda kind: told(m, kind))
+        return given(framing.kind(whole, dialect.kind(m)), lambda kind: extract(m, kind))
 
     return framing.message_of(envelope, judged)
 

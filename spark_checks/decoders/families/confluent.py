@@ -117,12 +117,12 @@ def _converted(batch: pa.RecordBatch, asked: Registry, whole: Iterable[str] = ("
         head = raw[:_HEAD]
         if head not in shapes:
             shapes[head] = _shape(head, asked)
-        found = shapes[head]
+        shape = shapes[head]
         try:
-            told = found and found.text(raw, name in whole)
+            json_text = shape and shape.text(raw, name in whole)
         except (ValueError, IndexError, struct.error, RecursionError):
-            told = None
-        return told.encode() if told else b"" if name == "value" else None
+            json_text = None
+        return json_text.encode() if json_text else b"" if name == "value" else None
 
     for name in ("key", "value"):
         at = batch.schema.get_field_index(name)
@@ -157,8 +157,8 @@ class Shape:
 
     def __init__(self, schema: Any) -> None:
         self._named: dict[str, tuple[Read, dict[str, Any]]] = {}
-        self._read, told = self._compiled(schema, "")
-        self._schema = json.dumps(told)
+        self._read, spec = self._compiled(schema, "")
+        self._schema = json.dumps(spec)
 
     def text(self, raw: bytes, whole: bool) -> str | None:
         """The message as JSON, with its schema if `whole`; None if it does not end where the datum does."""
@@ -172,7 +172,7 @@ class Shape:
         """How data of the schema are read, and what of it Connect's schema says."""
         if isinstance(schema, list):
             branches = [self._compiled(branch, space) for branch in schema]
-            return _union([read for read, _ in branches]), next(told for _, told in branches if told["type"] != "null")
+            return _union([read for read, _ in branches]), next(spec for _, spec in branches if spec["type"] != "null")
         if isinstance(schema, str):
             known = self._named.get(schema) or self._named.get(f"{space}.{schema}")
             return known or (_PRIMITIVES[schema], {"type": _CONNECT.get(schema, schema)})
@@ -181,23 +181,23 @@ class Shape:
                 own = schema.get("namespace", space)
                 fields = []
                 for field in schema["fields"]:
-                    read, told = self._compiled(field["type"], own)
-                    fields.append((field["name"], read, {**told, "field": field["name"]}))
-                shape = {"type": "struct", "fields": [told for *_, told in fields], "name": schema.get("connect.name")}
+                    read, spec = self._compiled(field["type"], own)
+                    fields.append((field["name"], read, {**spec, "field": field["name"]}))
+                shape = {"type": "struct", "fields": [spec for *_, spec in fields], "name": schema.get("connect.name")}
                 shape["record"] = f"{own}.{schema['name']}"
-                found = _record([(name, read) for name, read, _ in fields]), shape
-                self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = found
-                return found
+                compiled = _record([(name, read) for name, read, _ in fields]), shape
+                self._named[f"{own}.{schema['name']}"] = self._named[schema["name"]] = compiled
+                return compiled
             case "array":
                 return _blocks(self._compiled(schema["items"], space)[0], list), {"type": "array"}
             case "map":
                 entry = _record([("name", _string), ("value", self._compiled(schema["values"], space)[0])])
-                return _blocks(entry, lambda found: {one["name"]: one["value"] for one in found}), {"type": "map"}
+                return _blocks(entry, lambda entries: {item["name"]: item["value"] for item in entries}), {"type": "map"}
             case "bytes" if schema.get("logicalType") == "decimal":
                 return _decimal(schema["scale"]), {"type": "string", "parameters": schema.get("connect.parameters")}
             case str() as kind:
-                read, told = self._compiled(kind, space)
-                return read, {**told, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
+                read, spec = self._compiled(kind, space)
+                return read, {**spec, "name": schema.get("connect.name"), "parameters": schema.get("connect.parameters")}
         return self._compiled(schema["type"], space)
 
 
@@ -216,10 +216,10 @@ def _union(branches: list[Read]) -> Read:
 
 def _record(fields: list[tuple[str, Read]]) -> Read:
     def read(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
-        told = {}
+        datum = {}
         for name, field in fields:
-            told[name], at = field(raw, at)
-        return told, at
+            datum[name], at = field(raw, at)
+        return datum, at
 
     return read
 
@@ -228,7 +228,7 @@ def _blocks(item: Read, whole: Callable[[list[Any]], Any]) -> Read:
     """An array, or the entries of a map."""
 
     def read(raw: bytes, at: int) -> tuple[Any, int]:
-        told: list[Any] = []
+        items: list[Any] = []
         while True:
             count, at = _long(raw, at)
             if count < 0:
@@ -236,39 +236,39 @@ def _blocks(item: Read, whole: Callable[[list[Any]], Any]) -> Read:
             if count > len(raw):
                 raise ValueError("more items than bytes")
             if not count:
-                return whole(told), at
+                return whole(items), at
             for _ in range(count):
                 value, at = item(raw, at)
-                told.append(value)
+                items.append(value)
 
     return read
 
 
 def _decimal(scale: int) -> Read:
     def read(raw: bytes, at: int) -> tuple[str, int]:
-        found, at = _raw(raw, at)
-        if not found:
+        data, at = _raw(raw, at)
+        if not data:
             raise ValueError("a decimal without bytes")
-        return format(Decimal(f"{int.from_bytes(found, signed=True)}E-{scale}"), "f"), at
+        return format(Decimal(f"{int.from_bytes(data, signed=True)}E-{scale}"), "f"), at
 
     return read
 
 
 def _long(raw: bytes, at: int) -> tuple[int, int]:
     """A number of up to 64 bits."""
-    found = shift = 0
+    number = shift = 0
     while True:
         byte = raw[at]
         at += 1
-        found |= (byte & 0x7F) << shift
+        number |= (byte & 0x7F) << shift
         if byte < 0x80:
             break
         shift += 7
         if shift > 63:
             raise ValueError("a number of more than ten bytes")
-    if found >> 64:
+    if number >> 64:
         raise ValueError("a number of more than 64 bits")
-    return (found >> 1) ^ -(found & 1), at
+    return (number >> 1) ^ -(number & 1), at
 
 
 def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
@@ -279,28 +279,28 @@ def _raw(raw: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _int(raw: bytes, at: int) -> tuple[int, int]:
-    found, at = _long(raw, at)
-    if not -(1 << 31) <= found < 1 << 31:
+    number, at = _long(raw, at)
+    if not -(1 << 31) <= number < 1 << 31:
         raise ValueError("an int of more than 32 bits")
-    return found, at
+    return number, at
 
 
 def _bytes(raw: bytes, at: int) -> tuple[str, int]:
-    found, at = _raw(raw, at)
-    return base64.b64encode(found).decode(), at
+    data, at = _raw(raw, at)
+    return base64.b64encode(data).decode(), at
 
 
 def _string(raw: bytes, at: int) -> tuple[str, int]:
-    found, at = _raw(raw, at)
-    return found.decode(), at
+    data, at = _raw(raw, at)
+    return data.decode(), at
 
 
 def _float(raw: bytes, at: int) -> tuple[float | str, int]:
     """The number of the fewest digits that is the same binary32."""
     four = raw[at : at + 4]
-    found = struct.unpack("<f", four)[0]
-    texts = (float(format(found, f".{digits}g")) for digits in range(1, 10))
-    return _in_json(next((one for one in texts if _packs(one, four)), found)), at + 4
+    number = struct.unpack("<f", four)[0]
+    texts = (float(format(number, f".{digits}g")) for digits in range(1, 10))
+    return _in_json(next((text for text in texts if _packs(text, four)), number)), at + 4
 
 
 def _packs(value: float, four: bytes) -> bool:

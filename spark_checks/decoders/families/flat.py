@@ -33,7 +33,7 @@ class Flat:
     `members` are those beside the rows, with their types. `row` names the row after the change; `deleted` the deleted one, "" if
     it is there, too; `old` is what an UPDATE's row was: a column that it lacks did not change. `op` is the operation of a
     message that has what it needs, and NULL of another; `other` is the kind of a message that is no row change, and NULL of one
-    that is CORRUPT; `told` are columns of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
+    that is CORRUPT; `columns` are those of level one beside op and images. `typed` is the SQL of a cell's value from the SQL of
     its text. `exact` are the types as which cells are parsed again whose texts the first parse changes, and how each is a text
     again: Spark reads a JSON number with a fraction through a double, and drops the quotes of a text in a document. `text` is
     the SQL of a cell's text as MySQL spells it.
@@ -41,7 +41,7 @@ class Flat:
 
     members: Mapping[str, DataType]
     op: Callable[[Column], Column]
-    told: Callable[[Column], Mapping[str, Column]]
+    columns: Callable[[Column], Mapping[str, Column]]
     row: str
     old: str
     deleted: str = ""
@@ -54,22 +54,22 @@ class Flat:
         """Level one."""
 
         def change(m: Column, kind: Column, op: Column) -> Column:
-            told = {column: F.when(kind != "CORRUPT", value) for column, value in self.told(m).items()}
+            columns = {column: F.when(kind != "CORRUPT", value) for column, value in self.columns(m).items()}
             old = F.when(op == "UPDATE", m[self.old]).otherwise(m[self.deleted or self.row])
             images = {"before": framing.before(op, old), "after": framing.after(op, m[self.row])}
-            return F.struct(*framing.change(kind, op=op, **told, **images))
+            return F.struct(*framing.change(kind, op=op, **columns, **images))
 
         return framing.changes(records, F.array(self._message(_TEXTS, change)), deployment)
 
     def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         """Level two: typed rows of `table`, and CORRUPT rows."""
         own = {"database": table.database, "schema": table.schema, "table": table.name}
-        exact = {c.name: found for c in table.columns if (found := self.exact(c.type))}
+        exact = {c.name: form for c in table.columns if (form := self.exact(c.type))}
         again = StructType([StructField(column, kind) for column, (kind, _) in exact.items()])
 
-        def told(m: Column, kind: Column, op: Column) -> Column:
+        def part(m: Column, kind: Column, op: Column) -> Column:
             mine = op.isNotNull()
-            for column, value in self.told(m).items():
+            for column, value in self.columns(m).items():
                 if own.get(column) is not None:
                     mine = mine & (value == own[column])
             old = m[self.old] if self.deleted == self.old else F.when(op == "UPDATE", m[self.old])
@@ -84,32 +84,32 @@ class Flat:
             return self.typed(framing.cell(c, image), c.type, deployment or Deployment())
 
         def cell(side: str, c: ColumnOf) -> str:
-            text = f"told.row.{name(c.name)}" if side == "row" else f"try_element_at(told.old, {literal(c.name)})"
+            text = f"part.row.{name(c.name)}" if side == "row" else f"try_element_at(part.old, {literal(c.name)})"
             if c.name not in exact:
                 return self.text(text, c.type)
-            parsed = exact[c.name][1].format(f"told.{side}_again.{name(c.name)}")
+            parsed = exact[c.name][1].format(f"part.{side}_again.{name(c.name)}")
             return f"CASE WHEN {text} IS NOT NULL THEN coalesce({parsed}, {text}) END"
 
         def was(c: ColumnOf) -> str:
             """The old value, NULL too, where `old` names the column."""
-            there = f"map_contains_key(told.old, {literal(c.name)})"
+            there = f"map_contains_key(part.old, {literal(c.name)})"
             return f"CASE WHEN {there} THEN {cell('old', c)} ELSE {cell('row', c)} END"
 
-        before = f"CASE WHEN told.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
-        after = f"CASE WHEN told.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, lambda c: cell('row', c))} END"
+        before = f"CASE WHEN part.op IN ('UPDATE', 'DELETE') THEN {_struct(table, was)} END"
+        after = f"CASE WHEN part.op IN ('INSERT', 'READ', 'UPDATE') THEN {_struct(table, lambda c: cell('row', c))} END"
         images = framing.images(table, framing.cell, value, f"array({before}, {after})")
         row = StructType([StructField(c.name, StringType()) for c in table.columns])
-        return framing.rows(records, self._message(row, told), framing.row(images), deployment)
+        return framing.rows(records, self._message(row, part), framing.row(images), deployment)
 
-    def _message(self, row: DataType, told: Callable[[Column, Column, Column], Column]) -> Column:
-        """What `told` makes of a message, of its kind, and of the operation of a row change; `row` is the type of its row."""
+    def _message(self, row: DataType, extract: Callable[[Column, Column, Column], Column]) -> Column:
+        """What `extract` makes of a message, of its kind, and of the operation of a row change; `row` is the type of its row."""
         kinds = {**self.members, self.row: row, self.old: _TEXTS}
         envelope = StructType([StructField(member, kind) for member, kind in kinds.items()])
 
         def judged(m: Column, whole: Column) -> Column:
             def of(op: Column) -> Column:
                 kind = framing.kind(whole, F.when(op.isNotNull(), "ROW").otherwise(self.other(m)))
-                return given(kind, lambda kind: told(m, kind, op))
+                return given(kind, lambda kind: extract(m, kind, op))
 
             return given(F.when(whole, self.op(m)), of)
 

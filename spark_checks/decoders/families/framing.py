@@ -71,23 +71,23 @@ CellSql = Callable[[ColumnOf, str], str]
 """SQL of a column's cell, from the SQL of its image."""
 
 
-def change(kind: Column, **told: Column) -> Sequence[Column]:
-    """The columns of level one: those that are told, by name, and NULL for the others; `row` is 0 and `error` of the kind."""
-    known = {"row": F.lit(0), "kind": kind, "error": F.when(kind == "CORRUPT", UNREADABLE), **told}
+def change(kind: Column, **columns: Column) -> Sequence[Column]:
+    """The columns of level one: those that are given, by name, and NULL for the others; `row` is 0 and `error` of the kind."""
+    known = {"row": F.lit(0), "kind": kind, "error": F.when(kind == "CORRUPT", UNREADABLE), **columns}
     if strange := known.keys() - LEVEL_ONE.keys():
         raise KeyError(f"no columns of level one: {', '.join(strange)}")
     return [(known[n] if n in known else F.lit(None).cast(type_)).alias(n) for n, type_ in LEVEL_ONE.items()]
 
 
-def changes(records: DataFrame, found: Column, deployment: Deployment | None = None) -> DataFrame:
+def changes(records: DataFrame, array: Column, deployment: Deployment | None = None) -> DataFrame:
     """Level one of an array of structs of `change` for each record."""
     records = decompressed(records, deployment.compression if deployment else "none")
-    return records.select(*COORDINATES, F.inline_outer(found))
+    return records.select(*COORDINATES, F.inline_outer(array))
 
 
-def kind(whole: Column, told: Column) -> Column:
+def kind(whole: Column, known: Column) -> Column:
     """The kind of a message that is whole; CORRUPT without one."""
-    return F.when(whole, F.coalesce(told, F.lit("CORRUPT"))).otherwise("CORRUPT")
+    return F.when(whole, F.coalesce(known, F.lit("CORRUPT"))).otherwise("CORRUPT")
 
 
 def named(wire: Column, names: Mapping[str, str]) -> Column:
@@ -116,15 +116,15 @@ _TYPES: Final[Mapping[str, DataType]] = {
 
 def struct(members: str, **types: DataType) -> StructType:
     """A struct of `name:type` members in order; `types` are those of the members that stand without one."""
-    found = [word.partition(":") for word in members.split()]
-    return StructType([StructField(name, _TYPES[kind] if kind else types[name]) for name, _, kind in found])
+    words = [word.partition(":") for word in members.split()]
+    return StructType([StructField(name, _TYPES[kind] if kind else types[name]) for name, _, kind in words])
 
 
-def message_of(envelope: StructType, told: Callable[[Column, Column], Column]) -> Column:
-    """The result of `told` for a record's message (as `envelope`, NULL if it is not one JSON object), and for whether it is one
+def message_of(envelope: StructType, extract: Callable[[Column, Column], Column]) -> Column:
+    """The result of `extract` for a record's message (as `envelope`, NULL if it is not one JSON object) and for whether it is one
     whose members, as far as `envelope` names them, have the right kinds of JSON value."""
     text = F.col("value").cast("string")
-    return given(read(text, envelope), lambda j: given(message(j), lambda m: told(m, whole(j))))
+    return given(read(text, envelope), lambda j: given(message(j), lambda m: extract(m, whole(j))))
 
 
 def before(op: Column, image: Column) -> Column:
@@ -137,7 +137,7 @@ def after(op: Column, image: Column) -> Column:
     return F.when(op.isin("INSERT", "READ", "UPDATE"), image)
 
 
-def told(kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column) -> Column:
+def part(kind: Column, mine: Column, op: Column, old: Column, new: Column, **more: Column) -> Column:
     """What level two takes of a message: `op`, CORRUPT for what cannot be read, NULL for what is not the table's (`mine`), and
     `images`, out of `old` and `new` those that the op has; and `more`."""
 
@@ -153,25 +153,25 @@ def cell(c: ColumnOf, image: str) -> str:
     return f"{image}.{name(c.name)}"
 
 
-def placed(table: Table, images: str = "told.images") -> str:
-    """SQL of images, lists `v` whose columns' names are `told.names`, as structs; a column is searched for only if another one
+def placed(table: Table, images: str = "part.images") -> str:
+    """SQL of images, lists `v` whose columns' names are `part.names`, as structs; a column is searched for only if another one
     stands in its place of the table."""
 
     def at(i: int, c: ColumnOf) -> str:
         key = literal(c.name)
-        found = f"CAST(array_position(told.names, {key}) AS int) - 1"
-        return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {found}) END AS {name(c.name)}"
+        place = f"CAST(array_position(part.names, {key}) AS int) - 1"
+        return f"CASE WHEN get(part.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {place}) END AS {name(c.name)}"
 
     cells = ", ".join(at(i, c) for i, c in enumerate(table.columns))
     return f"transform({images}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
 
 
-def images(table: Table, text: CellSql, value: CellSql, texts: str = "told.images") -> str:
+def images(table: Table, text: CellSql, value: CellSql, texts: str = "part.images") -> str:
     """`judged` images of which a cell fits that `misfit` says so of: `text` is NULL for SQL NULL alone."""
     return judged(table, value, lambda c: misfit(text(c, "i.t"), cell(c, "i.value"), c.type), texts)
 
 
-def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None], texts: str = "told.images") -> str:
+def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None], texts: str = "part.images") -> str:
     """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`: whether a cell does not fit.
 
     `value` is a typed cell, `unfit` whether it does not fit, over the structs `i.t` and `i.value`; None if every one does.
@@ -186,10 +186,10 @@ def judged(table: Table, value: CellSql, unfit: Callable[[ColumnOf], str | None]
 def row(typed: str) -> str:
     """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before and after (`images`).
 
-    Both are over `told`: its `op` is CORRUPT for what cannot be read, NULL for what is not the table's."""
-    unread = f"WHEN told.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit, true) THEN {corrupt(MISFIT)}"
-    fitting = f"array({made('0', 'ROW', 'told.op', ('0', '1'))})"
-    return f"CASE WHEN told.op IS NOT NULL THEN {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
+    Both are over `part`: its `op` is CORRUPT for what cannot be read, NULL for what is not the table's."""
+    unread = f"WHEN part.op = 'CORRUPT' THEN {corrupt(UNREADABLE)} WHEN array_contains(typed.unfit, true) THEN {corrupt(MISFIT)}"
+    fitting = f"array({made('0', 'ROW', 'part.op', ('0', '1'))})"
+    return f"CASE WHEN part.op IS NOT NULL THEN {let(typed, 'typed', f'CASE {unread} ELSE {fitting} END')} END"
 
 
 def made(row: str, kind: str, op: str, images: tuple[str, str], error: str = "CAST(NULL AS string)") -> str:
@@ -204,11 +204,11 @@ def corrupt(why: str) -> str:
     return f"array({made('0', 'CORRUPT', 'CAST(NULL AS string)', ('-1', '-1'), literal(why))})"
 
 
-def rows(records: DataFrame, told: Column, result: str, deployment: Deployment | None = None) -> DataFrame:
-    """Level two of what is `told` of each record's message, and the SQL over it of an array of its rows (`row`)."""
+def rows(records: DataFrame, part: Column, result: str, deployment: Deployment | None = None) -> DataFrame:
+    """Level two of `part`, what it takes of each record's message, and the SQL over it of an array of its rows (`row`)."""
     records = decompressed(records, deployment.compression if deployment else "none")
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
-    named = records.select(*COORDINATES, told.alias("told"))
+    named = records.select(*COORDINATES, part.alias("part"))
     return named.select(*COORDINATES, F.inline_outer(F.expr(result))).where(F.col("kind").isNotNull())
 
 

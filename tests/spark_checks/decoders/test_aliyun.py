@@ -1,7 +1,5 @@
 """The reference decoder of Aliyun DTS's Avro Record."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import json
@@ -10,10 +8,9 @@ from typing import Any
 
 import fastavro
 import pytest
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from decoded import MISFIT, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql, postgresql
@@ -29,14 +26,14 @@ _NAMESPACE = "com.alibaba.dts.formats.avro"
 
 *NAMED, RECORD = json.loads(literal("aliyun-dts.avsc"))
 """The published schema (aliyun#editions): its named types, and the record."""
-BRANCHES = {one["name"]: [field["name"] for field in one.get("fields", ())] for one in NAMED}
+BRANCHES = {type_["name"]: [field["name"] for field in type_.get("fields", ())] for type_ in NAMED}
 
 
 def schema(fields: list[Any]) -> Any:
     """The record of these fields as fastavro reads it."""
     named: dict[str, Any] = {}
-    for one in NAMED:
-        fastavro.parse_schema(one, named)
+    for type_ in NAMED:
+        fastavro.parse_schema(type_, named)
     return fastavro.parse_schema({**RECORD, "fields": fields}, named)
 
 
@@ -98,7 +95,7 @@ def record(
 SMALL = Table("db", "t", (Column("id", mysql.integer("int")), Column("b", mysql.text())), ("id",))
 
 
-def test_the_literal_vectors(records: Records) -> None:
+def test_the_literal_vectors(records):
     """The writer of this file gives the same bytes, so that its schema is held to them too."""
     written = record(
         "INSERT",
@@ -120,7 +117,7 @@ def test_the_literal_vectors(records: Records) -> None:
     assert (out[1].kind, out[1].op, out[1].database, out[1].after) == ("CONTROL", None, None, None)
 
 
-def test_names_of_objects(records: Records) -> None:
+def test_names_of_objects(records):
     """Dots join the parts, a dot inside one is six characters (aliyun#dots); tags have the logical names, of any source."""
     logical = {"l_db_name": "logical", "l_tb_name": "orders"}
     names: tuple[tuple[str | None, str, dict[str, str], tuple[str | None, str | None, str | None]], ...] = (
@@ -144,27 +141,25 @@ def test_names_of_objects(records: Records) -> None:
         ("db", None, "t`\"'", "db.t`\"'"),
     ],
 )
-def test_level_two_knows_the_table_by_its_name(
-    records: Records, database: str, schema_name: str | None, table: str, wire: str
-) -> None:
+def test_level_two_knows_the_table_by_its_name(records, database, schema_name, table, wire):
     tags = {"l_db_name": "logical", "l_tb_name": "orders"} if database == "logical" else {}
     kept = record("INSERT", "id b", None, [number(1), None], objectName=wire, tags=tags)
     others = ("db.t", "other.t", f"{wire}x", f"x{wire}", "db.s.u", "db.u.t", "db.t.s")
     values = [record("INSERT", "id b", None, [number(1), None], objectName=n) for n in others]
-    found = aliyun.decode_rows(records(kept, *values), Table(database, table, SMALL.columns, schema=schema_name))
-    assert set(by_offset(found)) == {0}
+    frame = aliyun.decode_rows(records(kept, *values), Table(database, table, SMALL.columns, schema=schema_name))
+    assert set(by_offset(frame)) == {0}
 
 
-def test_cells_belong_to_columns_by_position(records: Records) -> None:
+def test_cells_belong_to_columns_by_position(records):
     """NONE, and NULL of EmptyObject, is a column that was not captured; null is SQL NULL; an empty array is no image."""
-    one, x = number(1), chars("x")
+    n, x = number(1), chars("x")
     i, c = '{"precision":8,"value":"1"}', '{"charset":"utf8mb4","value":"78"}'
     vectors = (
-        *(record("INSERT", "id b", None, [one, x]), record("INSERT", "b id", None, [x, one])),
-        *(record("INSERT", "id b", None, [None, None]), record("UPDATE", "id b", [one, NONE], [one, x])),
-        *(record("UPDATE", "id b", [one, NULLED], [NONE, None]), record("UPDATE", "id b", [NONE, NONE], [one, x])),
-        *(record("UPDATE", "id b", [], [one, x]), record("UPDATE", "id b", None, [one, x])),
-        *(record("DELETE", "id b", [one, None], []), record("INIT", "id b", None, [one, x])),
+        *(record("INSERT", "id b", None, [n, x]), record("INSERT", "b id", None, [x, n])),
+        *(record("INSERT", "id b", None, [None, None]), record("UPDATE", "id b", [n, NONE], [n, x])),
+        *(record("UPDATE", "id b", [n, NULLED], [NONE, None]), record("UPDATE", "id b", [NONE, NONE], [n, x])),
+        *(record("UPDATE", "id b", [], [n, x]), record("UPDATE", "id b", None, [n, x])),
+        *(record("DELETE", "id b", [n, None], []), record("INIT", "id b", None, [n, x])),
     )
     out, full = by_offset(aliyun.decode(records(*vectors))), {"id": i, "b": c}
     assert [(r.op, r.before, r.after) for r in out.values()] == [
@@ -196,13 +191,13 @@ UNREADABLE: tuple[bytes | None, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     for frame in (aliyun.decode(records(*UNREADABLE)), aliyun.decode_rows(records(*UNREADABLE), SMALL)):
         assert_corrupt(frame, len(UNREADABLE))
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_every_truncation_is_corrupt(records: Records, older: bool) -> None:
+def test_every_truncation_is_corrupt(records, older):
     """But one: a newer message without its last field is an older one."""
     whole = record("UPDATE", "id b", [number(1), chars("x")], ONE, older=older)
     born = 0 if older else 5
@@ -210,7 +205,7 @@ def test_every_truncation_is_corrupt(records: Records, older: bool) -> None:
     assert [i for i, r in out.items() if r.kind != "CORRUPT"] == sorted({len(whole) - born, len(whole)})
 
 
-def test_both_generations_of_the_record(records: Records) -> None:
+def test_both_generations_of_the_record(records):
     older, values, kinds = record("INSERT", "id b", None, ONE, older=True), [], []
     for born in (0, -1, 1696984408, 1696984408000, 2**62, 2**63 - 1, -(2**63)):
         newer = record("INSERT", "id b", None, ONE, bornTimestamp=born)
@@ -326,7 +321,7 @@ CELLS = cells(
 )
 
 
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
+def test_cells_are_typed_exactly(records, spark):
     deployment = Deployment(time_zone="Asia/Shanghai")
     assert_typed(spark, records, aliyun, CELLS, lambda name, value: record("DELETE", name, [value], None), deployment)
 
@@ -338,7 +333,7 @@ FRACTIONS = (
 """A source, a position, and whether its fractions are nanoseconds."""
 
 
-def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -> None:
+def test_fractions_are_microseconds_or_nanoseconds_by_source(records):
     """aliyun#datetime-nanos: DateTime, not Timestamp. Nanoseconds between two microseconds are lost by no column type."""
     kinds = {"d": mysql.temporal("datetime", 6), "t": mysql.temporal("time", 6), "i": mysql.temporal("timestamp", 6)}
     table = Table("db", "t", tuple(Column(n, kind) for n, kind in kinds.items()))
@@ -352,16 +347,16 @@ def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Records) -
         for image in cells
     ]
     out = by_offset(aliyun.decode_rows(records(*wire), table))
-    found = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
+    read = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
     at = NOON.replace(microsecond=7)
     fine = [(123, "-01:02:03.000123", at), "CORRUPT", (123456, "-01:02:03.123456", at)]
     coarse = [(123000, "-01:02:03.123000", at), (123456, "-01:02:03.123456", at), "CORRUPT"]
-    assert len(found) == len(wire)
+    assert len(read) == len(wire)
     for i, (source, position, nanos) in enumerate(FRACTIONS):
-        assert found[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
+        assert read[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
 
 
-def test_one_misfit_among_other_charsets_is_corrupt(records: Records) -> None:
+def test_one_misfit_among_other_charsets_is_corrupt(records):
     """An image in several charsets: every cell by its own."""
     table = Table("db", "t", (Column("a", mysql.text()), Column("b", mysql.text()), Column("c", mysql.binary())))
     raw = cell("Character", "binary", b"\xff")
@@ -374,19 +369,19 @@ def test_one_misfit_among_other_charsets_is_corrupt(records: Records) -> None:
     assert [r.kind for r in out.values()] == ["ROW", "ROW", "CORRUPT", "CORRUPT"]
 
 
-def test_tags_and_times(records: Records) -> None:
+def test_tags_and_times(records):
     infos = ('{"PRIMARY":["b","a"],"uk":["c"]}', '{"uk":["c"]}', "{}", "no json", None)
     values = [record("INSERT", "id b", None, ONE, tags={} if info is None else {"pk_uk_info": info}) for info in infos]
     times = (0, -1, 253402300799, 253402300800, 1696984408000, 2**63 - 1)
     values += [record("INSERT", "id b", None, ONE, sourceTimestamp=seconds) for seconds in times]
     out = by_offset(aliyun.decode(records(*values)))
     assert [r["keys"] for r in list(out.values())[: len(infos)]] == [["b", "a"], None, None, None, None]
-    found = [instant(r.commit_time) for r in list(out.values())[len(infos) :]]
+    instants = [instant(r.commit_time) for r in list(out.values())[len(infos) :]]
     last = dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.UTC)
-    assert found == [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, last, None, None, None]
+    assert instants == [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, last, None, None, None]
 
 
-def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
+def test_arrays_and_maps_in_several_blocks(records):
     """aliyun#blocks: legal Avro that fastavro does not write. Both arrays are in two blocks, one with its bytes counted."""
     value, head = record("INSERT", "id b", None, [number(1), chars("x")], tags={}), b"\x04\x04\x04id\x00\x02b\x02\x00"
     assert value.count(head) == 1
@@ -394,8 +389,8 @@ def test_arrays_and_maps_in_several_blocks(records: Records) -> None:
     image = b"\x04\x04\x02\x10\x021\x04\x0eutf8mb4\x02x\x00"
     assert cut.count(image) == 1
     cut = cut.replace(image, b"\x04\x01\x08\x02\x10\x021\x02\x04\x0eutf8mb4\x02x\x00")
-    one, other = by_offset(aliyun.decode(records(value, cut))).values()
-    assert (one.kind, one.asDict() | {"offset": 1}) == ("ROW", other.asDict())
+    plain, blocked = by_offset(aliyun.decode(records(value, cut))).values()
+    assert (plain.kind, plain.asDict() | {"offset": 1}) == ("ROW", blocked.asDict())
 
 
 _OPERATIONS = (
@@ -403,7 +398,7 @@ _OPERATIONS = (
 )
 
 
-def test_every_operation_has_its_kind(records: Records) -> None:
+def test_every_operation_has_its_kind(records):
     """INIT are a full load's rows (aliyun#init), COMMAND is MongoDB's DDL (aliyun#command); a row's op is the operation."""
     rows = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "INIT": "READ"}
     kinds = dict.fromkeys(_OPERATIONS.split(), "CONTROL") | dict.fromkeys(rows, "ROW") | {"DDL": "DDL", "COMMAND": "DDL"}
@@ -420,18 +415,18 @@ def test_every_operation_has_its_kind(records: Records) -> None:
     assert [r.kind for r in out.values()] == [kind for kind in kinds.values() for _ in range(2)]
     assert [r.op for r in out.values()] == [rows.get(operation) for operation in kinds for _ in range(2)]
     assert [r.sql for r in out.values()] == [statement if kind == "DDL" else None for kind in kinds.values() for _ in range(2)]
-    told = {
+    heads = {
         (r.kind, r.database, r.table, r.types and tuple(sorted(r.types.items())), r["keys"] and tuple(r["keys"]))
         for r in out.values()
     }
-    assert told == {
+    assert heads == {
         *(("ROW", "db", "t", (("b", "1"), ("id", "0")), ("id",)), ("DDL", "db", "t", None, None)),
         *((kind, None, None, None, None) for kind in ("TRANSACTION", "HEARTBEAT", "CONTROL")),
     }
     assert {r.position for r in out.values()} == {"72469@78"}
     assert {instant(r.commit_time) for r in out.values()} == {dt.datetime(2023, 10, 11, 0, 33, 28, tzinfo=dt.UTC)}
-    found = by_offset(aliyun.decode_rows(records(*values), SMALL))
-    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in found.values()] == [
+    typed = by_offset(aliyun.decode_rows(records(*values), SMALL))
+    assert [(r.op, r.before and tuple(r.before), r.after and tuple(r.after)) for r in typed.values()] == [
         *[("INSERT", None, (1, None))] * 2,
         *[("UPDATE", (1, None), (1, None))] * 2,
         *[("DELETE", (1, None), None)] * 2,

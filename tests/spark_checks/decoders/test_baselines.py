@@ -1,14 +1,11 @@
 """Each format has a baseline, which reads a plain message of that format: op, place, images, typed cells."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from decoded import Records
 
 from conformance.load.bench import baseline, plain_profile
 from generators.model import Column, Deployment, History, Kind, Layout, Message, Op, Table
@@ -31,17 +28,17 @@ _ENVELOPE = _connect({"before": OLD, "after": NEW, "source": {"db": "db", "schem
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(records: Records, name: str) -> None:
+def test_a_baseline_reads_an_update_as_its_format_s_writer_writes_it(records, name):
     fmt = get(name)
     profile = plain_profile(fmt)
     origin = source(profile.source)
     columns = (Column("id", origin.key, nullable=False), Column("s", origin.string))
     table = Table("db", "t", columns, ("id",), schema=origin.schema)
     change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": "was"}, {"id": 7, "s": "is"}))
-    (one,) = (w for w in fmt.write(History((change,)), profile, Layout()) if any(c.kind is Kind.ROW for c in w.changes))
-    (owed,) = (change for change in one.changes if change.kind is Kind.ROW)
-    frame = records((one.message.key, one.message.value))
-    decoder = load(baseline(name, one.message))
+    (written,) = (w for w in fmt.write(History((change,)), profile, Layout()) if any(c.kind is Kind.ROW for c in w.changes))
+    (owed,) = (change for change in written.changes if change.kind is Kind.ROW)
+    frame = records((written.message.key, written.message.value))
+    decoder = load(baseline(name, written.message))
     changes, typed = (decoder(level, frame, table, Deployment()) for level in (1, 2))
     shown = changes.selectExpr("kind", "op", "after['id']", "after['s']", "before['s']", "typeof(after['id'])")
     both = shown.union(typed.selectExpr("kind", "op", "string(after.id)", "after.s", "before.s", "typeof(after.id)")).collect()
@@ -53,7 +50,7 @@ def _message(value: str) -> Message:
     return Message("cdc", 0, None, value.encode())
 
 
-def test_a_baseline_reads_every_row_of_a_message_at_both_levels(records: Records) -> None:
+def test_a_baseline_reads_every_row_of_a_message_at_both_levels(records):
     rows = {"type": "UPDATE", "database": "db", "table": "t", "old": [OLD] * 2, "data": [NEW] * 2}
     value = json.dumps(rows, separators=(",", ":"))
     decoder, frame = load(baseline("ticdc-canal-json", _message(value))), records(value)
@@ -65,7 +62,7 @@ def test_a_baseline_reads_every_row_of_a_message_at_both_levels(records: Records
         assert (tuple(row.before), tuple(row.after)) == ((1, Decimal("0.50"), None), (1, Decimal("1.25"), "y"))
 
 
-def test_a_message_without_connects_schema_is_read_by_the_bare_one(records: Records) -> None:
+def test_a_message_without_connects_schema_is_read_by_the_bare_one(records):
     value = json.dumps(_ENVELOPE["payload"], separators=(",", ":"))
     spec = baseline("debezium-json", _message(value))
     assert spec.endswith(".debezium_json:BASELINE.bare")
@@ -80,7 +77,7 @@ def test_a_message_without_connects_schema_is_read_by_the_bare_one(records: Reco
         *(("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}), ("tencent-dts-json", {"messageType": "BEGIN"})),
     ],
 )
-def test_messages_without_a_row_operation_count_as_no_row(records: Records, name: str, message: Mapping[str, Any]) -> None:
+def test_messages_without_a_row_operation_count_as_no_row(records, name, message):
     value = json.dumps(message, separators=(",", ":"))
     decoder = load(baseline(name, _message(value)))
     for level in (1, 2):

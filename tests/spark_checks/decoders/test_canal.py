@@ -1,17 +1,13 @@
 """The reference decoders of both Canal-JSON formats against literals of the documents, and against what breaks naive readers."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, rows_by_offset
+from decoded import MISFIT, assert_corrupt, assert_typed, rows_by_offset
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
@@ -37,7 +33,7 @@ def message(type_: object, data: object = None, old: object = None, **fields: ob
     return json.dumps(common | fields, ensure_ascii=False)
 
 
-def test_samples_of_document_000(records: Records) -> None:
+def test_samples_of_document_000(records):
     out = rows_by_offset(TICDC.decode(records(DOCUMENT_DDL, DOCUMENT_INSERT, DOCUMENT_WATERMARK, DOCUMENT_INSERT + "\r\n")))
     (ddl,), (insert,), (watermark,), (with_terminator,) = (out[i] for i in range(4))
     assert (ddl.kind, ddl.op, ddl.database, ddl.sql) == ("DDL", None, "test", "drop database if exists test")
@@ -51,7 +47,7 @@ def test_samples_of_document_000(records: Records) -> None:
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_images_are_exactly_what_the_wire_carries(records: Records, module: Any) -> None:
+def test_images_are_exactly_what_the_wire_carries(records, module):
     first, second = {"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}
     vectors = (
         message("UPDATE", [first, second], [{"a": "x"}, {"a": "q", "b": None}]),  # canal#flink-old-by-name
@@ -68,7 +64,7 @@ def test_images_are_exactly_what_the_wire_carries(records: Records, module: Any)
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records, module: Any) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records, module):
     values = [
         *UNREADABLE,
         *(message("INSERT", {"a": "1"}), message("INSERT", "[]"), message("INSERT", ["x"])),
@@ -83,7 +79,7 @@ def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Record
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records: Records, module: Any) -> None:
+def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records, module):
     far = message("INSERT", [{"a": "1"}]).replace('"es": 1000', '"es": 9223372036854775807')
     for frame in (module.decode(records(far)), module.decode_rows(records(far), PARTIAL)):
         assert set(rows_by_offset(frame)) == {0}
@@ -93,7 +89,7 @@ PARTIAL = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysq
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_before_is_old_of_the_same_row_over_data(records: Records, module: Any) -> None:
+def test_before_is_old_of_the_same_row_over_data(records, module):
     first, second = {"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}
     vectors = (
         message("UPDATE", [first, second], [{"a": "x"}, {"a": "q", "b": None}]),
@@ -155,12 +151,12 @@ CELLS = cells(
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession, module: Any) -> None:
+def test_cells_are_typed_exactly(records, spark, module):
     deployment = Deployment(time_zone="Asia/Shanghai")
     assert_typed(spark, records, module, CELLS, lambda name, cell: message("DELETE", [{name: cell}]), deployment)
 
 
-def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records: Records) -> None:
+def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records):
     """Their sqlType is VARCHAR; blobs were in Latin-1 already."""
     table = Table("db", "t", (Column("v", mysql.binary("varbinary")), Column("b", mysql.binary("blob"))))
     old = message("INSERT", [{"v": "é汉", "b": "é"}], [None], sqlType={"v": 12, "b": 2004})
@@ -170,7 +166,7 @@ def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records: Records) -> None:
 
 
 @pytest.mark.parametrize("module", [TICDC, ALIBABA])
-def test_an_object_or_a_list_is_no_text_of_bytes(records: Records, module: Any) -> None:
+def test_an_object_or_a_list_is_no_text_of_bytes(records, module):
     table = Table("db", "t", (Column("data", mysql.binary("varbinary")), Column("s", mysql.text())))
     plain, text = {"data": "x", "s": "{}"}, {"data": '{"x":"y"}', "s": None}
     vectors = (
@@ -189,7 +185,7 @@ CANAL_DDL = (
 """An empty FlatMessage, as Canal's JSON library writes it."""
 
 
-def test_canal_statements_are_no_rows(records: Records) -> None:
+def test_canal_statements_are_no_rows(records):
     values = {
         CANAL_DDL: "DDL",
         message("ALTER", isDdl=False, sql="alter table t add c int"): "DDL",

@@ -1,11 +1,9 @@
 """The reference decoder reads what the vendors' pages print."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest
-from decoded import Records, by_offset
+from decoded import by_offset
 from literals import literal
 
 from generators.model import Column, Deployment, Table
@@ -20,7 +18,7 @@ TABLE = Table("test01", "test ", COLUMNS, ("id",))
 AT = "2021-05-17T07:22:42+00:00"
 
 
-def test_level_one_reads_what_is_printed(records: Records) -> None:
+def test_level_one_reads_what_is_printed(records):
     rows = by_offset(reference.decode(records(DDL, DELETE, INIT)))
     assert [(row.kind, row.op) for row in rows.values()] == [("DDL", None), ("ROW", "DELETE"), ("ROW", "READ")]
     assert [row.commit_time.timestamp() for row in rows.values()] == [1655812326, 1624614713, 1624614713]
@@ -29,9 +27,9 @@ def test_level_one_reads_what_is_printed(records: Records) -> None:
 
 
 @pytest.mark.parametrize(("binary", "text"), [("list", "[106, 103]"), ("hex", "6a67"), ("", "jg")])
-def test_level_two_reads_binaries_and_offsets(records: Records, binary: str, text: str) -> None:
+def test_level_two_reads_binaries_and_offsets(records, binary, text):
     deployment = Deployment("Asia/Shanghai", binary=binary)
-    messages = [one.replace("[106, 103]", text) for one in (DELETE, INIT)]
+    messages = [message.replace("[106, 103]", text) for message in (DELETE, INIT)]
     rows = by_offset(reference.decode_rows(records(*messages), TABLE, deployment=deployment))
     assert [row.op for row in rows.values()] == ["DELETE", "READ"]
     assert (bytes(rows[0].before.c2), bytes(rows[1].after.c2)) == (b"jg", b"jg")

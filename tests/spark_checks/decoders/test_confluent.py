@@ -1,7 +1,5 @@
 """Messages that name a registry's schema: what becomes of them when it does not know it, is slow, or is away."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading
@@ -59,9 +57,9 @@ class Answers(BaseHTTPRequestHandler):
             self.failures.pop()
             self.over.wait(30)
             return
-        found = self.schemas.get(int(self.path.rpartition("/")[2]))
-        status = self.failures.pop() if self.failures else 200 if found is not None else 404
-        body = json.dumps({"schema": json.dumps(found)} if status == 200 else {"error_code": status}).encode()
+        schema = self.schemas.get(int(self.path.rpartition("/")[2]))
+        status = self.failures.pop() if self.failures else 200 if schema is not None else 404
+        body = json.dumps({"schema": json.dumps(schema)} if status == 200 else {"error_code": status}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -100,15 +98,15 @@ def serving(certificate: Path | None = None) -> Iterator[str]:
 def converted(registry: Registry, *values: bytes | None, key: bytes | None = None) -> list[bytes | None]:
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
     batch = pa.RecordBatch.from_arrays([pa.array([key] * len(values), pa.binary()), pa.array(values, pa.binary())], schema=schema)
-    found: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
-    return found
+    texts: list[bytes | None] = confluent._converted(batch, registry).column(1).to_pylist()
+    return texts
 
 
-def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
+def test_a_message_is_the_connect_json_of_its_schema(at):
     (value,) = converted(Registry(at), HEAD + DATUM)
-    told = json.loads(value or b"")
-    assert json.dumps(told["payload"], separators=(",", ":")) == PAYLOAD
-    assert [(f["field"], f["type"], f.get("name")) for f in told["schema"]["fields"]] == [
+    message = json.loads(value or b"")
+    assert json.dumps(message["payload"], separators=(",", ":")) == PAYLOAD
+    assert [(f["field"], f["type"], f.get("name")) for f in message["schema"]["fields"]] == [
         ("id", "int32", None),
         ("d", "string", None),
         ("t", "int64", "io.debezium.time.MicroTime"),
@@ -118,14 +116,14 @@ def test_a_message_is_the_connect_json_of_its_schema(at: str) -> None:
     ]
 
 
-def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given() -> None:
+def test_ticdc_s_own_bytes_are_the_rows_that_its_encoder_was_given():
     shape = confluent.Shape(json.loads(ticdc_avro_bytes.SCHEMA))
     whole, empty = (shape.text(HEAD + bytes.fromhex(datum), False) for datum in ticdc_avro_bytes.VALUES["v8.5.7"])
     assert json.loads(whole or "") == ticdc_avro_bytes.PAYLOAD
     assert json.loads(empty or "") == {**dict.fromkeys(ticdc_avro_bytes.PAYLOAD), "id": -7}
 
 
-def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
+def test_no_end_of_a_message_is_one_and_nothing_may_follow(at):
     whole = HEAD + DATUM
     parts = [whole[:end] for end in range(len(whole))]
     assert converted(Registry(at), *parts, whole + b"\x00", whole * 2) == [b""] * (len(parts) + 2)
@@ -133,24 +131,24 @@ def test_no_end_of_a_message_is_one_and_nothing_may_follow(at: str) -> None:
     assert Answers.asked == ["/schemas/ids/7"]
 
 
-def test_a_schema_that_nobody_has_spoils_its_message_alone(at: str) -> None:
+def test_a_schema_that_nobody_has_spoils_its_message_alone(at):
     other, negative, magic = b"\x00\x00\x00\x00\x08", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07"
     several = [head + DATUM for head in (other, HEAD, negative, magic, other)]
-    found = converted(Registry(at), *several)
-    assert [bool(value) for value in found] == [False, True, False, False, False]
+    texts = converted(Registry(at), *several)
+    assert [bool(value) for value in texts] == [False, True, False, False, False]
     assert sorted(Answers.asked) == ["/schemas/ids/7", "/schemas/ids/8"]
     Answers.schemas[8] = ROW  # registered meanwhile: the next batch asks again
     assert all(converted(Registry(at), several[0]))
 
 
-def test_a_registry_that_fails_at_first_is_asked_again(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_fails_at_first_is_asked_again(at, monkeypatch):
     monkeypatch.setattr(confluent.time, "sleep", lambda _s: None)
     Answers.failures.extend((503, 429, 500))
     assert all(converted(Registry(at, "alice:secret"), HEAD + DATUM))
     assert Answers.asked == ["/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"] * 4
 
 
-def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_is_slow_loses_nothing(at, certificates, monkeypatch):
     """Two answers do not come in time, one is an error; then the same behind TLS and a password."""
     monkeypatch.setattr(confluent, "ASKED_S", 0.3)
     Answers.failures.extend((503, 0, 0))
@@ -168,13 +166,13 @@ def test_a_registry_that_is_slow_loses_nothing(at: str, certificates: Path, monk
     assert len(Answers.asked) >= first + 3 and set(Answers.asked[first:]) == {"/schemas/ids/7 Basic YWxpY2U6c2VjcmV0"}
 
 
-def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_is_away_loses_nothing_but_raises(monkeypatch):
     monkeypatch.setattr(confluent, "WAIT_S", 0.3)
     with pytest.raises(ConnectionError, match=r"the schema registry at http://127.0.0.1:9 does not tell schema 7: .*refused"):
         converted(Registry("http://127.0.0.1:9"), HEAD + DATUM)
 
 
-def test_a_refusal_is_told_at_once(at: str) -> None:
+def test_a_refusal_is_told_at_once(at):
     Answers.failures.append(401)
     with pytest.raises(ConnectionError, match="does not tell schema 7: status 401"):
         converted(Registry(at, "alice:secret"), HEAD + DATUM)
@@ -188,30 +186,30 @@ def test_a_refusal_is_told_at_once(at: str) -> None:
         *(("ticdc-avro", "v7.1.6+force-replicate"), ("ticdc-avro", "v8.5.7+extension+checksum+decimal-string+bigint-string")),
     ],
 )
-def test_cells_are_those_that_the_writer_owes(name: str, profile: str) -> None:
+def test_cells_are_those_that_the_writer_owes(name, profile):
     """Every seventh named case of a profile."""
     fmt = get(name)
     assert compared(name, tuple(named_cases(fmt, [fmt.profile(profile)]))[::7]) > 1_000
 
 
-def test_cells_of_debezium_s_own_messages_are_those_of_sql() -> None:
+def test_cells_of_debezium_s_own_messages_are_those_of_sql():
     assert compared("debezium-avro", recorded_cases(get("debezium-avro"))) == 8_039
 
 
 def compared(name: str, cases: Sequence[Case]) -> int:
     """How many cells were compared: kinds of reading, keys, and each cell's text."""
     count = 0
-    sent = [(case, one) for case in cases for one in case.written if one.changes]
+    sent = [(case, written) for case in cases for written in case.written if written.changes]
     schema = pa.schema([("key", pa.binary()), ("value", pa.binary())])
-    parts = ([one.message.key for _, one in sent], [one.message.value for _, one in sent])
+    parts = ([written.message.key for _, written in sent], [written.message.value for _, written in sent])
     batch = pa.RecordBatch.from_arrays([pa.array(part, pa.binary()) for part in parts], schema=schema)
-    found = confluent._converted(batch, Registry(served()))
-    for (case, one), key, value in zip(sent, *(column.to_pylist() for column in found.columns), strict=True):
-        (owed,) = one.changes
+    texts = confluent._converted(batch, Registry(served()))
+    for (case, written), key, value in zip(sent, *(column.to_pylist() for column in texts.columns), strict=True):
+        (owed,) = written.changes
         if owed.kind is Kind.CORRUPT:
             assert case.level == 2 or not value, case.id
             continue
-        assert (value is None) is (one.message.value is None), case.id
+        assert (value is None) is (written.message.value is None), case.id
         assert owed.keys is None or key is None or tuple(json.loads(key)) == owed.keys, case.id
         payload = json.loads(value)["payload"] if value else {} if key is None else json.loads(key)
         for side in ("before", "after"):
@@ -227,7 +225,7 @@ def compared(name: str, cases: Sequence[Case]) -> int:
     return count
 
 
-def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_address_the_decoder_says_which_variable_names_it(monkeypatch):
     monkeypatch.delenv("CDC_CONFORMANCE_REGISTRY")
     with pytest.raises(RuntimeError, match="CDC_CONFORMANCE_REGISTRY must name the schema registry"):
         confluent.registry()

@@ -1,13 +1,11 @@
 """What every reference decoder keeps: columns and names, and what becomes of a message of its writer that is spoilt."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import cramjam
 import pytest
-from decoded import Records, assert_contract, by_offset, parses
+from decoded import assert_contract, by_offset, parses
 
 from conformance.load.bench import plain_profile
 from generators.model import Column, Deployment, History, Kind, Layout, Op, Table
@@ -43,13 +41,13 @@ def update(name: str, /, **place: str) -> tuple[Table, bytes | None, bytes]:
     table = replace(Table("db", "t", columns, ("id",), schema=origin.schema), **place)
     change = boundaries.change(table, Op.UPDATE, ({"id": 7, "s": TEXT + "was"}, {"id": 7, "s": "y"}))
     written = fmt.write(History((change,)), profile, Layout())
-    (message,) = (one.message for one in written if any(change.kind is Kind.ROW for change in one.changes))
+    (message,) = (w.message for w in written if any(change.kind is Kind.ROW for change in w.changes))
     assert message.value is not None
     return table, message.key if fmt.container == "frames" else None, message.value
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_columns_parsing_and_planning(records: Records, name: str) -> None:
+def test_columns_parsing_and_planning(records, name):
     """Both levels have the contract's columns and parse a message once, but Simple's level one, which reads schemas apart, and
     Debezium's, which flattens some. A user's filter on them is planned: Spark copies an expression into it as often as named."""
     decoder, none = MODULES[name], records(b"{}")
@@ -68,7 +66,7 @@ def test_columns_parsing_and_planning(records: Records, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records: Records, name: str) -> None:
+def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records, name):
     """Level two gives the rows of its table alone: not those of a table whose name, schema or database is another, if only in the
     case of a letter. A message that is cut, at each of the last bytes or at every fifth before, or that goes on, is one corrupt
     row at both levels; but for the last field of the newer edition of Aliyun's record, which the older lacks: a test of its own
@@ -103,7 +101,7 @@ def test_what_becomes_of_messages_of_other_tables_and_of_spoilt_ones(records: Re
     ("name", "compression"),
     [("ticdc-canal-json", "snappy"), ("ticdc-canal-json", "lz4"), ("ticdc-simple-json", "snappy"), ("ticdc-simple-avro", "lz4")],
 )
-def test_compressed_values(records: Records, name: str, compression: str) -> None:
+def test_compressed_values(records, name, compression):
     *_, whole = update(name)
     packed = bytes(PACKED[compression](whole))
     frame = reference(name).decode(records(packed, packed[:-3], None, whole), deployment=Deployment(compression=compression))

@@ -1,7 +1,5 @@
 """The reference decoder of Debezium's JSON against literals of the releases, and against what breaks naive readers."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import json
@@ -10,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from decoded import DOCUMENT_004, MISFIT, RECORDS, Records, assert_corrupt, assert_typed, by_offset
+from decoded import DOCUMENT_004, MISFIT, RECORDS, assert_corrupt, assert_typed, by_offset
 from grouped import cells
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Row
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql, postgresql
@@ -50,8 +48,8 @@ MICROS, NANOS = Deployment(temporal="microseconds"), Deployment(temporal="nanose
 
 def envelope(op: object, before: object = None, after: object = None, *, source: object = None, **more: object) -> dict[str, Any]:
     """The payload of a row change of `db`.`t`."""
-    told = {"before": before, "after": after, "source": MYSQL_SOURCE if source is None else source, "op": op}
-    return {**told, "ts_ms": 1669796261933, "transaction": None, **more}
+    members = {"before": before, "after": after, "source": MYSQL_SOURCE if source is None else source, "op": op}
+    return {**members, "ts_ms": 1669796261933, "transaction": None, **more}
 
 
 def text(document: object) -> str:
@@ -73,7 +71,7 @@ def b64(number: int) -> str:
     return base64.b64encode(number.to_bytes(size, "big", signed=True)).decode()
 
 
-def test_sample_of_document_004(records: Records) -> None:
+def test_sample_of_document_004(records):
     """The vendor's envelope has members more and a schema of other names, which are no reason to refuse it."""
     out = by_offset(decoder.decode(records((KEY, DOCUMENT_004))))[0]
     assert (out.kind, out.op, out.database, out.schema, out.table) == ("ROW", "INSERT", "cdl", "public", "ct_pg2hudi")
@@ -88,7 +86,7 @@ def test_sample_of_document_004(records: Records) -> None:
     assert tuple(rows[1].after) == (14, 35, dt.datetime(2024, 2, 4, 12, 0, 0, 500000), Decimal("12.30"))
 
 
-def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
+def test_images_are_exactly_what_the_wire_carries(records):
     wire = {"a": 5, "b": 1.5, "c": True, "d": None, "e": {"scale": 4, "value": "AY/J"}, "f": [1, None], "g": "AY/J", "h": 2**64}
     read = {"a": "5", "b": "1.5", "c": "true", "d": None, "e": '{"scale":4,"value":"AY/J"}', "f": "[1,null]", "g": "AY/J"}
     read |= {"h": str(2**64)}
@@ -98,7 +96,7 @@ def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
     assert [(r.before, r.after) for r in out.values()] == [(None, read), ({"a": "4"}, read), ({}, read), (read, None)]
 
 
-def test_keys_are_the_record_keys_columns(records: Records) -> None:
+def test_keys_are_the_record_keys_columns(records):
     row, composite = text(envelope("c", None, {"id": 1})), '{"b \\"q\\"":"x","a":null}'
     vectors: tuple[tuple[Value, Value, list[str] | None], ...] = (
         *((KEY, row, ["id"]), (composite, row, ['b "q"', "a"])),
@@ -113,7 +111,7 @@ def test_keys_are_the_record_keys_columns(records: Records) -> None:
     assert [r["keys"] for r in out.values()] == [wanted for _, _, wanted in vectors]
 
 
-def test_position_and_commit_time(records: Records) -> None:
+def test_position_and_commit_time(records):
     pg, incremental = {**POSTGRESQL_SOURCE, "lsn": 2**53 + 1, "ts_ms": -1}, {**POSTGRESQL_SOURCE, "lsn": None, "ts_ms": 2**62}
     vectors = [envelope("c", None, {"id": 1}, source=source) for source in (MYSQL_SOURCE, pg, incremental)]
     out = by_offset(decoder.decode(records(*map(text, vectors))))
@@ -136,13 +134,13 @@ UNREADABLE: tuple[Value, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     table = Table("db", "t", (Column("a", mysql.integer("int")),))
     for frame in (decoder.decode(records(*UNREADABLE)), decoder.decode_rows(records(*UNREADABLE), table)):
         assert_corrupt(frame, len(UNREADABLE))
 
 
-def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records: Records) -> None:
+def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records):
     far = text(envelope("c", None, {"a": "x"})).replace("1669796261000", "9223372036854775807")
     table = Table("db", "t", (Column("a", mysql.text()),))
     for frame in (decoder.decode(records(far)), decoder.decode_rows(records(far), table)):
@@ -152,7 +150,7 @@ def test_a_time_beyond_all_times_never_raises_and_never_vanishes(records: Record
 FLAT = {"id": 1, "a": "x", "__deleted": "false", "__op": "c", "__table": "t", "__lsn": 7, "__source_ts_ms": 1669796261000}
 
 
-def test_flattened_rows_are_the_row_that_their_operation_leaves(spark: SparkSession) -> None:
+def test_flattened_rows_are_the_row_that_their_operation_leaves(spark):
     """debezium#flattened."""
     headers = [("__op", b"c"), ("__db", b"db")]
     schema = {"type": "struct", "fields": [{"type": "int32", "optional": False, "field": "id"}], "optional": False}
@@ -167,12 +165,12 @@ def test_flattened_rows_are_the_row_that_their_operation_leaves(spark: SparkSess
     table = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
     typed = by_offset(decoder.decode_rows(frame, table))
     assert [(typed[i].op, typed[i].before, typed[i].after) for i in (0, 1, 3)] == [
-        *(("INSERT", None, Row(id=1, a="x")), ("DELETE", Row(id=1, a="x"), None), ("INSERT", None, Row(id=1, a="x"))),
+        *(("INSERT", None, Row(id=1, a="x")), ("DELETE", Row(id=1, a="x"), None), ("INSERT", None, Row(id=1, a="x")))
     ]
     assert by_offset(decoder.decode_rows(frame, Table("other", "t", table.columns, ("id",)))) == {}
 
 
-def test_a_cell_longer_than_the_parsers_default_limit_is_read(records: Records) -> None:
+def test_a_cell_longer_than_the_parsers_default_limit_is_read(records):
     out = by_offset(decoder.decode(records(text(envelope("c", None, {"a": "x" * 25_000_000})))))
     assert len(out[0].after["a"]) == 25_000_000
 
@@ -350,7 +348,7 @@ DEPLOYMENTS = list(dict.fromkeys(c[1] for c in CELLS))
 
 
 @pytest.mark.parametrize("deployment", DEPLOYMENTS)
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession, deployment: Deployment) -> None:
+def test_cells_are_typed_exactly(records, spark, deployment):
     def write(name: str, cell: Any) -> str:
         schema, payload = cell[0], envelope("d", {name: cell[1]})
         return with_schema(payload, {**schema, "field": name}) if schema else text(payload)
@@ -359,7 +357,7 @@ def test_cells_are_typed_exactly(records: Records, spark: SparkSession, deployme
     assert_typed(spark, records, decoder, chosen, write, deployment)
 
 
-def test_a_number_of_many_thousand_digits(records: Records) -> None:
+def test_a_number_of_many_thousand_digits(records):
     number, table = 7**6_000, Table("db", "t", (Column("n", PG.numeric()),), schema="public")
     cells = [{"scale": scale, "value": b64(sign * number)} for scale, sign in ((0, 1), (4_000, -1))]
     out = by_offset(
@@ -378,7 +376,7 @@ def _digits(number: int) -> str:
     return "".join(reversed(parts)).lstrip("0")
 
 
-def test_each_kind_of_message(records: Records) -> None:
+def test_each_kind_of_message(records):
     row = {"id": 1}
     logical = {"op": "m", "ts_ms": 1, "source": POSTGRESQL_SOURCE, "message": {"prefix": "p", "content": "aGk="}}
     ddl_1_4 = {"source": {**MYSQL_SOURCE, "table": None}, "databaseName": "db", "ddl": "create table t (id int)"}

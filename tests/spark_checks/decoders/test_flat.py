@@ -1,10 +1,7 @@
 """A format of one JSON object a row, described in a table: literal messages, both levels."""
 
-from __future__ import annotations
-
 import pytest
-from decoded import Records
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType
 
@@ -24,7 +21,7 @@ def _op(m: Column) -> Column:
 FLAT = Flat(
     members={"op": StringType(), "t": StringType(), "ts": LongType()},
     op=_op,
-    told=lambda m: {"table": m["t"], "commit_time": framing.instant_of_seconds(m["ts"])},
+    columns=lambda m: {"table": m["t"], "commit_time": framing.instant_of_seconds(m["ts"])},
     row="now",
     old="was",
 )
@@ -37,19 +34,19 @@ MESSAGES = (
 )
 
 
-def test_level_one_has_what_a_message_tells(records: Records) -> None:
+def test_level_one_has_what_a_message_tells(records):
     rows = FLAT.decode(records(*MESSAGES)).orderBy("offset").collect()
     assert [row.kind for row in rows] == ["ROW"] * 6 + ["CORRUPT"] * 2
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE", "READ", "INSERT", "INSERT", None, None]
     assert [row.before for row in rows[:4]] == [None, {"a": None}, {"id": "3", "a": "z"}, None]
     assert [row.after for row in rows[:4]] == [
-        *({"id": "9007199254740993", "a": None}, {"id": "2", "a": "y"}, None, {"id": "4", "a": ""}),
+        *({"id": "9007199254740993", "a": None}, {"id": "2", "a": "y"}, None, {"id": "4", "a": ""})
     ]
     assert [row.commit_time and row.commit_time.second for row in rows[:4]] == [0, 1, None, None]
     assert {(row.table, row.error) for row in rows[6:]} == {(None, framing.UNREADABLE)}
 
 
-def test_level_two_completes_the_old_row_and_refuses_what_does_not_fit(records: Records) -> None:
+def test_level_two_completes_the_old_row_and_refuses_what_does_not_fit(records):
     rows = {row.offset: row for row in FLAT.decode_rows(records(*MESSAGES), TABLE).collect()}
     assert (sorted(rows), tuple(rows[0].after)) == ([0, 1, 2, 3, 5, 6, 7], (9007199254740993, None))
     assert (tuple(rows[1].before), tuple(rows[1].after)) == ((2, None), (2, "y"))
@@ -57,6 +54,6 @@ def test_level_two_completes_the_old_row_and_refuses_what_does_not_fit(records: 
     assert [(rows[n].kind, rows[n].error) for n in (5, 6)] == [("CORRUPT", framing.MISFIT), ("CORRUPT", framing.UNREADABLE)]
 
 
-def test_a_column_that_level_one_has_not_is_an_error(spark: SparkSession) -> None:
+def test_a_column_that_level_one_has_not_is_an_error(spark):
     with pytest.raises(KeyError, match="databse"):
         framing.change(F.lit("ROW"), databse=F.lit("db"))

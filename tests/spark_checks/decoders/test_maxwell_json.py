@@ -1,7 +1,5 @@
 """The reference decoder reads what Maxwell's documentation and its own tests print."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any
@@ -41,7 +39,7 @@ def records(spark: SparkSession, *values: str) -> DataFrame:
     return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
 
 
-def test_level_one_reads_what_the_document_prints(spark: SparkSession) -> None:
+def test_level_one_reads_what_the_document_prints(spark):
     rows = reference.decode(records(spark, *DOCUMENTED)).orderBy("offset").collect()
     assert [(row.kind, row.op) for row in rows] == [
         *(("ROW", op) for op in ("INSERT", "UPDATE", "DELETE")),
@@ -54,7 +52,7 @@ def test_level_one_reads_what_the_document_prints(spark: SparkSession) -> None:
     assert (rows[3].sql, rows[3].before) == ("drop table test.e", None)
 
 
-def test_level_two_completes_the_row_before(spark: SparkSession) -> None:
+def test_level_two_completes_the_row_before(spark):
     rows = reference.decode_rows(records(spark, *DOCUMENTED), TABLE).orderBy("offset").collect()
     assert [row.op for row in rows] == ["INSERT", "UPDATE", "DELETE", "READ"]
     assert (rows[1].before.m, rows[1].before.comment, rows[1].after.m) == (4.2341, "I am a creature of light.", 5.444)
@@ -77,10 +75,10 @@ VALUES: tuple[tuple[Any, str, Any], ...] = (
 )
 
 
-def test_level_two_types_what_the_product_prints(spark: SparkSession) -> None:
+def test_level_two_types_what_the_product_prints(spark):
     table = Table("d", "t", tuple(Column(f"c{i}", type) for i, (type, _, _) in enumerate(VALUES)))
     data = ",".join(f'"c{i}":{text}' for i, (_, text, _) in enumerate(VALUES))
     message = f'{{"database":"d","table":"t","type":"insert","ts":1700000000,"data":{{{data}}}}}'
     (row,) = reference.decode_rows(records(spark, message), table).collect()
     assert row.kind == "ROW"
-    assert [bytes(one) if isinstance(one, bytearray) else one for one in row.after] == [value for _, _, value in VALUES]
+    assert [bytes(cell) if isinstance(cell, bytearray) else cell for cell in row.after] == [value for _, _, value in VALUES]

@@ -1,11 +1,9 @@
 """The reference decoder reads what Oracle's samples and Flink's test data print."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 
-from decoded import Records, by_offset
+from decoded import by_offset
 from literals import literal
 
 from generators.model import Column, Table
@@ -24,7 +22,7 @@ DELETE = literal("flink-ogg-delete.json")
 TRUNCATE = '{"table":"OGG.TBL_TEST","op_type":"T","op_ts":"2020-05-13 17:32:25.000000","pos":"00000000000000000000159"}'
 
 
-def test_level_one_reads_what_is_printed(records: Records) -> None:
+def test_level_one_reads_what_is_printed(records):
     rows = by_offset(reference.decode(records(UPDATE, DELETE, TRUNCATE)))
     assert [(row.kind, row.op, row.database, row.table) for row in rows.values()] == [
         ("ROW", "UPDATE", "GG", "TCUSTORD"),
@@ -37,7 +35,7 @@ def test_level_one_reads_what_is_printed(records: Records) -> None:
     assert (rows[2].before, rows[2].after) == (None, None)
 
 
-def test_level_two_types_both_images(records: Records) -> None:
+def test_level_two_types_both_images(records):
     (row,) = reference.decode_rows(records(UPDATE, DELETE), TABLE).collect()
     assert (Decimal("15000.00"), Decimal("14000.00")) == (row.before.PRODUCT_PRICE, row.after.PRODUCT_PRICE)
     assert (dt.datetime(1995, 12, 31, 15), 3) == (row.after.ORDER_DATE, row.after.PRODUCT_AMOUNT)

@@ -1,16 +1,13 @@
 """The reference decoder of TiCDC Simple in JSON against the documentation's messages, and against what breaks naive readers."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import json
 
 import cramjam
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset
+from decoded import MISFIT, assert_corrupt, assert_typed, by_offset
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 from simple_images import assert_images
 
 from generators.model import Column, Deployment, Table
@@ -48,7 +45,7 @@ def ddl(kind: str, sql: str, schema: dict[str, object] | None, before: dict[str,
     """The DDL of the documentation."""
     message = {"version": 1, "type": kind, "sql": sql, "commitTs": 447987408682614795, "buildTs": 1708936343598}
     schemas = {"tableSchema": schema, "preTableSchema": before}
-    return json.dumps(message | {name: found for name, found in schemas.items() if found is not None})
+    return json.dumps(message | {name: carried for name, carried in schemas.items() if carried is not None})
 
 
 ALTER = ddl(
@@ -72,7 +69,7 @@ def at(location: str, value: str) -> dict[str, str]:
     return {"location": location, "value": value}
 
 
-def test_samples_of_document_002(records: Records) -> None:
+def test_samples_of_document_002(records):
     known = bootstrap(table_schema("user", *COLUMNS))
     out = by_offset(simple.decode(records(INSERT, UPDATE, DELETE, WATERMARK, known, ALTER)))
     insert, update, delete, watermark, boot, alter = out.values()
@@ -96,7 +93,7 @@ def test_samples_of_document_002(records: Records) -> None:
     assert alter.commit_time.astimezone(dt.UTC) == dt.datetime(2024, 2, 26, 8, 32, 22, 936000, dt.UTC)
 
 
-def test_types_come_from_the_schema_of_the_rows_own_version(records: Records) -> None:
+def test_types_come_from_the_schema_of_the_rows_own_version(records):
     """Before the row or after it, from BOOTSTRAP, DDL or what a DDL found; never of another version, table or database."""
 
     def insert(table: str, version: int, database: str = "simple") -> str:
@@ -119,7 +116,7 @@ def test_types_come_from_the_schema_of_the_rows_own_version(records: Records) ->
     assert (out[3].types, out[13].kind) == ({"id": "text"}, "CORRUPT")
 
 
-def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
+def test_images_are_exactly_what_the_wire_carries(records):
     assert_images(simple.decode, records, row, lambda value: value and str(value))
 
 
@@ -144,13 +141,13 @@ UNREADABLE: tuple[str | bytes | None, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     table = Table("db", "t", (Column("a", mysql.integer("int")),))
     for frame in (simple.decode(records(*UNREADABLE)), simple.decode_rows(records(*UNREADABLE), table)):
         assert_corrupt(frame, len(UNREADABLE))
 
 
-def test_unspecified_input_never_raises_and_never_vanishes(records: Records) -> None:
+def test_unspecified_input_never_raises_and_never_vanishes(records):
     boot = bootstrap(table_schema("t", ("id", "int", 11), schema="db"))
     values = [
         row("INSERT", data={"a": "1"}).replace("447984084414103554", "18446744073709551615"),
@@ -195,18 +192,18 @@ CELLS = cells(
 )
 
 
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
+def test_cells_are_typed_exactly(records, spark):
     deployment = Deployment(time_zone="Asia/Tokyo")
     assert_typed(spark, records, simple, CELLS, lambda name, cell: row("DELETE", old={name: cell}), deployment)
 
 
-def test_a_compressed_schema_types_its_rows(records: Records) -> None:
+def test_a_compressed_schema_types_its_rows(records):
     packed = [bytes(cramjam.snappy.compress_raw(value.encode())) for value in (INSERT, bootstrap(table_schema("user", *COLUMNS)))]
     insert, boot = by_offset(simple.decode(records(*packed), deployment=Deployment(compression="snappy"))).values()
     assert (insert.types, boot.kind) == (TYPES, "BOOTSTRAP")
 
 
-def test_kinds_and_the_table_of_each_ddl_type(records: Records) -> None:
+def test_kinds_and_the_table_of_each_ddl_type(records):
     kinds = ("CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY")
     values = [ddl(kind, f"{kind} it", table_schema("t", *COLUMNS, keys=("id", "age"))) for kind in kinds]
     out = by_offset(simple.decode(records(*values, ddl("QUERY", "CREATE DATABASE `simple`", None))))

@@ -1,7 +1,5 @@
 """The reference decoder of TiCDC Simple in Avro: the known vectors, and messages that fastavro encodes."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import json
@@ -9,10 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 import fastavro
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from decoded import MISFIT, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 from simple_images import assert_images
 
 from generators.model import Column, Deployment, Table
@@ -86,7 +83,7 @@ def at(location: str, value: str) -> tuple[str, dict[str, str]]:
     return TIMESTAMP, {"location": location, "value": value}
 
 
-def test_the_printed_vectors(records: Records) -> None:
+def test_the_printed_vectors(records):
     insert, watermark = by_offset(simple.decode(records(INSERT, WATERMARK))).values()
     assert (insert.kind, insert.op, insert.database, insert.table, insert.before) == ("ROW", "INSERT", "simple", "user", None)
     assert insert.after == {
@@ -105,18 +102,18 @@ def test_the_printed_vectors(records: Records) -> None:
     assert watermark.commit_time.astimezone(dt.UTC) == dt.datetime(2024, 2, 26, 5, 3, 35, 660000, dt.UTC)
 
 
-def test_a_printed_row_is_typed(records: Records) -> None:
+def test_a_printed_row_is_typed(records):
     kinds = {"id": mysql.integer("int"), "name": mysql.text(), "u": mysql.integer("bigint", unsigned=True)}
     kinds |= {"ts": mysql.temporal("timestamp"), "n": mysql.integer("int"), "b": mysql.binary("blob")}
     table = Table("simple", "user", tuple(Column(name, kind) for name, kind in kinds.items()), ("id",))
     (out,) = by_offset(simple.decode_rows(records(INSERT, WATERMARK), table)).values()
-    found = {name: instant(value) for name, value in out.after.asDict().items()}
+    after = {name: instant(value) for name, value in out.after.asDict().items()}
     midnight = dt.datetime(2023, 12, 31, 16, tzinfo=dt.UTC)
     wanted = {"id": 1, "name": "John Doe", "u": Decimal(2**64 - 1), "ts": midnight, "n": None, "b": bytearray(b"\0\xff")}
-    assert (out.kind, out.op, out.before, found) == ("ROW", "INSERT", None, wanted)
+    assert (out.kind, out.op, out.before, after) == ("ROW", "INSERT", None, wanted)
 
 
-def test_a_default_that_is_no_text_costs_nothing(records: Records) -> None:
+def test_a_default_that_is_no_text_costs_nothing(records):
     value = bootstrap(table_schema("t", ("b", "bit"), default="MARK")).replace(b"MARK", b"\xff\x00\xfe\x80")
     (out,) = by_offset(simple.decode(records(value))).values()
     assert (out.kind, out.types) == ("BOOTSTRAP", {"b": "bit"})
@@ -132,13 +129,13 @@ TEXTS: tuple[tuple[Any, str | None], ...] = (
 REALS = (0.0, 0.1, 90.5, -1234567.0, 16777216.0, 2.0**-20, 1e-45, 1.1754944e-38, 3.4028234663852886e38, 33554432.0, 8.41e21)
 
 
-def test_cells_as_text(records: Records) -> None:
+def test_cells_as_text(records):
     data = {f"c{i}": cell for i, (cell, _) in enumerate(TEXTS)}
     (out,) = by_offset(simple.decode(records(row("INSERT", data=data)))).values()
     assert out.after == {f"c{i}": text for i, (_, text) in enumerate(TEXTS)}
 
 
-def test_a_float_is_the_shortest_text_of_its_binary32(records: Records) -> None:
+def test_a_float_is_the_shortest_text_of_its_binary32(records):
     held = [mysql.to_float32(value) for value in REALS]
     data = {f"f{i}": (FLOAT, value) for i, value in enumerate(held)} | {f"d{i}": (DOUBLE, value) for i, value in enumerate(REALS)}
     (out,) = by_offset(simple.decode(records(row("INSERT", data=data)))).values()
@@ -148,7 +145,7 @@ def test_a_float_is_the_shortest_text_of_its_binary32(records: Records) -> None:
         assert float(out.after[f"d{i}"]) == REALS[i]
 
 
-def test_images_are_exactly_what_the_wire_carries(records: Records) -> None:
+def test_images_are_exactly_what_the_wire_carries(records):
     assert_images(simple.decode, records, row, lambda value: value and ("long" if value in (1, 2) else "string", value))
 
 
@@ -167,7 +164,7 @@ UNREADABLE: tuple[bytes | None, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     table = Table("db", "t", (Column("a", mysql.integer("int")),))
     for frame in (simple.decode(records(*UNREADABLE)), simple.decode_rows(records(*UNREADABLE), table)):
         assert_corrupt(frame, len(UNREADABLE))
@@ -222,6 +219,6 @@ CELLS = cells(
 )
 
 
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
+def test_cells_are_typed_exactly(records, spark):
     deployment = Deployment(time_zone="Asia/Tokyo")
     assert_typed(spark, records, simple, CELLS, lambda name, cell: row("DELETE", old={name: cell}), deployment)

@@ -1,15 +1,12 @@
 """The reference decoder of Tencent DTS's FlatRecord in JSON."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from decimal import Decimal
 
-from decoded import MISFIT, Records, assert_corrupt, assert_typed, by_offset, instant
+from decoded import MISFIT, assert_corrupt, assert_typed, by_offset, instant
 from grouped import cells
 from literals import literal
-from pyspark.sql import SparkSession
 
 from generators.model import Column, Deployment, Table
 from generators.sources import mysql
@@ -36,7 +33,7 @@ def without(text: str, *names: str) -> str:
 SMALL = Table("db", "t", (Column("id", mysql.integer("int")), Column("b", mysql.binary("blob"))), ("id",))
 
 
-def test_the_references_example(records: Records) -> None:
+def test_the_references_example(records):
     (change,) = by_offset(tencent.decode(records(UPDATE))).values()
     (row,) = by_offset(tencent.decode_rows(records(UPDATE), SMALL)).values()
     assert (change.kind, change.op, change.database, change.table, change["keys"]) == ("ROW", "UPDATE", "db", "t", ["id"])
@@ -46,7 +43,7 @@ def test_the_references_example(records: Records) -> None:
     assert (row.op, tuple(row.before), tuple(row.after)) == ("UPDATE", (1, None), (1, b"\x0f\xff"))
 
 
-def test_kinds(records: Records) -> None:
+def test_kinds(records):
     """Members that do not apply may be null or absent (tencent#absent-fields)."""
     none = ("schemaName", "tableName", "columns", "oldColumns", "newColumns")
     kinds = {
@@ -70,7 +67,7 @@ def test_kinds(records: Records) -> None:
     assert rows == {}
 
 
-def test_values_belong_to_columns_by_position(records: Records) -> None:
+def test_values_belong_to_columns_by_position(records):
     """A short list ends in NULLs; the ops that have no image before or after have none, whatever stands there."""
     vectors = (
         *(record("INSERT", "id b", None, ["1", "x"]), record("INSERT", "b id", None, [None, "2"])),
@@ -92,7 +89,7 @@ def test_values_belong_to_columns_by_position(records: Records) -> None:
     assert out[2].types == {"id": "type of id", "b": "type of b", "c": "type of c"}
 
 
-def test_keys_position_and_time(records: Records) -> None:
+def test_keys_position_and_time(records):
     """JSON types are nowhere stated (tencent#json-shapes), and isKey may be left out when it is false."""
     bare = [{"name": "a", "isKey": True}, {"name": "b"}, {"name": "c", "isKey": "TRUE"}]
     values = (
@@ -123,12 +120,12 @@ UNREADABLE: tuple[str | bytes | None, ...] = (
 )
 
 
-def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records: Records) -> None:
+def test_an_unreadable_message_is_one_corrupt_row_at_both_levels(records):
     for frame in (tencent.decode(records(*UNREADABLE)), tencent.decode_rows(records(*UNREADABLE), SMALL)):
         assert_corrupt(frame, len(UNREADABLE))
 
 
-def test_a_broken_time_or_a_member_twice_never_raises_and_never_vanishes(records: Records) -> None:
+def test_a_broken_time_or_a_member_twice_never_raises_and_never_vanishes(records):
     values = (
         GOOD.replace('"messageType": "INSERT"', '"messageType": "INSERT", "messageType": null'),
         GOOD.replace("1729744496", "1729744496.5"),
@@ -163,6 +160,6 @@ CELLS = cells(
 )
 
 
-def test_cells_are_typed_exactly(records: Records, spark: SparkSession) -> None:
+def test_cells_are_typed_exactly(records, spark):
     deployment = Deployment(time_zone="Asia/Shanghai")
     assert_typed(spark, records, tencent, CELLS, lambda name, cell: record("DELETE", name, [cell], None), deployment)

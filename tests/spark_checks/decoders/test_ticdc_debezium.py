@@ -1,8 +1,6 @@
 """The decoder of TiCDC's Debezium protocol on the document's own messages."""
 
-from __future__ import annotations
-
-from decoded import Records, by_offset
+from decoded import by_offset
 
 from generators.model import Column, Table
 from generators.sources import mysql
@@ -20,7 +18,7 @@ DDL = f'{{"payload":{{{SOURCE},"databaseName":"test","schemaName":null,"ddl":"RE
 WATERMARK = f'{{"payload":{{{SOURCE},"op":"m","transaction":null}}}}'
 
 
-def test_level_one_tells_rows_statements_and_watermarks_apart(records: Records) -> None:
+def test_level_one_tells_rows_statements_and_watermarks_apart(records):
     values = ((KEY, UPDATE), ("", UPDATE), ('{"payload":{}}', WATERMARK), ('{"payload":{"databaseName":"test"}}', DDL))
     out = by_offset(reference.decode(records(*values, (None, None), (None, f"{{{SOURCE}}}"))))
     kinds = ["ROW", "ROW", "WATERMARK", "DDL", "TOMBSTONE", "CORRUPT"]
@@ -30,6 +28,6 @@ def test_level_one_tells_rows_statements_and_watermarks_apart(records: Records) 
     assert (out[3].sql, out[3].table, out[2].position) == ("RENAME TABLE t", "table1", "1")
 
 
-def test_level_two_reads_the_table_s_rows_alone(records: Records) -> None:
+def test_level_two_reads_the_table_s_rows_alone(records):
     out = by_offset(reference.decode_rows(records((KEY, UPDATE), (None, WATERMARK), (None, DDL)), TABLE))
     assert {offset: (row.op, row.before.tiny, row.after.tiny) for offset, row in out.items()} == {0: ("UPDATE", 2, 1)}

@@ -1,8 +1,6 @@
 """The decoder of TiCDC's Open Protocol on the document's own events."""
 
-from __future__ import annotations
-
-from decoded import Records, by_offset
+from decoded import by_offset
 
 from generators.model import Column, Table
 from generators.sources import mysql
@@ -18,7 +16,7 @@ RESOLVED = ('{"ts":262144,"t":3}', "")
 def record(*events: tuple[str, str]) -> tuple[bytes, bytes]:
     """A record of the events' keys and values."""
     key, value = (
-        b"".join(len(one.encode()).to_bytes(8, "big") + one.encode() for one in half) for half in zip(*events, strict=True)
+        b"".join(len(text.encode()).to_bytes(8, "big") + text.encode() for text in half) for half in zip(*events, strict=True)
     )
     return (1).to_bytes(8, "big") + key, value
 
@@ -28,20 +26,20 @@ UPDATE = (ROW, f'{{"u":{CELLS},"p":{{"id":{{"t":3,"h":true,"f":11,"v":2}}}}}}')
 ALL = record(INSERT, UPDATE, DELETE)
 
 
-def test_level_one_tells_each_event_of_a_record(records: Records) -> None:
-    found = reference.decode(records(ALL, record(DDL), record(RESOLVED))).orderBy("offset", "row").collect()
-    assert [(row.offset, row.row, row.kind, row.op) for row in found] == [
+def test_level_one_tells_each_event_of_a_record(records):
+    rows = reference.decode(records(ALL, record(DDL), record(RESOLVED))).orderBy("offset", "row").collect()
+    assert [(row.offset, row.row, row.kind, row.op) for row in rows] == [
         (0, 0, "ROW", "INSERT"),
         (0, 1, "ROW", "UPDATE"),
         (0, 2, "ROW", "DELETE"),
         (1, 0, "DDL", None),
         (2, 0, "WATERMARK", None),
     ]
-    assert (found[1].keys, found[1].before, found[1].after) == (["id"], {"id": "2"}, {"id": "1", "val": "a\\x00é"})
-    assert (found[3].sql, found[4].position, found[4].commit_time.timestamp()) == ("CREATE TABLE t", "262144", 0.001)
+    assert (rows[1].keys, rows[1].before, rows[1].after) == (["id"], {"id": "2"}, {"id": "1", "val": "a\\x00é"})
+    assert (rows[3].sql, rows[4].position, rows[4].commit_time.timestamp()) == ("CREATE TABLE t", "262144", 0.001)
 
 
-def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records: Records) -> None:
+def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records):
     key, value = ALL
     broken = (
         (key, value + b"\0"),
@@ -56,7 +54,7 @@ def test_a_record_that_ends_elsewhere_is_one_corrupt_row(records: Records) -> No
     assert len(out) == len(broken)
 
 
-def test_level_two_undoes_the_quotes_and_takes_what_did_not_change_from_the_new_image(records: Records) -> None:
-    found = reference.decode_rows(records(ALL, record(DDL), record(RESOLVED)), TABLE).orderBy("row").collect()
-    assert [(row.row, row.op) for row in found] == [(0, "INSERT"), (1, "UPDATE"), (2, "DELETE")]
-    assert (found[1].before.id, bytes(found[1].before.val), found[1].after.id) == (2, b"a\0\xc3\xa9", 1)
+def test_level_two_undoes_the_quotes_and_takes_what_did_not_change_from_the_new_image(records):
+    rows = reference.decode_rows(records(ALL, record(DDL), record(RESOLVED)), TABLE).orderBy("row").collect()
+    assert [(row.row, row.op) for row in rows] == [(0, "INSERT"), (1, "UPDATE"), (2, "DELETE")]
+    assert (rows[1].before.id, bytes(rows[1].before.val), rows[1].after.id) == (2, b"a\0\xc3\xa9", 1)

@@ -1,7 +1,5 @@
 """Bulk's messages, filled into templates, judged against what happened in their units."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 
@@ -25,7 +23,7 @@ OPTIONS = LoadOptions(rows=2, transaction=3, null_rate=0.2, payload=30)
 
 # One of texts, one of Connect's schemas, one of schemas of its own, one of Avro; tests of traffic have all against their writers.
 @pytest.mark.parametrize("name", ["ticdc-canal-json", "debezium-json", "ticdc-simple-json", "aliyun-dts-avro"])
-def test_bulk_is_decoded_as_what_happened(engine, name) -> None:
+def test_bulk_is_decoded_as_what_happened(engine, name):
     fmt = get(name)
     profile, cases, following = fmt.profiles[0], list[Case](), defaultdict[tuple[str, int], int](int)
     messages, places = list(load.messages(fmt, profile, 9, 0, UNITS, options=OPTIONS)), []
@@ -33,7 +31,7 @@ def test_bulk_is_decoded_as_what_happened(engine, name) -> None:
     for n in range(UNITS):
         case = as_case(fmt, profile, orders.load_scenario(fmt, profile, 9, n, OPTIONS))
         # The bytes are bulk's, what is owed comes from the unit.
-        written = tuple(replace(one, message=next(left)) for one in case.written)
+        written = tuple(replace(w, message=next(left)) for w in case.written)
         cases.append(replace(case, written=written))
     assert next(left, None) is None
     for message in messages:

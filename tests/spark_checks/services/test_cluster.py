@@ -16,8 +16,8 @@ PLACE = "spark://h:7077"
 @pytest.fixture
 def sent():
     """A session that keeps what it is given, and that."""
-    found = []
-    return SimpleNamespace(addArtifacts=lambda path, pyfile: found.append((path, pyfile))), found
+    artifacts = []
+    return SimpleNamespace(addArtifacts=lambda path, pyfile: artifacts.append((path, pyfile))), artifacts
 
 
 def names(path):
@@ -26,9 +26,9 @@ def names(path):
 
 
 def test_workers_get_our_packages_with_their_data(sent, tmp_path):
-    session, found = sent
+    session, artifacts = sent
     cluster.send_own(session, str(tmp_path))
-    ((path, pyfile),) = found
+    ((path, pyfile),) = artifacts
     assert pyfile
     listed = names(path)
     assert {"generators/model.py", "spark_checks/decoders/__init__.py", "conformance/rules/sources/canal.toml"} <= set(listed)
@@ -36,7 +36,7 @@ def test_workers_get_our_packages_with_their_data(sent, tmp_path):
 
 
 def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp_path, monkeypatch):
-    session, found = sent
+    session, artifacts = sent
     for name in ("mine.py", "helper.py", "deep/one.py", "parts/__init__.py", "parts/used.py", "parts/in/late.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -45,18 +45,15 @@ def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp
     monkeypatch.setitem(sys.modules, "parts", parts)
     modules = {"_cdc_user_mine": "mine.py", "helper": "helper.py", "deep.one": "deep/one.py", "parts.used": "parts/used.py"}
     cluster.send(session, str(tmp_path), {name: tmp_path / file for name, file in modules.items()})
-    ((path, _),) = found
+    ((path, _),) = artifacts
     assert names(path) == ["deep/one.py", "helper.py", "mine.py", "parts/__init__.py", "parts/in/late.py", "parts/used.py"]
     cluster.send(session, str(tmp_path), {})
-    assert len(found) == 1
+    assert len(artifacts) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    of_lines(__file__, "errors.txt"),
-)
-def test_what_a_machine_lacks_is_known_by_its_error(text, told):
-    assert cluster.lacking(RuntimeError(text), PLACE).startswith(told.format(PLACE))
+@pytest.mark.parametrize(("text", "message"), of_lines(__file__, "errors.txt"))
+def test_what_a_machine_lacks_is_known_by_its_error(text, message):
+    assert cluster.lacking(RuntimeError(text), PLACE).startswith(message.format(PLACE))
 
 
 @pytest.mark.parametrize(

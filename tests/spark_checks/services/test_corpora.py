@@ -1,7 +1,5 @@
 """Bulk corpora that executors write: the same messages in any number of ranges."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 from typing import Any
@@ -24,8 +22,8 @@ def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
     fmt = get(name)
     chosen = fmt.profile(profile)
     whole = list(bulk.numbered(fmt, chosen, 7, 0, 300))
-    assert [one for _, one in whole] == list(load.messages(fmt, chosen, 7, 0, 300))
-    assert [one for start in (0, 101, 202) for one in bulk.numbered(fmt, chosen, 7, start, min(101, 300 - start))] == whole
+    assert [message for _, message in whole] == list(load.messages(fmt, chosen, 7, 0, 300))
+    assert [pair for start in (0, 101, 202) for pair in bulk.numbered(fmt, chosen, 7, start, min(101, 300 - start))] == whole
     offsets = [offset for offset, _ in whole]
     width, even = bulk.shape(fmt, chosen)
     assert (width, even) == ((1, True) if name == "ticdc-canal-json" else (2, False))
@@ -34,7 +32,7 @@ def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
 
 def test_the_content_is_that_of_the_rows_in_any_order():
     fmt = get("debezium-json")
-    made = [records.row(one, offset) for offset, one in islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)]
+    made = [records.row(message, offset) for offset, message in islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)]
     assert bulk.canonical({**made[0], "key": None, "value": b"\x0a|", "headers": [{"key": "h", "value": None}]}) == (
         b"-|0A7C|%s|%d|0|%d|0|68=-" % (made[0]["topic"].encode(), made[0]["partition"], made[0]["timestamp"])
     )
@@ -50,22 +48,22 @@ def test_the_content_is_that_of_the_rows_in_any_order():
 def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path):
     name, profile = PROFILES[-1]
     fmt = get(name)
-    chosen, told = fmt.profile(profile), []
+    chosen, answers = fmt.profile(profile), []
     for parts in (1, 2):
         with bulk.writing(tmp_path / str(parts), fmt, chosen) as folder:
             request = {"format": name, "profile": profile, "seed": 7, "count": COUNT, "parts": parts}
-            told.append(corpora.handle(spark, {**request, "out": str(folder / PARQUET), "near": str(folder)}, lambda _: None))
+            answers.append(corpora.handle(spark, {**request, "out": str(folder / PARQUET), "near": str(folder)}, lambda _: None))
             assert bulk.settle(folder / PARQUET) == parts
-            manifest = bulk.manifest(fmt, chosen, 7, COUNT, told[-1]["messages"], told[-1]["content"])
+            manifest = bulk.manifest(fmt, chosen, 7, COUNT, answers[-1]["messages"], answers[-1]["content"])
             (folder / bulk.BULK).write_bytes(manifest)
-    assert told[0] == told[1]
-    found = bulk.find(tmp_path)
-    assert (len(found), [bulk.verify(folder) for folder in found]) == (2, [[]] * 2)
-    rows = [sorted(pq.read_table(folder / PARQUET).to_pylist(), key=lambda row: row["offset"]) for folder in found]
+    assert answers[0] == answers[1]
+    folders = bulk.find(tmp_path)
+    assert (len(folders), [bulk.verify(folder) for folder in folders]) == (2, [[]] * 2)
+    rows = [sorted(pq.read_table(folder / PARQUET).to_pylist(), key=lambda row: row["offset"]) for folder in folders]
     assert rows[0] == rows[1]
-    assert [row["value"] for row in rows[0]] == [one.value for one in load.messages(fmt, chosen, 7, 0, COUNT)]
-    damaged = found[0] / bulk.BULK
+    assert [row["value"] for row in rows[0]] == [message.value for message in load.messages(fmt, chosen, 7, 0, COUNT)]
+    damaged = folders[0] / bulk.BULK
     damaged.write_text(json.dumps({**json.loads(damaged.read_text()), "seed": "8"}), "utf-8")
-    assert "is not what the writer writes" in bulk.verify(found[0])[0]
-    (found[1] / PARQUET / "00001.parquet").unlink()
-    assert "messages, the manifest says" in bulk.verify(found[1])[0]
+    assert "is not what the writer writes" in bulk.verify(folders[0])[0]
+    (folders[1] / PARQUET / "00001.parquet").unlink()
+    assert "messages, the manifest says" in bulk.verify(folders[1])[0]

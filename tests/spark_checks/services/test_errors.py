@@ -2,19 +2,19 @@
 
 import pytest
 
-from spark_checks.services.errors import CAUSES, LINES, told
+from spark_checks.services.errors import CAUSES, LINES, summary
 
 
 def test_an_error_has_its_first_lines_and_its_deepest_causes_but_no_stack():
     stack = "\n".join(f"  at org.Class{i}\nCaused by: {i}" for i in range(9))
-    lines = told(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50 + stack)).splitlines()
+    lines = summary(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50 + stack)).splitlines()
     assert (lines[:3], lines[LINES:]) == (["no", "because", "x"], ["Caused by: 6", "Caused by: 7", "Caused by: 8"])
     assert len(lines) == LINES + CAUSES
 
 
 def test_py4j_s_own_words_are_no_first_line():
     spoken = "An error occurred while calling o449.getResult.\n: org.apache.spark.SparkException: gone\n\tat org.Class"
-    assert told(ValueError(spoken)) == "org.apache.spark.SparkException: gone"
+    assert summary(ValueError(spoken)) == "org.apache.spark.SparkException: gone"
 
 
 def test_the_line_of_the_users_code_is_told(tmp_path):
@@ -24,12 +24,12 @@ def test_the_line_of_the_users_code_is_told(tmp_path):
     exec(compile(mine.read_text("utf-8"), str(mine), "exec"), names)
     with pytest.raises(KeyError) as caught:
         names["decode"]()
-    assert told(caught.value).splitlines()[-1] == f"at {mine}, line 2"
+    assert summary(caught.value).splitlines()[-1] == f"at {mine}, line 2"
     worker = (
         f'Traceback\n  File "/env/site-packages/pyspark/worker.py", line 9, in main\n  File "{mine}", line 5, in read\nKeyError'
     )
-    assert told(ValueError(worker)).splitlines()[-1] == f"at {mine}, line 5"
-    assert "line 9" not in told(ValueError(worker)).splitlines()[-1]
+    assert summary(ValueError(worker)).splitlines()[-1] == f"at {mine}, line 5"
+    assert "line 9" not in summary(ValueError(worker)).splitlines()[-1]
 
 
 def test_what_a_python_worker_raised_stands_first():
@@ -38,10 +38,10 @@ def test_what_a_python_worker_raised_stands_first():
         '  File "/env/site-packages/pyspark/worker.py", line 9, in main\n    process()\n'
         "  File \"/job/mine.py\", line 5, in read\n    value.upper()\nAttributeError: no 'upper'\n"
     )
-    first, *_, last = told(ValueError(worker)).splitlines()
+    first, *_, last = summary(ValueError(worker)).splitlines()
     assert (first, last) == ("AttributeError: no 'upper'", "at /job/mine.py, line 5")
 
 
 def test_a_refused_plan_is_not_shown():
     refused = "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703;\n'Project [rwo]\n+- Project [row]\n"
-    assert told(ValueError(refused)) == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"
+    assert summary(ValueError(refused)) == "[UNRESOLVED_COLUMN] `rwo` cannot be resolved. SQLSTATE: 42703"

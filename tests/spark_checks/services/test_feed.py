@@ -78,12 +78,12 @@ def test_a_batch_comes_from_tasks_in_kafka_s_columns(cdc):
     asked = cdc.read.format("cdc").option("format", TICDC).option("tables", str(ORDERS)).option("expected", "true")
     frame = asked.option("count", 100).option("slices", 2).option("topic", "mine").load()
     assert frame.rdd.getNumPartitions() == 2
-    found = frame.collect()
-    assert {row.topic for row in found} == {"mine"}
-    assert {json.loads(row.expected[0])["table"] for row in found} > {"orders"}
+    collected = frame.collect()
+    assert {row.topic for row in collected} == {"mine"}
+    assert {json.loads(row.expected[0])["table"] for row in collected} > {"orders"}
     assert frame.columns[:8] == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers"]
     wanted = rows(Feed.of(Options(TICDC, tables=str(ORDERS), expected="true", topic="mine")).batches(0, 100))
-    assert [bytes(row.value) for row in found] == [row["value"] for row in wanted]
+    assert [bytes(row.value) for row in collected] == [row["value"] for row in wanted]
     with pytest.raises(AnalysisException, match=r"unknown option 'sed'.*seed"):
         cdc.read.format("cdc").option("format", TICDC).option("sed", 1).load()
 
@@ -117,18 +117,18 @@ def test_a_stage_of_streams_is_made_anywhere_as_it_was_told():
     count, ends = len(group.streams), Counter()
     for stage in range(nemesis.STAGES):
         made = rows(staged.batches(stage * count, (stage + 1) * count))
-        there = [(one, ends[one.topic, one.partition] + n) for one, n in numbered(group.messages(stage))]
-        wanted = [records.row(one, offset) for one, offset in there if not nemesis.is_removed(one)]
+        there = [(m, ends[m.topic, m.partition] + n) for m, n in numbered(group.messages(stage))]
+        wanted = [records.row(m, offset) for m, offset in there if not nemesis.is_removed(m)]
         late = {"timestamp": (START_MS + stage) * 1000, "timestampType": 1}
-        wanted = [one | late if one["topic"] == "append-time" else one for one in wanted]
-        assert [one | {"timestamp": int(one["timestamp"].timestamp() * 1e6)} for one in made] == wanted
-        ends.update((one.topic, one.partition) for one in group.messages(stage))
+        wanted = [row | late if row["topic"] == "append-time" else row for row in wanted]
+        assert [row | {"timestamp": int(row["timestamp"].timestamp() * 1e6)} for row in made] == wanted
+        ends.update((m.topic, m.partition) for m in group.messages(stage))
     assert set(ends) == {place for stream in group.streams for place in stream.places}
 
 
 def numbered(messages):
     """Each message and its number in its partition."""
     seen = Counter()
-    for one in messages:
-        yield one, seen[one.topic, one.partition]
-        seen[one.topic, one.partition] += 1
+    for message in messages:
+        yield message, seen[message.topic, message.partition]
+        seen[message.topic, message.partition] += 1

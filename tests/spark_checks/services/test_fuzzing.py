@@ -18,7 +18,7 @@ def tallied(spark, state, *changes):
     """The outcomes of one message of that state, at offset 5, and of the rows given as (offset, row, kind)."""
     expected = spark.createDataFrame([("t", 0, 5, "flip", state, "why", 9)], EXPECTED)
     rows = spark.createDataFrame([("t", 0, *change) for change in changes], CHANGES)
-    return {(one["outcome"], one["kinds"]): one for one in fuzzing.tally(expected, rows)}
+    return {(tally["outcome"], tally["kinds"]): tally for tally in fuzzing.tally(expected, rows)}
 
 
 OUTCOMES = (
@@ -38,25 +38,25 @@ OUTCOMES = (
 def test_the_outcome_of_a_message(spark):
     """Each message has a way of its own, so that it is tallied alone."""
     messages = [("t", 0, n, f"flip {n}", state, "why", 9) for n, (state, _, _, _) in enumerate(OUTCOMES)]
-    rows = [("t", 0, n, *row) for n, (_, found, _, _) in enumerate(OUTCOMES) for row in found]
+    rows = [("t", 0, n, *row) for n, (_, changes, _, _) in enumerate(OUTCOMES) for row in changes]
     tallies = fuzzing.tally(spark.createDataFrame(messages, EXPECTED), spark.createDataFrame(rows, CHANGES))
-    told = {one["offset"]: (one["state"], one["outcome"], one["kinds"]) for one in tallies}
-    assert told == {n: (state, outcome, kinds) for n, (state, _, outcome, kinds) in enumerate(OUTCOMES)}
+    outcomes = {tally["offset"]: (tally["state"], tally["outcome"], tally["kinds"]) for tally in tallies}
+    assert outcomes == {n: (state, outcome, kinds) for n, (state, _, outcome, kinds) in enumerate(OUTCOMES)}
     assert len(tallies) == len(OUTCOMES)
-    for one in tallies:
-        assert (one["way"], one["reason"], one["count"], one["size"]) == (f"flip {one['offset']}", "why", 1, 9)
+    for tally in tallies:
+        assert (tally["way"], tally["reason"], tally["count"], tally["size"]) == (f"flip {tally['offset']}", "why", 1, 9)
 
 
 def test_rows_at_a_place_that_no_message_has_are_foreign(spark):
-    found = tallied(spark, "readable", (5, 0, "ROW"), (6, 0, "ROW"), (None, 0, "ROW"))
-    assert {(outcome, one["count"]) for (outcome, _), one in found.items()} == {("rows", 1), ("foreign", 2)}
+    tallies = tallied(spark, "readable", (5, 0, "ROW"), (6, 0, "ROW"), (None, 0, "ROW"))
+    assert {(outcome, tally["count"]) for (outcome, _), tally in tallies.items()} == {("rows", 1), ("foreign", 2)}
 
 
 def test_a_tally_names_its_smallest_message(spark):
     expected = spark.createDataFrame([("t", n % 2, n, "flip", "readable", "", 100 - n) for n in range(10)], EXPECTED)
     rows = spark.createDataFrame([("t", n % 2, n, 0, "ROW") for n in range(10)], CHANGES)
-    (one,) = fuzzing.tally(expected, rows)
-    assert (one["count"], one["size"], one["offset"]) == (10, 91, 9)
+    (tally,) = fuzzing.tally(expected, rows)
+    assert (tally["count"], tally["size"], tally["offset"]) == (10, 91, 9)
 
 
 def written(directory, values):
@@ -130,5 +130,5 @@ EXTREMES = (
 def test_no_depth_and_no_length_raises(spark, tmp_path):
     request = written(tmp_path, [value for value, _ in EXTREMES])
     tallies = fuzzing.handle(spark, request, loader(reference.decode))["tallies"]
-    told = {int(one["way"]): (one["kinds"], one["count"]) for one in tallies}
-    assert (told, len(tallies)) == ({number: (kind, 1) for number, (_, kind) in enumerate(EXTREMES)}, len(EXTREMES))
+    kinds = {int(tally["way"]): (tally["kinds"], tally["count"]) for tally in tallies}
+    assert (kinds, len(tallies)) == ({number: (kind, 1) for number, (_, kind) in enumerate(EXTREMES)}, len(EXTREMES))

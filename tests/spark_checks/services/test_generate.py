@@ -1,7 +1,5 @@
 """Load published by Spark's executors: what one process would publish, and nothing gathered but counts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any
@@ -47,15 +45,15 @@ def refused(_spec: str) -> Any:
     raise AssertionError("no decoder is needed")
 
 
-def test_ranges_cover_every_unit_once(spark) -> None:
+def test_ranges_cover_every_unit_once(spark):
     for count, parts in ((1_001, 2), (7, 3), (2, 4), (10**12 + 7, 5)):
-        found = sorted((row["start"], row["count"]) for row in generate.ranges(spark, count, parts).collect())
-        assert len(found) == parts
-        assert [start for start, _ in found] == [sum(size for _, size in found[:i]) for i in range(parts)]
-        assert sum(size for _, size in found) == count
+        spans = sorted((row["start"], row["count"]) for row in generate.ranges(spark, count, parts).collect())
+        assert len(spans) == parts
+        assert [start for start, _ in spans] == [sum(size for _, size in spans[:i]) for i in range(parts)]
+        assert sum(size for _, size in spans) == count
 
 
-def test_executors_publish_what_one_process_would(spark, kafka) -> None:
+def test_executors_publish_what_one_process_would(spark, kafka):
     with run_topic(kafka.bootstrap, 3) as topic:
         answer = generate.handle(spark, request(kafka.bootstrap, topic), refused)
         expected = list(load.messages(FMT, FMT.profiles[0], 5, 0, 1_001, options=OPTIONS))
@@ -64,11 +62,11 @@ def test_executors_publish_what_one_process_would(spark, kafka) -> None:
         assert (answer["sent"], answer["acknowledged"], answer["failed"]) == (len(expected), len(expected), 0)
         assert 0 < answer["p50_ms"] <= answer["p99_ms"] <= answer["max_ms"] * 1.01
         lying = consumed(kafka.bootstrap, topic)
-        found = Counter((one.partition(), one.key(), one.value(), one.timestamp()[1]) for one in lying)
-        assert found == Counter((one.partition, one.key, one.value, one.timestamp_ms) for one in expected)
+        sent = Counter((m.partition(), m.key(), m.value(), m.timestamp()[1]) for m in lying)
+        assert sent == Counter((m.partition, m.key, m.value, m.timestamp_ms) for m in expected)
 
 
-def test_a_broker_that_is_not_there_is_told_by_every_range(spark) -> None:
+def test_a_broker_that_is_not_there_is_told_by_every_range(spark):
     bootstrap = f"127.0.0.1:{free_ports(1)[0]}"
     answer = generate.handle(spark, request(bootstrap, "t", timeout_s=1), refused)
     assert (answer["sent"], answer["acknowledged"], len(answer["stopped"])) == (0, 0, 2)

@@ -98,16 +98,16 @@ def test_what_hangs_in_spark_is_interrupted_and_what_raises_is_told(untouched):
     def hangs(records: DataFrame) -> DataFrame:
         return reference(TICDC).decode(records.withColumn("offset", wait("offset")))
 
-    one = {**SOME, "select": (f"{TICDC}/v8.5.7/int/one",), "level": "changes"}
+    options = {**SOME, "select": (f"{TICDC}/v8.5.7/int/one",), "level": "changes"}
     began = time.monotonic()
-    result = conformance.run(hangs, spark=untouched, timeout_s=2, **one)
+    result = conformance.run(hangs, spark=untouched, timeout_s=2, **options)
     assert {case.verdict for case in result.formats[0].cases} == {Verdict.TIMEOUT}
     assert time.monotonic() - began < 100
 
     def raises(records: DataFrame) -> DataFrame:
         return records.select("nothing")
 
-    result = conformance.run(raises, spark=untouched, **one)
+    result = conformance.run(raises, spark=untouched, **options)
     assert {case.verdict for case in result.formats[0].cases} == {Verdict.ERRORED}
     assert "nothing" in result.formats[0].cases[0].note
 
@@ -116,10 +116,10 @@ def test_what_a_session_does_not_take_is_refused_at_once(untouched):
     right = reference(TICDC)
     environment = {"op": "decode", "conf": {"spark.sql.caseSensitive": "true", "spark.driver.memory": "4g"}}
     refused = LiveSession(untouched, {}, {})
-    told = refused.answer(environment, 60)
+    answer = refused.answer(environment, 60)
     refused.restore()
-    assert told["error"] == "usage", "no verdict on the decoder"
-    assert told["message"].startswith("the session does not take spark.driver.memory=4g: ")
+    assert answer["error"] == "usage", "no verdict on the decoder"
+    assert answer["message"].startswith("the session does not take spark.driver.memory=4g: ")
     with pytest.raises(UsageError, match=r"does not take spark.driver.memory=4g: "):
         conformance.run(right.decode, spark=untouched, spark_conf={"spark.driver.memory": "4g"}, **SOME)
     with pytest.raises(UsageError, match=r"spark.master: the given session has its own"):

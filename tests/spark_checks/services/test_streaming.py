@@ -1,7 +1,5 @@
 """Keyed tables kept from changes: order, repeats, keys, statements, waiting rows, watermarks; a query that dies and goes on."""
 
-from __future__ import annotations
-
 import datetime as dt
 import importlib
 import sys
@@ -14,7 +12,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
 from conformance.engines.specs import decoder_of
 from conformance.lanes import by_name
@@ -48,10 +45,10 @@ Row = dict[str, Any]
 def change(offset: int, position: int | str | None = None, **rest: Any) -> Row:
     """A row change of table d.t with key id; `after` and `before` are dicts."""
     op = "UPDATE" if "before" in rest and "after" in rest else "DELETE" if "before" in rest else "INSERT"
-    told = None if position is None else str(position)
+    text = None if position is None else str(position)
     at = START + dt.timedelta(seconds=offset)
     base: Row = {"partition": 0, "offset": offset, "row": 0, "kind": "ROW", "op": op, "database": "d", "table": "t"}
-    return {**base, "keys": ["id"], "position": told, "commit_time": at, **rest}
+    return {**base, "keys": ["id"], "position": text, "commit_time": at, **rest}
 
 
 def frame(spark: SparkSession, rows: list[Row]) -> DataFrame:
@@ -73,27 +70,25 @@ def kept(
 def there(state: list[Row]) -> dict[str, dict[str, str]]:
     """The rows by their key."""
     rows = [row for row in state if row["part"] == "row" and not row["deleted"]]
-    found = {row["key"][0]: row["image"] for row in rows}
-    assert len(found) == len(rows)
-    return found
+    images = {row["key"][0]: row["image"] for row in rows}
+    assert len(images) == len(rows)
+    return images
 
 
-def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_come_again(spark, tmp_path):
     """Of table n the newest, whatever arrives last, and of one commit of TiDB the delete is the older; statements of t and
     another reach rows older than they are; a batch that is run again gives the same state, and states of long ago go."""
 
     def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
         return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
 
-    one = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
+    first = change(0, 9, after={"id": "n1", "v": "first"}, table="n")
     two = change(1, 10, before={"id": "n1", "v": "first"}, after={"id": "n1", "v": "second"}, table="n")
     late = change(3, 8, after={"id": "n2", "v": "x"}, table="n")
     moved = (change(4, 10, after={"id": "n3", "v": "new"}, table="n"), change(5, 10, before={"id": "n3", "v": "old"}, table="n"))
     batches = (
-        [one, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
-        [change(7, 5, after={"id": "2", "c": "x"}), {**one, "offset": 8}, {**late, "offset": 9}],
+        [first, two, late, change(2, 11, before={"id": "n2"}, table="n"), *moved, change(6, 1, after={"id": "1", "c": "x"})],
+        [change(7, 5, after={"id": "2", "c": "x"}), {**first, "offset": 8}, {**late, "offset": 9}],
         [
             *(ddl(10, 3, "/* by hand */ truncate `d`.`t`"), ddl(11, 6, "ALTER TABLE `t` DROP COLUMN `c`")),
             *(ddl(12, 9, "DROP TABLE IF EXISTS other", "other"), change(13, 7, after={"id": "3", "c": "again"})),
@@ -119,7 +114,7 @@ def test_the_newer_position_wins_statements_reach_what_is_older_and_a_batch_may_
     assert (sorted(map(str, again)), keeper.ids()) == (sorted(map(str, state)), [1, 2, 3])
 
 
-def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark: SparkSession, tmp_path: Path) -> None:
+def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before(spark, tmp_path):
     unsent, head = "__debezium_unavailable_value", "mysql-bin.0000"
     rows = [
         change(0, f"{head}10:4:0", after={"id": "1", "v": "newest"}),
@@ -135,16 +130,14 @@ def test_file_names_come_first_keys_move_rows_and_unsent_values_are_those_before
     assert set(state) == {"1", "2", "4"}
 
 
-def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_offsets_of_files_count_as_numbers_and_the_table_of_a_statement_is_in_its_text(spark, tmp_path):
     rows = [change(0, "4@10", after={"id": "1", "v": "newest"}), change(1, "800@9", after={"id": "1", "v": "old"})]
     sql = {**change(2, "9@11"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`u`", "table": None, "keys": None}
     gone = change(3, "4@1", after={"id": "2"}, table="u")
     assert there(kept(spark, tmp_path, "tencent-dts-json", [*rows, gone, sql])) == {"1": {"id": "1", "v": "newest"}}
 
 
-def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_wait_for_their_schema(spark, tmp_path):
     early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
     schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
     other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
@@ -155,7 +148,7 @@ def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None
     assert not [row for row in state if row["part"] == "pending"]
 
 
-def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark: SparkSession, tmp_path: Path) -> None:
+def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark, tmp_path):
     def mark(offset: int, position: int) -> Row:
         return {**change(offset, position), "kind": "WATERMARK", "op": None, "keys": None}
 
@@ -172,7 +165,7 @@ def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark: SparkSess
     assert [row["version"] for row in state if row["part"] == "watermark"] == [[7]]
 
 
-def test_tables_tell_the_keys_that_messages_do_not(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_tell_the_keys_that_messages_do_not(spark, tmp_path):
     table = Table("d", "t", (Column("k", TYPES["int"]), Column("id", TYPES["int"])), ("k",))
     rows = [{**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)]
     assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {"1": {"k": "1", "id": "1"}}
@@ -189,7 +182,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
             "source": streams.made(group, tmp_path / "streams"),
             "format": name,
             "decoder": decoder_of(fmt.name, None),
-            "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],
+            "parts": [(codec.dump_deployment(deployment), *span) for deployment, *span in group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
             "makers": ["reference"],
@@ -212,14 +205,7 @@ def kind_of_time(spark: SparkSession, topics: Written, name: str) -> set[int]:
         ("read_uncommitted", ("huawei-cdl-json", "1.0", "corrupt")),
     ],
 )
-def test_of_used_topics_only_committed_messages_count(
-    spark: SparkSession,
-    kafka: Broker,
-    tmp_path: Path,
-    asked: Callable[..., tuple[Group, dict[str, Any]]],
-    level: str,
-    streams_of: tuple[str, ...],
-) -> None:
+def test_of_used_topics_only_committed_messages_count(spark, kafka, tmp_path, asked, level, streams_of):
     group, request = asked(*streams_of)
     with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
         used = Written(kafka.cluster, group, names, used=True)
@@ -232,26 +218,24 @@ def test_of_used_topics_only_committed_messages_count(
         firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
         kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]
     outcomes = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
-    outcome = next(one for one in outcomes if one.nemesis == "corrupt")
+    outcome = next(outcome for outcome in outcomes if outcome.nemesis == "corrupt")
     assert firsts == {1}
     assert outcome.corrupt > 0
     if level == "read_committed":
-        assert (kinds, [one.wrong for one in outcomes]) == ([{0}, {1}], [[], [], []])
+        assert (kinds, [outcome.wrong for outcome in outcomes]) == ([{0}, {1}], [[], [], []])
     else:
-        assert {rule for rule, _ in outcome.wrong} == {
-            "huawei-cdl-json/stream/corrupt-kept",
-            "huawei-cdl-json/stream/every-offset",
-        }
+        broken = {f"huawei-cdl-json/stream/{rule}" for rule in ("corrupt-kept", "every-offset")}
+        assert {rule for rule, _ in outcome.wrong} == broken
 
 
-def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker) -> None:
+def test_batches_in_every_compression_are_read(spark, kafka):
     values = [b"%d" % number * 40 for number in range(500)]
     with run_topic(kafka.cluster, 1) as topic:
         for at, kind in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
             some = [Message("", 0, None, value, timestamp_ms=1) for value in values[100 * at : 100 * (at + 1)]]
             publish(Cluster(kafka.bootstrap, {"compression.type": kind}), topic, some)
-        found = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
-    assert [bytes(row["value"]) for row in sorted(found, key=lambda row: row["offset"])] == values
+        read = read_kafka(spark, spark_options(kafka.cluster), topic, [(topic, 0, 0, 499)]).collect()
+    assert [bytes(row["value"]) for row in sorted(read, key=lambda row: row["offset"])] == values
 
 
 def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str) -> StreamingQuery:
@@ -265,9 +249,7 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
     return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
 
 
-def test_a_level_three_of_ones_own_is_judged_by_its_rows(
-    spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_level_three_of_ones_own_is_judged_by_its_rows(spark, tmp_path, asked, monkeypatch):
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
     own, ours = ModuleType("own_tables"), importlib.import_module("spark_checks.decoders.ticdc_canal_json")
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)

@@ -25,17 +25,17 @@ def test_offsets_are_those_of_the_partitions_of_one_topic_or_of_the_lanes_of_sev
 def test_the_sum_of_places_is_the_producers(spark):
     places = [(0, 0), (1, 0), (2, 3), (1, 123_456_789), (7, 3_000_000_000)]
     frame = spark.createDataFrame(places, "partition int, offset long")
-    found = frame.selectExpr(f"{sustained.PLACE_HASH} AS h").toArrow().column("h").to_pylist()
-    assert found == [place_hash(*place) for place in places]
+    hashes = frame.selectExpr(f"{sustained.PLACE_HASH} AS h").toArrow().column("h").to_pylist()
+    assert hashes == [place_hash(*place) for place in places]
 
 
 def test_what_is_observed_counts_messages_by_their_first_row_and_samples_whole_rows(spark):
     rows = [(0, 8, 0, "ROW", {"a": "1"}), (0, 8, 1, "ROW", None), (0, 9, 0, "CORRUPT", None), (1, 12, 0, "ROW", {"b": None})]
     frame = spark.createDataFrame(rows, "partition int, offset long, row int, kind string, after map<string,string>")
-    found = frame.agg(*sustained.metrics(frame, 4)).collect()[0]
-    assert (found["rows"], found["messages"], found["ROW"], found["CORRUPT"], found["DDL"]) == (4, 3, 3, 1, 0)
-    assert found["places"] == sum(place_hash(*place) for place in ((0, 8), (0, 9), (1, 12)))
-    assert sorted((row.offset, row.row) for row in found["sample"]) == [(8, 0), (8, 1), (12, 0)]
+    observed = frame.agg(*sustained.metrics(frame, 4)).collect()[0]
+    assert (observed["rows"], observed["messages"], observed["ROW"], observed["CORRUPT"], observed["DDL"]) == (4, 3, 3, 1, 0)
+    assert observed["places"] == sum(place_hash(*place) for place in ((0, 8), (0, 9), (1, 12)))
+    assert sorted((row.offset, row.row) for row in observed["sample"]) == [(8, 0), (8, 1), (12, 0)]
 
 
 def test_the_sample_is_bounded(monkeypatch):

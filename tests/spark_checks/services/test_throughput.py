@@ -22,7 +22,7 @@ class Counted:
 
 def test_rounds_alternate_and_warm_up_is_not_counted(monkeypatch):
     ran = []
-    monkeypatch.setattr(throughput, "execute", lambda one: ran.append(one.name) or one.seconds)
+    monkeypatch.setattr(throughput, "execute", lambda plan: ran.append(plan.name) or plan.seconds)
     slow, fast = Counted("slow", 2.0), Counted("fast", 1.0)
     seconds = throughput.interleaved([slow, fast], None, rounds=3, warm_up=2)
     assert (seconds, ran) == ({"slow": [2.0] * 3, "fast": [1.0] * 3}, ["slow", "fast", "fast", "slow"] * 2 + ["slow", "fast"])

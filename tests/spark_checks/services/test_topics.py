@@ -37,10 +37,10 @@ def key(tmp_path_factory):
     """A private key, with its public half beside it as a set of keys in JSON."""
     path = tmp_path_factory.mktemp("tokens") / "key"
     subprocess.run(["openssl", "genrsa", "-out", path, "2048"], check=True, capture_output=True)
-    told = subprocess.run(
+    line = subprocess.run(
         ["openssl", "rsa", "-in", path, "-noout", "-modulus"], check=True, capture_output=True, text=True
     ).stdout
-    modulus = base64url(bytes.fromhex(told.strip().partition("=")[2]))
+    modulus = base64url(bytes.fromhex(line.strip().partition("=")[2]))
     public = {"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB", "n": modulus}
     path.with_suffix(".json").write_text(json.dumps({"keys": [public]}), "ascii")
     return path
@@ -92,18 +92,10 @@ def test_a_token_opens_the_broker_to_both_clients(spark, key, endpoint):
         f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files={key.with_suffix('.json')}",
     )
     with EmbeddedKafka(lambda _line: None, protocol="SASL_PLAINTEXT", properties=properties, classes=flags) as broker:
-        cluster = Cluster(
-            broker.secured,
-            {
-                "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanism": "OAUTHBEARER",
-                "sasl.oauthbearer.method": "oidc",
-                "sasl.oauthbearer.client.id": "me",
-                "sasl.oauthbearer.client.secret": "my-secret",
-                "sasl.oauthbearer.scope": "kafka",
-                "sasl.oauthbearer.token.endpoint.url": url,
-            },
-        )
+        oidc = {"method": "oidc", "client.id": "me", "client.secret": "my-secret", "scope": "kafka", "token.endpoint.url": url}
+        token = {f"sasl.oauthbearer.{name}": value for name, value in oidc.items()}
+        secured = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER", **token}
+        cluster = Cluster(broker.secured, secured)
         check(cluster)
         create_topic(cluster, "tokens", 1)
         assert publishing.publish(cluster, "tokens", [Message("", 0, None, b"x", timestamp_ms=1)]).acknowledged == 1

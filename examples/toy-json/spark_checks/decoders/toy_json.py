@@ -27,7 +27,7 @@ def _op(m: Column) -> Column:
 FLAT: Final = Flat(
     members={"op": StringType(), "ts": LongType(), "table": StringType()},
     op=_op,
-    told=lambda m: {"table": m["table"], "commit_time": instant(m["ts"])},
+    columns=lambda m: {"table": m["table"], "commit_time": instant(m["ts"])},
     row="row",
     old="old",
 )

@@ -44,7 +44,7 @@ from spark_checks.decoders.families.connect.values import default_form, form_of,
 from spark_checks.decoders.families.framing import COORDINATES, OPTIONS, message, read, whole
 from spark_checks.decoders.families.sql import given, let, literal, lower, name
 
-Told: TypeAlias = Callable[[Column], Column]
+OfPayload: TypeAlias = Callable[[Column], Column]
 """A part of the change, made of the payload as a struct of the dialect's members."""
 
 _TEXTS: Final = MapType(StringType(), StringType())
@@ -89,21 +89,21 @@ class ConnectDialect:
     level two. `fixed`: options of the deployment that the format leaves no choice of.
     """
 
-    kind: Told
+    kind: OfPayload
     members: tuple[StructField, ...]
     ops: Mapping[str, str]
-    table: Told
-    database: Told | None = None
-    schema: Told | None = None
-    position: Told | None = None
-    commit_ms: Told | None = None
-    sql: Told | None = None
-    keys: Told = lambda _payload: record_key()
+    table: OfPayload
+    database: OfPayload | None = None
+    schema: OfPayload | None = None
+    position: OfPayload | None = None
+    commit_ms: OfPayload | None = None
+    sql: OfPayload | None = None
+    keys: OfPayload = lambda _payload: record_key()
     op: str = "op"
     before: str = "before"
     after: str = "after"
     form: Callable[[SourceType, Deployment], str] = default_form
-    bare: Told | None = None
+    bare: OfPayload | None = None
     added: tuple[str, ...] = ()
     header: str = ""
     unsent: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
     none = F.lit(None).cast("string")
 
     def change(m: Message) -> Column:
-        def told(what: Told | None) -> Column:
+        def column(what: OfPayload | None) -> Column:
             return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
         before, after = _images(m, dialect)
@@ -151,15 +151,15 @@ def decode(records: DataFrame, dialect: ConnectDialect) -> DataFrame:
             *framing.change(
                 m.kind,
                 op=m.op,
-                database=told(dialect.database),
-                schema=told(dialect.schema),
-                table=told(dialect.table),
+                database=column(dialect.database),
+                schema=column(dialect.schema),
+                table=column(dialect.table),
                 keys=keys,
-                position=told(dialect.position),
-                commit_time=framing.instant(told(dialect.commit_ms).cast("bigint")),
+                position=column(dialect.position),
+                commit_time=framing.instant(column(dialect.commit_ms).cast("bigint")),
                 before=before,
                 after=after,
-                sql=F.when(m.kind == "DDL", told(dialect.sql)),
+                sql=F.when(m.kind == "DDL", column(dialect.sql)),
             )
         )
 
@@ -170,7 +170,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: ConnectDialect, deplo
     """Level two: typed rows of `table`, and CORRUPT rows."""
     sql = _RowSql(table, deployment, dialect.form, dialect.unsent)
 
-    def told(m: Message) -> Column:
+    def part(m: Message) -> Column:
         mine = m.kind == "ROW"
         for what, own in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
             if what is not None and own is not None:
@@ -186,7 +186,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: ConnectDialect, deplo
             F.when(mine, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
         )
 
-    named = records.select(*COORDINATES, message_of(dialect, _SCHEMA, sql.wire, told).alias("told"))
+    named = records.select(*COORDINATES, message_of(dialect, _SCHEMA, sql.wire, part).alias("part"))
     return named.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(F.col("kind").isNotNull())
 
 
@@ -202,7 +202,7 @@ _SCALE: Final = 0x7FF
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `told`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
+    """SQL over `part`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
     table's), `images` (structs of texts) and `fields` (the row's part of the message's schema)."""
 
     table: Table
@@ -226,10 +226,10 @@ class _RowSql:
 
         A complete schema has the columns in that order too, and then none has to be searched for."""
         names = ", ".join(literal(c.name) for c in self.table.columns)
-        searched = f"transform(array({names}), n -> get(filter(told.fields, f -> f.field = n), 0))"
-        found = f"CASE told.fields.field WHEN array({names}) THEN told.fields ELSE {searched} END"
-        told = f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS scale)"
-        return f"CASE WHEN told.fields IS NOT NULL THEN transform({found}, f -> CASE WHEN f IS NOT NULL THEN {told} END) END"
+        searched = f"transform(array({names}), n -> get(filter(part.fields, f -> f.field = n), 0))"
+        ordered = f"CASE part.fields.field WHEN array({names}) THEN part.fields ELSE {searched} END"
+        form = f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS scale)"
+        return f"CASE WHEN part.fields IS NOT NULL THEN transform({ordered}, f -> CASE WHEN f IS NOT NULL THEN {form} END) END"
 
     @property
     def _rows(self) -> str:
@@ -248,20 +248,20 @@ class _RowSql:
         place = {i: f"get(typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
         fields = ", ".join(f"{place.get(i) or self._sent(f'image.{name(c.name)}', c)} AS {name(c.name)}" for i, c in columns)
         unfit = " OR ".join(f"exists(typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
-        found = let(f"struct({values or '0'})", "typed", f"struct(struct({fields}) AS value, {unfit} AS unfit)")
-        found = let(decoded, "coded", found) if coded else found
-        return f"transform(told.images, image -> CASE WHEN image IS NOT NULL THEN {found} END)"
+        typed_image = let(f"struct({values or '0'})", "typed", f"struct(struct({fields}) AS value, {unfit} AS unfit)")
+        typed_image = let(decoded, "coded", typed_image) if coded else typed_image
+        return f"transform(part.images, image -> CASE WHEN image IS NOT NULL THEN {typed_image} END)"
 
     def _groups(self) -> dict[str, list[int]]:
         """Columns by the SQL that types a `cell` of theirs, which columns of a type share. Texts are taken as they are."""
-        found: dict[str, list[int]] = {}
+        groups: dict[str, list[int]] = {}
         for i, c in enumerate(self.table.columns):
             unfit = misfit("cell.t", "v", c.type, self.deployment)
             if unfit:
                 value = typed("cell.t", "cell.form", c.type, self.deployment)
                 judged = let(value, "v", f"struct(v AS value, {unfit} AS unfit)")
-                found.setdefault(f"CASE WHEN cell.t IS NOT NULL THEN {judged} END", []).append(i)
-        return found
+                groups.setdefault(f"CASE WHEN cell.t IS NOT NULL THEN {judged} END", []).append(i)
+        return groups
 
     def _cell(self, i: int, c: ColumnOf) -> str:
         """A cell as a struct: its text `t`, its `form` and, where base64 may stand for digits, their `scale`."""
@@ -279,7 +279,7 @@ class _RowSql:
         """The text, or NULL if it stands for a value that was not sent."""
         if c.type.source != "postgresql" or not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
             return text
-        unsent = ", ".join(f"'{one}'" for one in self.unsent)
+        unsent = ", ".join(f"'{value}'" for value in self.unsent)
         return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
 
     def _wire(self, type: SourceType) -> DataType:
@@ -290,9 +290,9 @@ class _RowSql:
 
 
 def message_of(
-    dialect: ConnectDialect, schema: StructType, image: MapType | StructType, told: Callable[[Message], Column]
+    dialect: ConnectDialect, schema: StructType, image: MapType | StructType, extract: Callable[[Message], Column]
 ) -> Column:
-    """What `told` makes of a record's message: `schema` and `image` are the types of what it has of them."""
+    """What `extract` makes of a record's message: `schema` and `image` are the types of what it has of them."""
     payload = StructType(
         [
             StructField(dialect.before, image),
@@ -309,7 +309,7 @@ def message_of(
 
     def judged(m: Column, p: Column) -> Column:
         def of(kind: Column) -> Column:
-            return given(F.when(kind == "ROW", dialect.operation(p)), lambda op: told(Message(m, p, kind, op)))
+            return given(F.when(kind == "ROW", dialect.operation(p)), lambda op: extract(Message(m, p, kind, op)))
 
         return given(_kind(dialect, p), of)
 
@@ -335,7 +335,7 @@ def _enveloped(m: Column, p: Column, dialect: ConnectDialect, image: MapType | S
     gone = op.isin("d", "D")
     shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))["value"].cast("string")
 
-    def found(own: Column) -> Column:
+    def enveloped(own: Column) -> Column:
         if isinstance(image, MapType):
             own = F.map_filter(own, lambda name, _: ~name.isin(*dialect.added))
         return (
@@ -345,7 +345,7 @@ def _enveloped(m: Column, p: Column, dialect: ConnectDialect, image: MapType | S
             .withField(dialect.header, F.coalesce(p[dialect.header], shown))
         )
 
-    return F.when(op.isNotNull(), given(row, found)).otherwise(p)
+    return F.when(op.isNotNull(), given(row, enveloped)).otherwise(p)
 
 
 def _bare_fields(m: Message, dialect: ConnectDialect) -> Column:
@@ -363,5 +363,5 @@ def _kind(dialect: ConnectDialect, p: Column) -> Column:
         nothing = nothing | (_text() == "null")
     # Last: Spark counts the whole text's characters to find its end.
     null = F.when(F.right(_text(), F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "TOMBSTONE")
-    told = F.coalesce(dialect.kind(p), null, F.lit("CORRUPT"))
-    return F.when(nothing, "TOMBSTONE").when(p.isNotNull(), told).otherwise("CORRUPT")
+    kind = F.coalesce(dialect.kind(p), null, F.lit("CORRUPT"))
+    return F.when(nothing, "TOMBSTONE").when(p.isNotNull(), kind).otherwise("CORRUPT")

@@ -233,19 +233,19 @@ def _binary(t: str, form: str) -> str:
 
 def _whole(t: str, form: str, type: SourceType) -> str:
     """Bytes of a text by its form; of BINARY(n) all n of them, since the connector pads them."""
-    found, length = _binary(t, form), type.length or 0
+    data, length = _binary(t, form), type.length or 0
     characters = 2 * length if form == "hex" else (length + 2) // 3 * 4
-    return f"CASE WHEN length({t}) = {characters} THEN {found} END" if type.name == "binary" else found
+    return f"CASE WHEN length({t}) = {characters} THEN {data} END" if type.name == "binary" else data
 
 
 def _padded(t: str, form: str, type: SourceType) -> str:
     """The same where the column may be text: a statement called BINARY(n) CHAR, and the value is its bytes as Latin-1, without
     the zeros at their end (debezium#declared-types)."""
-    found, length = _whole(t, form, type), type.length or 0
+    data, length = _whole(t, form, type), type.length or 0
     if type.name != "binary":
-        return found
+        return data
     latin = f"{t} RLIKE r'^[\\x00-\\xff]{{0,{length}}}$'"
-    return f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {found} END"
+    return f"CASE WHEN {latin} THEN rpad(encode({t}, 'ISO-8859-1'), {length}, X'00') ELSE {data} END"
 
 
 def _micros(t: str, form: str, low: int, high: int) -> str:
@@ -320,8 +320,8 @@ def _label(t: str, type: SourceType) -> str:
     """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the empty text of invalid input."""
     streamed = _escaped(type.members)
     lists = (streamed, type.members) if streamed != type.members else (type.members,)
-    found = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
-    return f"CAST(coalesce({found}, CASE WHEN {t} = '' THEN 0 END) AS int)"
+    indices = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
+    return f"CAST(coalesce({indices}, CASE WHEN {t} = '' THEN 0 END) AS int)"
 
 
 def _labels(t: str, type: SourceType) -> str:

@@ -19,7 +19,7 @@ def _op(m: Column) -> Column:
     return F.lit(None).cast("string")
 
 
-FLAT: Final = Flat(members={}, op=_op, told=lambda m: {}, row="row", old="old")
+FLAT: Final = Flat(members={}, op=_op, columns=lambda m: {}, row="row", old="old")
 """To write: the members that are read, what they tell (the columns of docs/writing-a-decoder.md), and where rows stand."""
 BASELINE: Final = Baseline(op="op", database="", table="table", before="before", after="after")
 """To write: where the same things stand, for a decoder that checks nothing."""
