@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_run_shows_as_many_causes_as_the_others_unless_it_is_told():
-    option = next(one for one in cli.run.params if one.name == "causes")
+    option = next(param for param in cli.run.params if param.name == "causes")
     assert option.default == SHOWN == Settings((), BUDGETS["smoke"], 1).causes
 
 
@@ -95,9 +95,9 @@ def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
 def test_formats(command):
     code, out, err = command("formats")
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    assert [row["name"] for row in found] == list(FORMATS)
-    for row in found:
+    formats = json.loads(out)
+    assert [row["name"] for row in formats] == list(FORMATS)
+    for row in formats:
         assert row["title"] and row["profiles"] == [p.name for p in get(row["name"]).profiles]
         assert all(kind["wire"] and kind["kind"] for kind in row["kinds"])
     assert command("formats", "--format", "json")[1] == out
@@ -105,12 +105,12 @@ def test_formats(command):
 
 def test_rules(command):
     code, out, _ = command("rules", TICDC)
-    found = json.loads(out)
-    assert (code, len(found) >= 20) == (0, True)
-    for row in found:
+    rules = json.loads(out)
+    assert (code, len(rules) >= 20) == (0, True)
+    for row in rules:
         assert row.keys() == {"id", "statement", "obligation", "provenance", "effect", "citations"}
         assert row["id"].startswith(f"{TICDC}/") and row["citations"]
-    assert f"{TICDC}/stream/watermark" in {row["id"] for row in found}
+    assert f"{TICDC}/stream/watermark" in {row["id"] for row in rules}
     assert {row["id"].partition("/")[0] for row in json.loads(command("rules")[1])} == set(FORMATS)
 
 
@@ -126,10 +126,10 @@ def test_a_stream_rule_is_explained(command):
 def test_cases(command):
     prefix = f"{TICDC}/v7.1.6/unsigned-bigint"
     code, out, _ = command("cases", TICDC, "--writer-profile", "v7.1.6", "--select", prefix)
-    found = json.loads(out)
+    cases = json.loads(out)
     assert code == 0
-    assert f"{prefix}/one-over-signed-max" in {row["id"] for row in found}
-    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in found)
+    assert f"{prefix}/one-over-signed-max" in {row["id"] for row in cases}
+    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in cases)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     assert failure["actual"] == f"{failure['expected']}_x"
     assert lines[-1]["exit_code"] == 1
     _, as_it_broke, _ = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--no-reduce")
-    (whole,) = (told for line in as_it_broke.splitlines() if (told := json.loads(line))["type"] == "failure")
+    (whole,) = (record for line in as_it_broke.splitlines() if (record := json.loads(line))["type"] == "failure")
     assert (whole["rule"], whole["case"], whole["cases"]) == (failure["rule"], failure["case"], failure["cases"])
     assert (bool(failure["reduced"]), bool(whole["reduced"])) == (True, False)
     # the case, and its message that comes again

@@ -125,8 +125,8 @@ TOPIC = f"publish {TICDC} --topic t"
 )
 def test_the_command_line_wins_over_the_section_and_the_section_over_the_top_level(folder, text, line, expected):
     written(folder, text)
-    found = params(*line.split())
-    assert {name: found[name] for name in expected} == expected
+    options = params(*line.split())
+    assert {name: options[name] for name in expected} == expected
 
 
 def test_access_to_a_broker_above_the_sections_holds_for_commands_and_pytest(folder, monkeypatch):
@@ -137,11 +137,11 @@ def test_access_to_a_broker_above_the_sections_holds_for_commands_and_pytest(fol
     written(folder, f"broker-config = 'client.properties'\nbroker_property = {properties}\n")
     expected = Path("../client.properties").resolve(), (("sasl.password", "hunter2"), ("client.id", "mine"))
     for line in ("run", f"load {TICDC}", "inspect x", "stream", "doctor", TOPIC):
-        found = params(*line.split())
-        assert (found["broker_config"].resolve(), found["broker_property"]) == expected
-    found = config.pytest_defaults(folder, cli)
-    assert Path(found["broker-config"]).resolve() == expected[0]
-    assert found["broker-property"] == ["sasl.password=env:KAFKA_PASSWORD", "client.id=mine"]
+        options = params(*line.split())
+        assert (options["broker_config"].resolve(), options["broker_property"]) == expected
+    defaults = config.pytest_defaults(folder, cli)
+    assert Path(defaults["broker-config"]).resolve() == expected[0]
+    assert defaults["broker-property"] == ["sasl.password=env:KAFKA_PASSWORD", "client.id=mine"]
 
 
 @pytest.mark.parametrize(
@@ -184,10 +184,10 @@ def test_every_other_long_option_is_a_key():
         if section == ("pytest",):
             assert set(legal) == set(PLUGIN)
             continue
-        found = cli
+        command = cli
         for name in section:
-            found = found.commands[name]
-        options = {opt[2:] for p in found.params if p.name not in ONCE for opt in p.opts if opt.startswith("--")}
+            command = command.commands[name]
+        options = {opt[2:] for p in command.params if p.name not in ONCE for opt in p.opts if opt.startswith("--")}
         assert options <= set(legal), section
         assert set(legal) - options <= {"formats"}
         assert {key.parameter.name for key in legal.values()}.isdisjoint(ONCE)
@@ -245,15 +245,15 @@ def test_the_published_schema_is_what_the_commands_say(command):
 
 def test_every_key_of_the_schema_says_what_it_is():
     def keys(table):
-        for name, one in table["properties"].items():
-            if one.get("type") == "object" and "properties" in one:
-                yield from keys(one)
+        for name, entry in table["properties"].items():
+            if entry.get("type") == "object" and "properties" in entry:
+                yield from keys(entry)
             elif name != "$schema":
-                yield name, one
+                yield name, entry
 
-    found = list(keys(schema(cli)))
-    assert len(found) > 80
-    assert [name for name, one in found if not one["description"]] == []
+    entries = list(keys(schema(cli)))
+    assert len(entries) > 80
+    assert [name for name, entry in entries if not entry["description"]] == []
 
 
 # What shows it

@@ -96,15 +96,15 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_one_of_two_writes_and_the_other_waits(tmp_path):
-    path, told, came = tmp_path / "x.jsa", [], threading.Event()
+    path, notes, came = tmp_path / "x.jsa", [], threading.Event()
 
     def note(line):
-        told.append(line)
+        notes.append(line)
         came.set()
 
     def second():
         with writing(path, note) as options:
-            told.append(options)
+            notes.append(options)
 
     with writing(path, silent) as options:
         other = threading.Thread(target=second)
@@ -112,7 +112,7 @@ def test_one_of_two_writes_and_the_other_waits(tmp_path):
         assert came.wait(10)
         Path(options[0].partition("=")[2]).write_bytes(b"whole")
     other.join(10)
-    assert told == [f"another process is writing {path}; waiting for it", None]
+    assert notes == [f"another process is writing {path}; waiting for it", None]
     assert whole(path).read_bytes() == b"whole"
 
 
@@ -172,14 +172,14 @@ def places(tmp_path, monkeypatch):
 def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     first = performed("prepare", "--format", "json")
     assert first.exit_code == 0
-    found = [json.loads(line) for line in first.stdout.splitlines()]
-    assert [(one["name"], one["made"]) for one in found] == [
+    steps = [json.loads(line) for line in first.stdout.splitlines()]
+    assert [(step["name"], step["made"]) for step in steps] == [
         ("Spark's modules", False),
         ("Spark's classes", True),
         ("Kafka's jars", False),
         ("Kafka's classes", True),
     ]
-    assert found[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
+    assert steps[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["session", "broker"]
     again = performed("prepare", "--format", "pretty")
     assert again.stdout.splitlines()[-4] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
@@ -192,8 +192,8 @@ def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeyp
     monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
     monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
     done = [performed("prepare", "--registry", "--format", "json") for _ in range(2)]
-    names = [json.loads(one.stdout.splitlines()[-1]) for one in done]
-    assert [(one["name"], one["made"], one["found"]) for one in names] == [
+    steps = [json.loads(result.stdout.splitlines()[-1]) for result in done]
+    assert [(step["name"], step["made"], step["found"]) for step in steps] == [
         ("Apicurio's jars", True, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
         ("Apicurio's jars", False, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
     ]
