@@ -17,8 +17,8 @@ def file(tmp_path):
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file):
-    found = asked("auto", file, [("client.id", "yours")], prefix="team-")
-    cluster = found.at(found.spec)
+    broker = asked("auto", file, [("client.id", "yours")], prefix="team-")
+    cluster = broker.at(broker.spec)
     assert (cluster.bootstrap, cluster.prefix, cluster.topic) == ("kafka:9093", "team-", "")
     assert cluster.properties == {"security.protocol": "SSL", "client.id": "yours"}
     assert asked("other:9094", file).spec == "other:9094"
@@ -26,9 +26,9 @@ def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file)
 
 
 def test_without_anything_it_is_as_before():
-    found = asked()
-    assert (found.spec, dict(found.properties), found.topic, found.prefix) == ("auto", {}, "", "cdc-conformance")
-    assert (found.kafka, asked("none").kafka) == (True, False)
+    broker = asked()
+    assert (broker.spec, dict(broker.properties), broker.topic, broker.prefix) == ("auto", {}, "", "cdc-conformance")
+    assert (broker.kafka, asked("none").kafka) == (True, False)
     assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
 
 
@@ -41,9 +41,9 @@ def test_what_does_not_go_together(spec, given, topic, expected):
 
 
 def test_what_spark_cannot_take_is_told_before_it_starts():
-    found = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
+    broker = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
     with pytest.raises(UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"):
-        found.check_spark()
+        broker.check_spark()
 
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
@@ -52,9 +52,9 @@ LOGIN = "org.apache.kafka.common.security"
 
 
 def translated(**given):
-    found = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
-    assert found.pop("kafka.bootstrap.servers") == "kafka:9093"
-    return {name.removeprefix("kafka."): value for name, value in found.items()}
+    options = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
+    assert options.pop("kafka.bootstrap.servers") == "kafka:9093"
+    return {name.removeprefix("kafka."): value for name, value in options.items()}
 
 
 def test_an_address_alone():

@@ -166,15 +166,15 @@ def forms(secret):
 
 def leaks(secret, folder, *texts, beside=()):
     """Where a secret is shown: a text, or a file of a folder."""
-    found = [
+    places = [
         text
         for text in texts
         if any(form.encode() in (text if isinstance(text, bytes) else text.encode()) for form in forms(secret))
     ]
     for path in folder.rglob("*"):
         if path.is_file() and path not in beside and any(form.encode() in path.read_bytes() for form in forms(secret)):
-            found.append(str(path))
-    return found
+            places.append(str(path))
+    return places
 
 
 def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
@@ -305,8 +305,8 @@ def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scr
     code, out, err, seen = command("run", TICDC, *chosen, "--decoder", "wrong.py:decode", *spark, *where)
     assert code == 1, err
     assert f'"running {scram.secured}"' in out
-    told = [json.loads(line) for line in out.splitlines()]
-    assert {line["rule"] for line in told if line["type"] == "failure"} == {f"{TICDC}/change/op"}
+    records = [json.loads(line) for line in out.splitlines()]
+    assert {line["rule"] for line in records if line["type"] == "failure"} == {f"{TICDC}/change/op"}
     assert records_in(scram.bootstrap, "used") > 40
     assert list((tmp_path / "out" / "failures").glob("*.json"))
     assert b"spark.driver" in seen

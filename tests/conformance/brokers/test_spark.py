@@ -186,7 +186,7 @@ def test_progress_of_a_download_says_how_much_of_how_much(log, total, words):
 
 
 def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(machine, monkeypatch, tmp_path):
-    met, told = Barrier(2), []
+    met, notes = Barrier(2), []
 
     def meeting(module, _release, _missing, _own, note, _environ):
         met.wait(20)
@@ -194,8 +194,8 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(mac
         return [tmp_path / f"{module.title}.jar"]
 
     monkeypatch.setattr(spark, "_fetched", meeting)
-    found = spark.ready(("kafka", "avro"), told.append, environ=machine)
-    assert [path.stem for path in found] == sorted(told, reverse=True) == ["Spark Kafka source", "Spark Avro"]
+    jars = spark.ready(("kafka", "avro"), notes.append, environ=machine)
+    assert [path.stem for path in jars] == sorted(notes, reverse=True) == ["Spark Kafka source", "Spark Avro"]
 
     def failing(module, _release, _missing, _own, note, _environ):
         if module.title == "Spark Kafka source":
@@ -208,7 +208,7 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(mac
     monkeypatch.setattr(spark, "_fetched", failing)
     began = time.monotonic()
     with pytest.raises(HarnessError, match="no registry"):
-        spark.ready(("kafka", "avro"), told.append, environ=machine)
+        spark.ready(("kafka", "avro"), notes.append, environ=machine)
     assert time.monotonic() - began < 15
 
 
