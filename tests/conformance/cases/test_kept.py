@@ -34,21 +34,21 @@ def anew():
     return list(named_cases(FMT, (PROFILE,)))
 
 
-def alike(one, other, seen):
+def alike(left, right, seen):
     """Whether two values hold the same with the same types, what equality leaves out included; pairs that were seen are."""
-    if (id(one), id(other)) in seen:
+    if (id(left), id(right)) in seen:
         return True
-    seen.add((id(one), id(other)))
-    if type(one) is not type(other):
+    seen.add((id(left), id(right)))
+    if type(left) is not type(right):
         return False
-    if dataclasses.is_dataclass(one):
-        parts = ([getattr(value, field.name) for field in dataclasses.fields(value)] for value in (one, other))
-    elif isinstance(one, dict):
-        parts = ([*value, *value.values()] for value in (one, other))
-    elif isinstance(one, tuple | list):
-        parts = one, other
+    if dataclasses.is_dataclass(left):
+        parts = ([getattr(value, field.name) for field in dataclasses.fields(value)] for value in (left, right))
+    elif isinstance(left, dict):
+        parts = ([*value, *value.values()] for value in (left, right))
+    elif isinstance(left, tuple | list):
+        parts = left, right
     else:
-        return repr(one) == repr(other) if isinstance(one, float) else one == other
+        return repr(left) == repr(right) if isinstance(left, float) else left == right
     mine, theirs = parts
     return len(mine) == len(theirs) and all(alike(a, b, seen) for a, b in zip(mine, theirs, strict=True))
 

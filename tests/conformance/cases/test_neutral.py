@@ -50,14 +50,14 @@ def test_no_word_of_an_id_a_fault_or_a_release_is_in_a_message(name: str) -> Non
     telling, innocent = Counter[str](), Counter[str]()
     profiles = fmt.profiles[-1::-3]
     for case in (*named_cases(fmt, profiles), *drawn_cases(fmt, profiles, 30, 1)):
-        mine, found = words(f"{case.scenario} {case.fault and 'fault'} {case.fault}"), texts(case)
-        for word in map(bytes.decode, set(re.findall(rb"[a-z]{3,}", found))):
+        mine, content = words(f"{case.scenario} {case.fault and 'fault'} {case.fault}"), texts(case)
+        for word in map(bytes.decode, set(re.findall(rb"[a-z]{3,}", content))):
             (telling if word in mine else innocent)[word] += 1
         release = fmt.profile(case.profile).release.lower()
         spelled = {release, re.sub(r"\W", "_", release)}
         # Debezium's messages have the connector's version; `2.0` is many things.
         if release.count(".") > 1 and not name.startswith("debezium"):
-            assert [text for text in spelled if text.encode() in found] == [], case.id
+            assert [text for text in spelled if text.encode() in content] == [], case.id
     assert telling
     assert {word for word, count in telling.items() if count >= innocent[word]} - SQL - PROTOCOL - TYPES == set()
 
