@@ -29,9 +29,9 @@ def schema_of(part):
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
 def test_every_type_of_the_sources_has_a_form(source):
-    found = {kind.spark for kind in sources.source(source).types.values()}
-    assert len(found) > 10
-    for spark in found:
+    types = {kind.spark for kind in sources.source(source).types.values()}
+    assert len(types) > 10
+    for spark in types:
         Cells({"c": spark}).structs([{"c": None}, None])
 
 
@@ -111,15 +111,15 @@ TEXT = st.text(st.characters(codec="utf-8"))
 def test_a_record_crosses_without_loss_as_one_line_of_ascii(value, headers, always):
     line = LineRecord("t", 1, 2, -3, 0, value, value, tuple(headers)).line(7, always)
     assert line.isascii() and line.endswith(b"\n") and len(line.splitlines()) == 1
-    found = json.loads(line)
-    schema_of("record").validate(found)
+    record = json.loads(line)
+    schema_of("record").validate(record)
 
     def held(form):
         return None if form is None else form["text"].encode() if "text" in form else base64.b64decode(form["base64"])
 
-    assert held(found["key"]) == held(found["value"]) == value
-    assert [(h["key"], held(h["value"])) for h in found["headers"]] == headers
-    assert not (always and value is not None and "text" in found["value"])
+    assert held(record["key"]) == held(record["value"]) == value
+    assert [(h["key"], held(h["value"])) for h in record["headers"]] == headers
+    assert not (always and value is not None and "text" in record["value"])
 
 
 IMAGES = st.lists(st.none() | st.dictionaries(TEXT, st.none() | TEXT))
