@@ -31,12 +31,12 @@ CRLF = f"{NAME}/framing/crlf"
 @cache
 def cases(profiles=PROFILES, prefixes=SCENARIOS):
     """Level-one cases of a few types and shapes in releases with and without traits."""
-    found = []
+    selected = []
     for name in profiles:
         profile = FMT.profile(name)
         some = (case for case in named_cases(FMT, (profile,)) if case.level == 1 and case.origin is Origin.NAMED)
-        found += [case for case in some if case.scenario.startswith(prefixes)]
-    return tuple(found)
+        selected += [case for case in some if case.scenario.startswith(prefixes)]
+    return tuple(selected)
 
 
 def judged(spoil, some=None):
@@ -81,8 +81,8 @@ def outcome_of(judge, results, entries=()):
     known = tuple(record.mark(results, rules(NAME), judge.compared))
     fmt_rules = tuple(RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False) for rule in rules(NAME))
     fmt = FormatResult(NAME, "mine", (1,), known, fmt_rules, (), {}, 0, {})
-    failures, found = tuple(smallest_failures(fmt, record)), record.results([NAME], [rule.id for rule in rules(NAME)], True)
-    return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=found)
+    failures, states = tuple(smallest_failures(fmt, record)), record.results([NAME], [rule.id for rule in rules(NAME)], True)
+    return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=states)
 
 
 def test_a_right_decoder_has_no_cause():
@@ -99,12 +99,12 @@ def test_refusals_of_two_types_are_two_causes_and_no_trait_is_blamed():
 
 
 def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_words():
-    one, other = outcome(BIT_OR_YEAR).failures
-    assert (one.cause.key, other.cause.key) == ("refused: cell year value", "refused: cell bit value plain")
-    assert other.cause.words == "refuses a row whose bit(1) cell is '1'"
-    assert one.cause.words.startswith("refuses every row with a value in a year cell, here '")
-    assert (other.finding.case, other.cases, other.profiles, other.judged) == (f"{NAME}/v5.3.4/bit-1/one", 15, PROFILES, 3)
-    assert one.cases > other.cases
+    year, bit = outcome(BIT_OR_YEAR).failures
+    assert (year.cause.key, bit.cause.key) == ("refused: cell year value", "refused: cell bit value plain")
+    assert bit.cause.words == "refuses a row whose bit(1) cell is '1'"
+    assert year.cause.words.startswith("refuses every row with a value in a year cell, here '")
+    assert (bit.finding.case, bit.cases, bit.profiles, bit.judged) == (f"{NAME}/v5.3.4/bit-1/one", 15, PROFILES, 3)
+    assert year.cases > bit.cases
 
 
 def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
@@ -183,7 +183,7 @@ def test_a_recorded_row_which_nothing_makes_smaller_names_every_suspect(origin, 
     some = [numbered(case, key) for key, case in enumerate(cases(("v6.5.1",), ("int/",)), 100)]
     some = [replace(case, origin=origin) if case.scenario == "int/max" else case for case in some]
     _, results = judged(refusing(lambda case, change: case.scenario == "int/max"), some)
-    assert {found for _, found in causes(results)} == {f"refused: {cause}"}
+    assert {key for _, key in causes(results)} == {f"refused: {cause}"}
 
 
 def test_without_other_profiles_the_other_rows_of_the_release_decide():
@@ -203,8 +203,8 @@ def test_a_cell_is_named_by_type_and_class_and_by_type_if_all_of_its_values_are_
         return replace(row, after=after) if row.after and None not in row.after.values() else row
 
     _, results = judged(wrong)
-    found = {cause for _, cause in causes(results)}
-    assert found == {"wrong: cell int value", "wrong: cell varchar value empty"}
+    broad = {cause for _, cause in causes(results)}
+    assert broad == {"wrong: cell int value", "wrong: cell varchar value empty"}
     narrow = {key for result in results for f in result.findings for key in f.causes[1:]}
     assert narrow >= {"wrong: cell int value plain", "wrong: cell int value negative"}
 
@@ -285,9 +285,9 @@ def test_failures_that_reduce_to_one_cause_are_one():
     year, bit = result.failures
     both = replace(year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain")))
     small = replace(both, finding=bit.finding, result=bit.result)
-    (one,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
-    assert (one.cause.key, one.keys) == ("refused: cell bit value plain", (*year.keys, *bit.keys))
-    assert one.cases == year.cases + bit.cases
+    (failure,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
+    assert (failure.cause.key, failure.keys) == ("refused: cell bit value plain", (*year.keys, *bit.keys))
+    assert failure.cases == year.cases + bit.cases
 
 
 def test_value_classes_that_reduce_to_one_value_are_the_type():
@@ -301,8 +301,8 @@ def test_value_classes_that_reduce_to_one_value_are_the_type():
     assert {f.cause.key for f in failures} == {f"wrong: cell int value {cls}" for cls in ("plain", "zero", "negative")}
     zero = next(f for f in failures if f.cause.key.endswith("zero"))
     small = [replace(f, finding=zero.finding, result=zero.result, reduced="reduced") for f in failures]
-    (one,) = merged(small, result.formats[0], EntryTracker(Expectations()))
-    assert (one.cause.key, one.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
+    (failure,) = merged(small, result.formats[0], EntryTracker(Expectations()))
+    assert (failure.cause.key, failure.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
 
 
 def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
@@ -331,8 +331,8 @@ def test_a_decoder_that_raises_is_named_as_one_that_refuses():
         else r
         for r in results
     ]
-    found = blamed(judge, spoiled)
-    assert causes(found) == {(law, f"{Symptom.RAISED}: cell year value")}
+    after = blamed(judge, spoiled)
+    assert causes(after) == {(law, f"{Symptom.RAISED}: cell year value")}
 
 
 def test_a_case_that_raises_names_what_its_messages_hold():
@@ -355,8 +355,8 @@ def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     """A decoder that refuses every row fails in each format, after blame as before, whatever the rules of rows bind."""
     fmt = get(name)
     some = [case for case in named_cases(fmt, fmt.profiles[::4], (f"{name}/*/shape/*",)) if case.level == 1]
-    weak = {one.id for one in rules(name) if one.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
-    judge = Judge(tuple(replace(one, obligation=readable) if one.id in weak else one for one in rules(name)))
+    weak = {rule.id for rule in rules(name) if rule.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
+    judge = Judge(tuple(replace(rule, obligation=readable) if rule.id in weak else rule for rule in rules(name)))
     before = [
         judge.judge(case, [[OutputRow(0, Kind.CORRUPT, None, error="no")] if w.changes else [] for w in case.written])
         for case in some
