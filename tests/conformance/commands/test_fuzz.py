@@ -14,19 +14,7 @@ from conformance.commands import fuzz
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.rules import Obligation
 from conformance.running import fuzzing as _fuzzing
-from conformance.running.fuzzing import (
-    HUGE_START,
-    OFFENDERS,
-    PROBE_S,
-    Finding,
-    Fuzzed,
-    Fuzzer,
-    FuzzSettings,
-    Tally,
-    owner,
-    peak_memory,
-    save,
-)
+from conformance.running.fuzzing import HUGE_START, Finding, Fuzzed, Fuzzer, FuzzSettings, Tally, owner, peak_memory, save
 from generators.bulk.mutations import HUGE, Mutants, by_deployment
 from generators.errors import HarnessError
 from generators.wire_format import get
@@ -123,7 +111,7 @@ def test_a_chunk_that_raises_is_halved_until_the_messages_stand_alone(tmp_path):
 def test_the_search_for_messages_that_raise_is_bounded(tmp_path):
     result, engine = run(tmp_path, raises_on(*range(0, 300, 3)))
     report = result.as_json()
-    assert (report["raised"], report["unjudged"] > 0, report["mutants"], result.ok) == (OFFENDERS, True, 300, False)
+    assert (report["raised"], report["unjudged"] > 0, report["mutants"], result.ok) == (_fuzzing.OFFENDERS, True, 300, False)
     assert len(engine.asked) < 100
 
 
@@ -137,7 +125,7 @@ def test_a_call_that_ends_the_child_or_hangs_is_told_apart(tmp_path):
     result, engine = run(tmp_path, hangs)
     assert (result.as_json()["hung"], result.ok) == (1, False)
     limits = [limit for _, _, limit in engine.asked]
-    assert (*limits[:2], min(limits)) == (300, 150, PROBE_S)
+    assert (*limits[:2], min(limits)) == (300, 150, _fuzzing.PROBE_S)
 
 
 def test_the_words_of_an_expired_limit_are_the_engines(fake):

@@ -80,7 +80,6 @@ def test_what_it_writes_is_clean_whatever_the_name(checkout, name):
     new_format.write(layout, checkout)
     paths = [path for path in layout.files if path.endswith(".py")]
     for words in (["check"], ["format", "--check"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *words, *paths], cwd=checkout, capture_output=True, text=True, check=False
-        )
+        argv = [sys.executable, "-m", "ruff", *words, *paths]
+        done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout

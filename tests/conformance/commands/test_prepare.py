@@ -26,10 +26,8 @@ def silent(line):
 
 def ran(*options):
     """What a small Java program says, on the classes of pyspark's Ivy."""
-    jar = next(_jars.pyspark_jars().glob("ivy-*.jar"))
-    return subprocess.run(
-        [_jars.java_path(), *options, "-cp", str(jar), *NAME], capture_output=True, text=True, timeout=60, check=False
-    )
+    argv = [_jars.java_path(), *options, "-cp", str(next(_jars.pyspark_jars().glob("ivy-*.jar"))), *NAME]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -173,12 +171,8 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     first = performed("prepare", "--format", "json")
     assert first.exit_code == 0
     steps = [json.loads(line) for line in first.stdout.splitlines()]
-    assert [(step["name"], step["made"]) for step in steps] == [
-        ("Spark's modules", False),
-        ("Spark's classes", True),
-        ("Kafka's jars", False),
-        ("Kafka's classes", True),
-    ]
+    made = [("Spark's modules", False), ("Spark's classes", True), ("Kafka's jars", False), ("Kafka's classes", True)]
+    assert [(step["name"], step["made"]) for step in steps] == made
     assert steps[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["session", "broker"]
     again = performed("prepare", "--format", "pretty")
@@ -193,10 +187,9 @@ def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeyp
     monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
     done = [performed("prepare", "--registry", "--format", "json") for _ in range(2)]
     steps = [json.loads(result.stdout.splitlines()[-1]) for result in done]
-    assert [(step["name"], step["made"], step["found"]) for step in steps] == [
-        ("Apicurio's jars", True, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
-        ("Apicurio's jars", False, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
-    ]
+    jars = str(tmp_path / "apicurio-registry-app-2.6.13.Final")
+    expected = [("Apicurio's jars", made, jars) for made in (True, False)]
+    assert [(step["name"], step["made"], step["found"]) for step in steps] == expected
 
 
 def test_without_java_the_doctor_is_named(places, monkeypatch):
