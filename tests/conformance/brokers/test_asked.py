@@ -70,9 +70,8 @@ def test_name_and_password_are_in_a_login_module(name):
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.jaas.config": f'{LOGIN}.scram.ScramLoginModule required username="alice" password="pa\\"ss\\\\w;";',
     }
-    assert translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")["sasl.jaas.config"] == (
-        f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
-    )
+    plain = translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")
+    assert plain["sasl.jaas.config"] == f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
 
 
 def test_tokens_come_from_an_endpoint():
@@ -99,6 +98,7 @@ def test_tokens_come_from_an_endpoint():
 def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
     for name, text in (("ca", CERTIFICATE), ("own", CERTIFICATE), ("key", KEY)):
         (tmp_path / name).write_text(text, "ascii")
+    trusted = {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": CERTIFICATE}
     assert translated(
         security_protocol="SSL",
         ssl_ca_location=str(tmp_path / "ca"),
@@ -109,24 +109,16 @@ def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
     ) == {
         "security.protocol": "SSL",
         "ssl.endpoint.identification.algorithm": "",
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.certificates": CERTIFICATE,
+        **trusted,
         "ssl.keystore.type": "PEM",
         "ssl.keystore.certificate.chain": CERTIFICATE,
         "ssl.keystore.key": KEY,
         "ssl.key.password": "s",
     }
-    assert translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https") == {
-        "ssl.endpoint.identification.algorithm": "https",
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.certificates": CERTIFICATE,
-    }
-    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {
-        "ssl.keystore.type": "PKCS12",
-        "ssl.keystore.location": "a.p12",
-        "ssl.keystore.password": "s",
-        "ssl.key.password": "s",
-    }
+    https = translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https")
+    assert https == {"ssl.endpoint.identification.algorithm": "https", **trusted}
+    store = {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": "a.p12", "ssl.keystore.password": "s"}
+    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {**store, "ssl.key.password": "s"}
 
 
 def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():

@@ -146,9 +146,7 @@ def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
     assert f"kafka_2.13-{_jars.KAFKA_VERSION}.jar" in pinned
     assert all(re.fullmatch("[0-9a-f]{64}", pin.digest) for pin in pinned.values())
     # Each is fetched by itself, without what it depends on: the list is all.
-    assert {name: pin.module.split(":", 1)[1].replace(":", "-") + ".jar" for name, pin in pinned.items()} == {
-        n: n for n in pinned
-    }
+    assert [name for name, pin in pinned.items() if name != pin.module.split(":", 1)[1].replace(":", "-") + ".jar"] == []
     (tmp_path / "a.jar").write_bytes(b"a")
     (tmp_path / "b.jar").write_bytes(b"b")
     digests = {name: _jars.Pin(hashlib.sha256(name[:1].encode()).hexdigest()) for name in ("a.jar", "b.jar")}
