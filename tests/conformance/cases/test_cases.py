@@ -8,21 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cases.catalogue import (
-    BUDGETS,
-    FOREIGN,
-    budget,
-    calls,
-    drawn_cases,
-    find_scenario,
-    matches,
-    may_match,
-    named_cases,
-    perhaps_spoiled,
-    pool_tables,
-    profiles,
-    recorded_cases,
-)
+from conformance.cases import catalogue
+from conformance.cases.catalogue import calls, drawn_cases, matches, may_match, named_cases, pool_tables, profiles, recorded_cases
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
@@ -156,7 +143,7 @@ def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
         mine = {id(w.message) for case in call.cases for w in case.written}
         assert not mine & {id(message) for message in call.foreign}
         assert (len(call.foreign) == 0) is (call.level == 1)
-        assert len(call.foreign) <= FOREIGN
+        assert len(call.foreign) <= catalogue.FOREIGN
         assert not any("/fault/" in message.case for message in call.foreign)
 
 
@@ -251,11 +238,11 @@ def test_sources_share_what_is_drawn(count):
 
 def test_a_drawn_case_is_found_again():
     for case in drawn_cases(MIXED, MIXED.profiles, 45, 5):
-        scenario = find_scenario(MIXED, MIXED.profiles, case, 45, 5)
+        scenario = catalogue.find_scenario(MIXED, MIXED.profiles, case, 45, 5)
         profile = MIXED.profile(case.profile)
-        assert perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
+        assert catalogue.perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
     named = next(case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil")
-    assert as_case(MIXED, MIXED.profiles[2], find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
+    assert as_case(MIXED, MIXED.profiles[2], catalogue.find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
 
 
 def test_the_pool_of_each_source():
@@ -328,28 +315,24 @@ def test_profiles_by_glob():
 
 
 def test_budgets():
-    assert budget("ci").drawn >= 1000
-    assert budget("nightly").drawn == 10 * budget("ci").drawn
-    assert all(0 < entry.sampled <= 200 for entry in BUDGETS.values())
+    assert catalogue.budget("ci").drawn >= 1000
+    assert catalogue.budget("nightly").drawn == 10 * catalogue.budget("ci").drawn
+    assert all(0 < entry.sampled <= 200 for entry in catalogue.BUDGETS.values())
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
-        budget("nightlly")
+        catalogue.budget("nightlly")
 
 
 def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name():
     fmt = get("alibaba-canal-json")
     every = recorded_cases(fmt, "*", None)
     assert len(every) == len({case.id for case in every}) == 736
-    sample = recorded_cases(fmt, "*", BUDGETS["smoke"].recorded)
-    assert (
-        len(sample) == 12
-        and {case.id for case in sample} < {case.id for case in every}
-        and {case.level for case in sample} == {1, 2}
-    )
+    sample = recorded_cases(fmt, "*", catalogue.BUDGETS["smoke"].recorded)
+    assert (len(sample), {case.level for case in sample}) == (12, {1, 2})
+    assert {case.id for case in sample} < {case.id for case in every}
     assert recorded_cases(fmt, "*", 12, ("alibaba-canal-json/v1",)) == sample
     assert recorded_cases(fmt, "*", 12, ("*/recorded/*",)) == every
-    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == {
-        *("1.1.7+minimal+mariadb+utc", "1.1.7+mariadb+shanghai", "1.1.7+mariadb+old-time+shanghai"),
-    }
+    names = {"1.1.7+minimal+mariadb+utc", "1.1.7+mariadb+shanghai", "1.1.7+mariadb+old-time+shanghai"}
+    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == names
     assert recorded_cases(get("tencent-dts-json"), "*", None) == ()
 
 

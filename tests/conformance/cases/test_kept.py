@@ -121,12 +121,8 @@ def test_where_nothing_can_be_written_cases_are_made_and_it_is_said_once(tmp_pat
     assert anew() == list(made(FMT, PROFILE))
     anew()
     path = tmp_path / "file" / "cases" / kept._generation() / FMT.name / f"{PROFILE.name}.cases"
-    assert [record.message for record in caplog.records] == [
-        (
-            f"cannot write the named cases to {path}: Not a directory. Free space, or choose another place. "
-            "Until then every process makes them again."
-        )
-    ]
+    advice = "Free space, or choose another place. Until then every process makes them again."
+    assert [record.message for record in caplog.records] == [f"cannot write the named cases to {path}: Not a directory. {advice}"]
 
 
 def test_cases_of_sources_that_changed_meanwhile_are_not_kept(place, monkeypatch):
