@@ -25,11 +25,11 @@ def cell(kind, value, text):
 
 def hinted(expected, actual, level=1, before=None, others=()):
     """The hint for an UPDATE's after image with a wrong column `c`; `others` are that column in further rows."""
-    given = (expected, *others)
-    changes = tuple(
-        Change(n, Kind.ROW, Op.UPDATE, before={"c": before or Cell(State.ABSENT, owed.type)}, after={"c": owed})
-        for n, owed in enumerate(given)
-    )
+
+    def update(n, owed):
+        return Change(n, Kind.ROW, Op.UPDATE, before={"c": before or Cell(State.ABSENT, owed.type)}, after={"c": owed})
+
+    changes = tuple(update(n, owed) for n, owed in enumerate((expected, *others)))
     case = Case("x/v1/c", "x", "v1", Deployment(), level, (), (Written(Message("cdc", 0, None, b"{}"), changes),))
     finding = Finding(case.id, "x/r", 0, 0, Aspect.VALUE, "after['c']", "", actual, "after", "c")
     assert cell_of(finding, case) is expected

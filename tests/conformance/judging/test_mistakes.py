@@ -248,11 +248,9 @@ def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
 
 def test_options_that_no_profile_has_apart_are_told_together():
     """A position that is not read comes with the first of them; no word would say that it is not the last's."""
-    diagnosis = judged(wrong("position-null"), name=POSITIONED)
-    options = "position, primary-keys, xoffset, ids, ddl"
-    assert [mistake.sentence for mistake in diagnosis] == [
-        f"the column position is wrong for nearly every row under the options {options}, which no profile has apart"
-    ]
+    (mistake,) = judged(wrong("position-null"), name=POSITIONED)
+    options = "position, primary-keys, xoffset, ids, ddl, which no profile has apart"
+    assert mistake.sentence == f"the column position is wrong for nearly every row under the options {options}"
 
 
 def test_traits_that_differ_in_the_last_word_of_one_are_one():

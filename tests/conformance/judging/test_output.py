@@ -75,27 +75,17 @@ def test_the_session_time_zone_does_not_move_a_timestamp():
 
 
 def test_envelope_columns_that_are_returned_and_no_others():
-    arrow = table(
-        database=(["d"], pa.string()),
-        keys=([["id", "b"]], pa.list_(pa.string())),
-        types=([[("id", "int")]], TEXTS),
-        sql=([None], pa.null()),
-        mine=(["x"], pa.string()),
-        error=(["why"], pa.string()),
-    )
-    row = only_row(read(arrow, 1))
+    texts = {name: ([text], pa.string()) for name, text in (("database", "d"), ("mine", "x"), ("error", "why"))}
+    others = {"keys": ([["id", "b"]], pa.list_(pa.string())), "types": ([[("id", "int")]], TEXTS), "sql": ([None], pa.null())}
+    row = only_row(read(table(**texts, **others), 1))
     assert row.fields == {"database": "d", "table": None, "keys": ["id", "b"], "types": {"id": "int"}, "sql": None}
     assert row.error == "why"
     assert set(row.fields) <= set(ENVELOPE)
 
 
 def test_rows_are_grouped_by_message_and_ordered_by_row():
-    arrow = pa.concat_tables(
-        [
-            *(table(row=([1], pa.int32())), table(offset=([8], pa.int64())), table(row=([0], pa.int32()))),
-            table(row=([None], pa.int32())),
-        ]
-    )
+    last, first, none = (table(row=([number], pa.int32())) for number in (1, 0, None))
+    arrow = pa.concat_tables([last, table(offset=([8], pa.int64())), first, none])
     rows = read(arrow, 1)
     assert ([r.row for r in rows["cdc", 0, 7]], [r.row for r in rows["cdc", 0, 8]]) == ([None, 0, 1], [0])
     assert arrow.column("row").num_chunks == 4
@@ -144,10 +134,7 @@ def test_dates_beyond_the_calendar_of_python_are_values_too():
     image = pa.StructArray.from_arrays([days], ["c"])
     arrow = pa.concat_tables([table(2, image.type), table(2, image.type, row=([1], pa.int32()))]).drop_columns(["after"])
     rows = read(arrow.append_column("after", image), 2)["cdc", 0, 7]
-    assert [r.after["c"] for r in rows] == [
-        Typed("date", "-719529 days from 1970-01-01"),
-        Typed("date", "2932897 days from 1970-01-01"),
-    ]
+    assert [r.after["c"] for r in rows] == [Typed("date", f"{n} days from 1970-01-01") for n in ("-719529", "2932897")]
 
 
 def broken_text(*values):

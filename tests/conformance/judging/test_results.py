@@ -13,9 +13,8 @@ from generators.model import Case, Deployment, Table
 from generators.tables.schema import Note, Schema, UserTable
 
 NAME = "ticdc-canal-json"
-MUST, SHOULD = (
-    replace(rule, obligation=weight) for rule, weight in zip(rules(NAME), (Obligation.MUST, Obligation.SHOULD), strict=False)
-)
+FIRST, SECOND, *_ = rules(NAME)
+MUST, SHOULD = replace(FIRST, obligation=Obligation.MUST), replace(SECOND, obligation=Obligation.SHOULD)
 
 
 def case(verdict, *broken, known=()):

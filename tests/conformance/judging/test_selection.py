@@ -81,10 +81,8 @@ def test_a_pattern_of_no_format_is_refused(selection):
     ("pattern", "near"),
     [
         (f"{NAME}/v7.1.6/ddl/droptable", f"Did you mean '{NAME}/v7.1.6/ddl/drop-table'?"),
-        *(
-            (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
-            ("*/no-such-case", "no case matches --select */no-such-case"),
-        ),
+        (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
+        ("*/no-such-case", "no case matches --select */no-such-case"),
         (f"{NAME}/v7.1.6/drawn/2/*", "no case matches"),
     ],
 )
