@@ -154,13 +154,7 @@ def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for()
     assert lane.caught_up
 
 
-TASK = Task(
-    *(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False),
-    every=4,
-    pool=10,
-    own="",
-    producers=2,
-)
+TASK = Task(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False, every=4, pool=10, own="", producers=2)
 
 
 class Numbered:
