@@ -108,12 +108,8 @@ def judged(pytester):
 def test_a_decoder_that_keeps_every_rule_passes_one_item_per_rule(judged):
     result = judged()
     result.assert_outcomes(passed=len(rules(FORMAT)) + 1)
-    result.stdout.fnmatch_lines(
-        [
-            f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none; py*",
-            "*RUNS TestMine",
-        ]
-    )
+    line = f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none; py*"
+    result.stdout.fnmatch_lines([line, "*RUNS TestMine"])
 
 
 def test_a_broken_must_fails_its_item_with_the_consoles_text(judged):
@@ -135,6 +131,7 @@ replay    cdc-conformance replay .cdc-conformance/failures/x.json"""
 
 
 ALL, RUN = len(rules(FORMAT)), ("-k", "test_run")
+ON_RECORD = {"broken": [MUST], "known": [MUST], "expect": "k"}
 ONE_FAILS, IT_FAILS = {"passed": ALL, "failed": 1}, {"failed": 1, "deselected": ALL}
 REASON = "the decoder decodes only level 1; only profiles v7[*]; 1 cases unsupported: why unsupported"
 NOTHING = (f"{FORMAT}/nothing", "matches nothing")
@@ -147,12 +144,7 @@ UNDECIDED = len(rules(LENIENT)) + 1
         ("-rP", {"broken": [SHOULD]}, {"passed": ALL + 1}, "actual    -1"),
         ("-rP", {"broken": [SHOULD], "strict": True}, ONE_FAILS, "actual    -1"),
         ("-rP", {"format": LENIENT, "broken": [UNSPECIFIED], "strict": True}, {"passed": UNDECIDED}, "actual    -1"),
-        (
-            "-rx",
-            {"broken": [MUST], "known": [MUST], "expect": "k"},
-            {"passed": ALL, "xfailed": 1},
-            "XFAIL*waits (3 cases) *1",
-        ),
+        ("-rx", ON_RECORD, {"passed": ALL, "xfailed": 1}, "XFAIL*waits (3 cases) *1"),
         ("-v", {"entries": [(MUST, "unexpected pass")]}, ONE_FAILS, f"[[]XPASS(strict)[]] {MUST}, fail: a hint"),
         (RUN, {"entries": [NOTHING]}, IT_FAILS, f"{FORMAT}/nothing, fail: a hint"),
         ("-rs", {"unreached": [MUST], "profile": "v7*"}, {"passed": ALL, "skipped": 1}, f"SKIPPED*nothing to compare ({REASON})"),
@@ -201,9 +193,8 @@ def test_workers_of_xdist_share_one_run(judged, pytester):
 def test_attributes_win_over_options_and_those_over_the_configuration(judged, pytester):
     options = ("--cdc-seed=5", "--cdc-budget=ci")
     pytester.path.joinpath("cdc-conformance.toml").write_text("seed = 9\n[pytest]\nbudget = 'nightly'\n", "utf-8")
-    judged(*options, seed=7, broker="embedded").stdout.fnmatch_lines(
-        ["cdc-conformance: *, budget ci, seed 7, broker embedded; *"]
-    )
+    result = judged(*options, seed=7, broker="embedded")
+    result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded; *"])
     judged().stdout.fnmatch_lines(["cdc-conformance: *, budget nightly, seed 9, broker none; *"])
     pytester.path.joinpath("cdc-conformance.toml").write_text("[pytest]\nbudget = 'smok'\n", "utf-8")
     result = judged()
