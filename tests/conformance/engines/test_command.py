@@ -81,9 +81,8 @@ def test_an_honest_decoder_gives_the_level_one_columns(engine):
     table = engine().decode(asking(liar("honest"))).result(60)
     check_columns(table.schema, 1, "honest")
     assert seen(table) == HONEST
-    assert read(table, 1)["cdc", 0, 0] == [
-        OutputRow(0, "ROW", "INSERT", dict.fromkeys(("database", "schema", "table", "keys", "sql")), None, {"v": "a"}, None)
-    ]
+    fields = dict.fromkeys(("database", "schema", "table", "keys", "sql"))
+    assert read(table, 1)["cdc", 0, 0] == [OutputRow(0, "ROW", "INSERT", fields, None, {"v": "a"}, None)]
 
 
 def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine):
@@ -196,11 +195,8 @@ def test_a_mapping_is_refused(engine):
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     started = engine()
-    asked = [
-        started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet")),
-        started.decode(asking("cmd:x", handle="gone")),
-    ]
-    for future in asked:
+    opened = started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
+    for future in (opened, started.decode(asking("cmd:x", handle="gone"))):
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
             future.result(60)
     started.release("h")
@@ -283,9 +279,8 @@ def test_what_the_protocol_allows_changes_nothing_and_every_line_is_as_the_schem
     assert {mark for mark, _ in lines} == {"<", ">"}
     assert {line["type"] for _, line in lines} >= {"start", "started", "begin", "record", "changes", "end", "ended"}
     values = [line["value"] for mark, line in lines if line["type"] == "record"]
-    assert [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values] == [
-        *VALUES
-    ]
+    held = [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values]
+    assert held == [*VALUES]
     assert [v is None or "base64" in v for v in values] == [way == "base64" or v in (None, b"\xff\x00") for v in VALUES]
 
 
@@ -426,23 +421,18 @@ def test_level_two_has_its_table_alone(engine, tmp_path):
 def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
     from generators.publishing import kafka as publishing
 
-    started = engine()
-    messages = [
-        Message("cdc", n % 2, b"k" if n else None, value, (("h", b"\xfe"),), 1_700_000_000_123 + n)
-        for n, value in enumerate(VALUES)
-    ]
+    started, headers = engine(), (("h", b"\xfe"),)
+    messages = [Message("cdc", n % 2, b"k" if n else None, v, headers, 1_700_000_000_123 + n) for n, v in enumerate(VALUES)]
     with publishing.run_topic(kafka.bootstrap, 2) as topic:
         placed = publishing.publish(kafka.bootstrap, topic, messages).placed
         ranges = tuple((topic, p, 0, max(record.offset for record in placed if record.partition == p)) for p in (0, 1))
         assert started.open("k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
-        values = {
-            place[1:]: rows[0].after["v"]
-            for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1).items()
-        }
-        assert values == {(record.partition, record.offset): HONEST[n][0] for n, record in enumerate(placed)}
+        rows = read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1)
+        wanted = {(topic, record.partition, record.offset): HONEST[n][0] for n, record in enumerate(placed)}
+        assert {place: row.after["v"] for place, (row, *_) in rows.items()} == wanted
         opened = started._opened["k"]
         first = opened.among(ranges)[0]
-        assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, (("h", b"\xfe"),))
+        assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, headers)
         beyond = ((topic, 0, 0, 1000),)
         with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
             started.open("far", RecordSource(beyond, bootstrap=kafka.bootstrap, topic=topic)).result(60)

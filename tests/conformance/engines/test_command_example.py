@@ -23,11 +23,9 @@ NAME = "ticdc-canal-json"
 node = pytest.mark.skipif(shutil.which("node") is None, reason="no node program on PATH")
 
 
-def judged(spec, profile="v7.1.6", **options):
-    settings = Settings(
-        **{"formats": (NAME,), "budget": Budget("tiny", 0, 12), "seed": 7, "decoder": spec, "writer_profile": profile} | options
-    )
-    with CommandEngine(fmt=NAME) as started:
+def judged(spec, profile="v7.1.6", trace=None, **options):
+    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, decoder=spec, writer_profile=profile, **options)
+    with CommandEngine(fmt=NAME, trace=trace) as started:
         return run(settings, started)
 
 
@@ -57,10 +55,7 @@ def test_the_example_in_javascript_conforms(profile):
 def test_a_run_offers_the_tables_of_the_messages_to_a_decoder_that_asks(tmp_path):
     trace, liar = tmp_path / "trace", Path(__file__).parent / "command_liars" / "liar.py"
     spec, select = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(liar))} tables", ("*/shape/*", f"{NAME}/law/*")
-    more = {"decoder": spec, "level": "changes", "writer_profile": "v7.1.6", "select": select}
-    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, **more)
-    with CommandEngine(fmt=NAME, trace=trace) as started:
-        run(settings, started)
+    judged(spec, trace=trace, level="changes", select=select)
     batches = []
     for line in map(bytes.decode, trace.read_bytes().splitlines()):
         fields = json.loads(line[2:])

@@ -13,17 +13,9 @@ from pathlib import Path
 import pytest
 
 from conformance.engines import child
+from conformance.engines import engine as interface
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import (
-    ChildDied,
-    DecodeRaised,
-    DecodeTimeout,
-    Loaded,
-    PlanFailed,
-    RecordSource,
-    Request,
-    write_records,
-)
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
@@ -335,12 +327,7 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
         ("def decode(records, other):\n    return None\n", "decode", "auto", r"does not take \(records\)"),
         ("def decode_rows(records):\n    return None\n", "decode_rows", "auto", r"does not take \(records, table\)"),
         (FINE, "decode", "rows", r"does not take \(records, table\)"),
-        (
-            "class D:\n    def __init__(self, x): ...\n    def decode(self, records): ...\n",
-            "D",
-            "auto",
-            r"D\(\) raised TypeError",
-        ),
+        ("class D:\n    def __init__(self, x): ...\n    def decode(self, r): ...\n", "D", "auto", r"D\(\) raised TypeError"),
         ("", "none.py:decode", "auto", r"there is no file .*none\.py"),
         ("", "fast", "auto", f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}"),
         ("", "no.such.module:decode", "auto", f"No module named 'no'{LEGAL}"),
@@ -380,9 +367,8 @@ def test_a_decoder_that_returns_something_else(engine, decoder, result, said):
 
 def test_text_that_is_no_utf_8_comes_back_as_its_bytes(engine, decoder):
     image = "F.create_map(F.lit('v'), F.unhex(F.lit('61FF')).cast('string'))"
-    assert set(values(engine, decoder(f"def decode(records):\n    return rows(records, lambda value: {image})\n")).values()) == {
-        "a\\xff"
-    }
+    spec = decoder(f"def decode(records):\n    return rows(records, lambda value: {image})\n")
+    assert set(values(engine, spec).values()) == {"a\\xff"}
 
 
 RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
@@ -391,8 +377,8 @@ RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("raise AssertionError('told so')", PlanFailed),
-        ("return records.select('told so')", PlanFailed),
+        ("raise AssertionError('told so')", interface.PlanFailed),
+        ("return records.select('told so')", interface.PlanFailed),
         ("return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))", DecodeRaised),
         ("seen = records.first().value\n    raise RuntimeError('told so')", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}.cast('string')))", DecodeRaised),
