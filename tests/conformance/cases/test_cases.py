@@ -18,7 +18,7 @@ from generators.wire_format import FORMATS, Choices, Format, KindRow, Profile, g
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
 """A format of each container, one of them of two sources; how cases are drawn and grouped is no matter of a format."""
-PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6"), "alibaba-canal-json": ("1.1.5", "1.1.8")}
+PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6")}
 
 KEYLESS = "v7.1.6+force-replicate"
 """The profile of ticdc-avro that writes tables without a key."""
