@@ -24,8 +24,8 @@ def _living(wanted: Callable[[int, int], bool]) -> list[int]:
     """Processes, zombies excepted, whose parent and session are wanted."""
     if not Path("/proc/self/stat").exists():
         pytest.skip("needs /proc")
-    found = ((path.name, _stat(path.name)) for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return [int(pid) for pid, seen in found if seen is not None and seen[0] != "Z" and wanted(seen[1], seen[2])]
+    processes = ((path.name, _stat(path.name)) for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return [int(pid) for pid, seen in processes if seen is not None and seen[0] != "Z" and wanted(seen[1], seen[2])]
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def fake(tmp_path, monkeypatch):
         return [json.loads(line) for line in (tmp_path / "log").read_text("utf-8").splitlines()]
 
     yield make, asked
-    for one in made:
-        one.close()
+    for started in made:
+        started.close()
 
 
 INSERTS = """
@@ -135,16 +135,16 @@ from beside import MORE
 
 for line in sys.stdin:
     asked = json.loads(line)
-    told = {"type": "started", "cdc": 1, "levels": [1]}
+    answer = {"type": "started", "cdc": 1, "levels": [1]}
     if asked["type"] == "record":
         read = json.loads(asked["value"]["text"])
         names = {"database": read["database"], "table": read["table"] + MORE, "keys": read["pkNames"]}
         change = {"row": 0, "kind": "ROW", "op": read["type"], "after": read["data"][0], **names}
-        told = {"type": "changes", "seq": asked["seq"], "changes": [change]}
+        answer = {"type": "changes", "seq": asked["seq"], "changes": [change]}
     elif asked["type"] == "end":
-        told = {"type": "ended", "batch": asked["batch"]}
+        answer = {"type": "ended", "batch": asked["batch"]}
     if asked["type"] != "begin":
-        print(json.dumps(told), flush=True)
+        print(json.dumps(answer), flush=True)
 """
 
 

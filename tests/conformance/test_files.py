@@ -17,7 +17,7 @@ def test_two_runs_write_one_file_and_the_later_stands(tmp_path):
 
     files.put(path, first)
     assert path.read_bytes() == b"the first begins, and ends"
-    assert [one.name for one in tmp_path.iterdir()] == ["report.jsonl"]
+    assert [file.name for file in tmp_path.iterdir()] == ["report.jsonl"]
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])

@@ -56,18 +56,18 @@ def made_up(cls, config, spark):
     written = Written(Message("cdc", 0, None, b'{"type":"INSERT"}'), (Change(0, Kind.ROW),))
     case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (), (written,))
     finding = lambda rule: Finding(case.id, rule.id, 0, 0, Aspect.VALUE, "after[c]", "18446744073709551615", "-1")
-    found = rules(cls.format)
+    every = rules(cls.format)
     failures = tuple(
         Failure(rule, finding(rule), CaseResult(case, Verdict.FAIL), 3, ".cdc-conformance/failures/x.json")
-        for rule in found if rule.id in cls.broken
+        for rule in every if rule.id in cls.broken
     )
     on_record = {"on_record": 3, "reason": "waits", "link": "example.org/1"}
     failures = tuple(replace(f, **on_record) if f.rule.id in cls.known else f for f in failures)
     entries = tuple(EntryResult(Entry(rule, Verdict.FAIL), State(state), 0, "a hint") for rule, state in cls.entries)
-    results = tuple(RuleResult(r, int(r.id not in cls.unreached), int(r.id in cls.broken), cls.decoder is None) for r in found)
+    results = tuple(RuleResult(r, int(r.id not in cls.unreached), int(r.id in cls.broken), cls.decoder is None) for r in every)
     cases = tuple(CaseResult(case, Verdict(v), note=f"why {v}") for v in cls.verdicts)
-    one = FormatResult(cls.format, "mine.py:decode", (1,), cases, results, (), {}, 0, {})
-    return RunResult(Header(7, "smoke", "mine.py:decode", "none", ""), (one,), failures, 1.0, entries=entries)
+    fmt = FormatResult(cls.format, "mine.py:decode", (1,), cases, results, (), {}, 0, {})
+    return RunResult(Header(7, "smoke", "mine.py:decode", "none", ""), (fmt,), failures, 1.0, entries=entries)
 
 @pytest.fixture(autouse=True)
 def no_spark(monkeypatch):
@@ -108,19 +108,15 @@ def judged(pytester):
 def test_a_decoder_that_keeps_every_rule_passes_one_item_per_rule(judged):
     result = judged()
     result.assert_outcomes(passed=len(rules(FORMAT)) + 1)
-    result.stdout.fnmatch_lines(
-        [
-            f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none; py*",
-            "*RUNS TestMine",
-        ]
-    )
+    line = f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none; py*"
+    result.stdout.fnmatch_lines([line, "*RUNS TestMine"])
 
 
 def test_a_broken_must_fails_its_item_with_the_consoles_text(judged):
     result = judged("-v", broken=[MUST])
     result.assert_outcomes(passed=ALL, failed=1)
     rule = next(r for r in rules(FORMAT) if r.id == MUST)
-    told = f"""TestMine::test_rule[{MUST}] FAILED
+    message = f"""TestMine::test_rule[{MUST}] FAILED
 {rule.statement}
 {rule.citations[0]}
 case      {FORMAT}/v7.1.6/some/case
@@ -130,11 +126,12 @@ expected  18446744073709551615
 actual    -1
 message   {{"type":"INSERT"}}
 replay    cdc-conformance replay .cdc-conformance/failures/x.json"""
-    assert [part for part in told.splitlines() if part not in result.stdout.str()] == []
+    assert [part for part in message.splitlines() if part not in result.stdout.str()] == []
     assert "Traceback" not in result.stdout.str()
 
 
 ALL, RUN = len(rules(FORMAT)), ("-k", "test_run")
+ON_RECORD = {"broken": [MUST], "known": [MUST], "expect": "k"}
 ONE_FAILS, IT_FAILS = {"passed": ALL, "failed": 1}, {"failed": 1, "deselected": ALL}
 REASON = "the decoder decodes only level 1; only profiles v7[*]; 1 cases unsupported: why unsupported"
 NOTHING = (f"{FORMAT}/nothing", "matches nothing")
@@ -147,12 +144,7 @@ UNDECIDED = len(rules(LENIENT)) + 1
         ("-rP", {"broken": [SHOULD]}, {"passed": ALL + 1}, "actual    -1"),
         ("-rP", {"broken": [SHOULD], "strict": True}, ONE_FAILS, "actual    -1"),
         ("-rP", {"format": LENIENT, "broken": [UNSPECIFIED], "strict": True}, {"passed": UNDECIDED}, "actual    -1"),
-        (
-            "-rx",
-            {"broken": [MUST], "known": [MUST], "expect": "k"},
-            {"passed": ALL, "xfailed": 1},
-            "XFAIL*waits (3 cases) *1",
-        ),
+        ("-rx", ON_RECORD, {"passed": ALL, "xfailed": 1}, "XFAIL*waits (3 cases) *1"),
         ("-v", {"entries": [(MUST, "unexpected pass")]}, ONE_FAILS, f"[[]XPASS(strict)[]] {MUST}, fail: a hint"),
         (RUN, {"entries": [NOTHING]}, IT_FAILS, f"{FORMAT}/nothing, fail: a hint"),
         ("-rs", {"unreached": [MUST], "profile": "v7*"}, {"passed": ALL, "skipped": 1}, f"SKIPPED*nothing to compare ({REASON})"),
@@ -184,9 +176,9 @@ def test_a_rule_fails_by_each_of_its_new_causes(on_record, kind):
         for number, cause in zip(on_record, causes, strict=True)
     )
     judged = FormatResult(FORMAT, "mine", (1,), (), (RuleResult(rule, 9, 6),), (), {}, 0, {})
-    found = outcomes(Suite, RunResult(Header(1, "smoke", "mine", "none", ""), (judged,), failures, 0.0))[MUST]
-    assert found.kind == kind
-    assert [f"fault {name}" in found.text for name in ("one", "two")] == [number == 0 for number in on_record]
+    item = outcomes(Suite, RunResult(Header(1, "smoke", "mine", "none", ""), (judged,), failures, 0.0))[MUST]
+    assert item.kind == kind
+    assert [f"fault {name}" in item.text for name in ("one", "two")] == [number == 0 for number in on_record]
 
 
 def test_workers_of_xdist_share_one_run(judged, pytester):
@@ -201,9 +193,8 @@ def test_workers_of_xdist_share_one_run(judged, pytester):
 def test_attributes_win_over_options_and_those_over_the_configuration(judged, pytester):
     options = ("--cdc-seed=5", "--cdc-budget=ci")
     pytester.path.joinpath("cdc-conformance.toml").write_text("seed = 9\n[pytest]\nbudget = 'nightly'\n", "utf-8")
-    judged(*options, seed=7, broker="embedded").stdout.fnmatch_lines(
-        ["cdc-conformance: *, budget ci, seed 7, broker embedded; *"]
-    )
+    result = judged(*options, seed=7, broker="embedded")
+    result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded; *"])
     judged().stdout.fnmatch_lines(["cdc-conformance: *, budget nightly, seed 9, broker none; *"])
     pytester.path.joinpath("cdc-conformance.toml").write_text("[pytest]\nbudget = 'smok'\n", "utf-8")
     result = judged()
@@ -227,8 +218,8 @@ def test_a_decoders_file_is_found_beside_its_tests(tmp_path, monkeypatch):
     (tmp_path / "tests" / "mine.py").write_text("", encoding="utf-8")
     folders = [tmp_path / "work", tmp_path / "tests", tmp_path]
     monkeypatch.chdir(tmp_path)
-    found = [resolve(spec, folders) for spec in ("mine.py:decode", "mine.py", "tests/mine.py:decode")]
-    assert found == ["tests/mine.py:decode", "tests/mine.py", "tests/mine.py:decode"]
+    specs = [resolve(spec, folders) for spec in ("mine.py:decode", "mine.py", "tests/mine.py:decode")]
+    assert specs == ["tests/mine.py:decode", "tests/mine.py", "tests/mine.py:decode"]
     monkeypatch.chdir(tmp_path / "work")
     assert resolve("mine.py:decode", folders) == f"{(tmp_path / 'tests' / 'mine.py').resolve()}:decode"
     for spec in ("absent.py:decode", "package.module:decode", "package.module"):
@@ -247,7 +238,7 @@ def decode(records, deployment=None):
     return right.withColumn("op", F.when(F.col("op") == "DELETE", "INSERT").otherwise(F.col("op")))
 """
 
-ONE = """
+SUITES = """
 from conformance.engines.child import SMALL
 from conformance.pytest_plugin import DecoderSuite
 
@@ -270,7 +261,7 @@ def test_a_wrong_decoder_fails_some_rules_and_keeps_the_others(pytester, engine,
     monkeypatch.setitem(BUDGETS, "smoke", Budget("smoke", 0, 4, covering=True))
     monkeypatch.setattr("conformance.running.run.run", lambda settings, engine: run(replace(settings, reduce=False), engine))
     monkeypatch.setattr("conformance.engines.command.ChildEngine", lambda **_given: Lent(engine, said.append))
-    pytester.makepyfile(test_one=ONE, mine=MINE)
+    pytester.makepyfile(test_one=SUITES, mine=MINE)
     result = pytester.runpytest_inprocess(*QUIET, "-rA")
     text = result.stdout.str()
     assert said == ["started", "closed"]
@@ -310,7 +301,7 @@ def test_a_suite_judges_on_a_session_which_stays_as_it_was(pytester, spark, monk
     pytester.makeconftest("import lent, pytest\n\n@pytest.fixture(scope='session')\ndef given():\n    return lent.SESSION\n")
     pytester.makepyfile(test_one=ON_SESSION)
     # PySpark leaves sockets to the garbage collector.
-    result = pytester.runpytest_inprocess(*(one for one in QUIET if one != "-Werror"), "-rf")
+    result = pytester.runpytest_inprocess(*(word for word in QUIET if word != "-Werror"), "-rf")
     counts = result.parseoutcomes()
     assert counts["failed"] < counts["passed"] and "errors" not in counts
     result.stdout.fnmatch_lines(["cdc-conformance: *, decoder test_one:decode, *", "FAILED *rows/*"])
@@ -326,6 +317,6 @@ def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):
     (tmp_path / "client.properties").write_text("security.protocol=SSL\nclient.id=file\n", "utf-8")
     given = {"cdc_broker_config": "client.properties"}
     config = SimpleNamespace(getoption=lambda name, default=None: given.get(name, default), rootpath=tmp_path)
-    found = pytest_plugin._asked(Mine, config, [Path("elsewhere"), tmp_path])
-    assert (found.spec, found.topic, found.prefix) == ("kafka:9093", "theirs", "cdc-conformance")
-    assert found.properties == {"security.protocol": "SSL", "client.id": "mine"}
+    asked = pytest_plugin._asked(Mine, config, [Path("elsewhere"), tmp_path])
+    assert (asked.spec, asked.topic, asked.prefix) == ("kafka:9093", "theirs", "cdc-conformance")
+    assert asked.properties == {"security.protocol": "SSL", "client.id": "mine"}

@@ -43,8 +43,8 @@ def test_a_module_file_hides_a_package_too_and_a_folder_without_code_hides_nothi
     done = python(tmp_path, "-c", CHECK)
     assert (done.returncode, done.stderr) == (0, "")
     (tmp_path / "generators.py").write_text("", encoding="utf-8")
-    told = f"Shadowed: {tmp_path.resolve() / 'generators.py'} hides the package 'generators'"
-    assert told in python(tmp_path, "-c", CHECK).stderr
+    message = f"Shadowed: {tmp_path.resolve() / 'generators.py'} hides the package 'generators'"
+    assert message in python(tmp_path, "-c", CHECK).stderr
 
 
 def test_a_package_that_is_already_imported_counts(tmp_path):

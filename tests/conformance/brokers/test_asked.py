@@ -17,8 +17,8 @@ def file(tmp_path):
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file):
-    found = asked("auto", file, [("client.id", "yours")], prefix="team-")
-    cluster = found.at(found.spec)
+    broker = asked("auto", file, [("client.id", "yours")], prefix="team-")
+    cluster = broker.at(broker.spec)
     assert (cluster.bootstrap, cluster.prefix, cluster.topic) == ("kafka:9093", "team-", "")
     assert cluster.properties == {"security.protocol": "SSL", "client.id": "yours"}
     assert asked("other:9094", file).spec == "other:9094"
@@ -26,9 +26,9 @@ def test_the_command_line_wins_over_the_file_and_the_file_names_the_broker(file)
 
 
 def test_without_anything_it_is_as_before():
-    found = asked()
-    assert (found.spec, dict(found.properties), found.topic, found.prefix) == ("auto", {}, "", "cdc-conformance")
-    assert (found.kafka, asked("none").kafka) == (True, False)
+    broker = asked()
+    assert (broker.spec, dict(broker.properties), broker.topic, broker.prefix) == ("auto", {}, "", "cdc-conformance")
+    assert (broker.kafka, asked("none").kafka) == (True, False)
     assert asked("embedded", None, [("compression.type", "zstd")]).properties == {"compression.type": "zstd"}
 
 
@@ -41,9 +41,9 @@ def test_what_does_not_go_together(spec, given, topic, expected):
 
 
 def test_what_spark_cannot_take_is_told_before_it_starts():
-    found = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
+    broker = asked("kafka:9093", None, [("security.protocol", "ssl"), ("ssl.cipher.suites", "ECDHE-RSA-AES128-GCM-SHA256")])
     with pytest.raises(UsageError, match=r"property ssl\.cipher\.suites of the broker has no counterpart"):
-        found.check_spark()
+        broker.check_spark()
 
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
@@ -52,9 +52,9 @@ LOGIN = "org.apache.kafka.common.security"
 
 
 def translated(**given):
-    found = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
-    assert found.pop("kafka.bootstrap.servers") == "kafka:9093"
-    return {name.removeprefix("kafka."): value for name, value in found.items()}
+    options = spark_options(Cluster("kafka:9093", {name.replace("_", "."): value for name, value in given.items()}))
+    assert options.pop("kafka.bootstrap.servers") == "kafka:9093"
+    return {name.removeprefix("kafka."): value for name, value in options.items()}
 
 
 def test_an_address_alone():
@@ -70,9 +70,8 @@ def test_name_and_password_are_in_a_login_module(name):
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.jaas.config": f'{LOGIN}.scram.ScramLoginModule required username="alice" password="pa\\"ss\\\\w;";',
     }
-    assert translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")["sasl.jaas.config"] == (
-        f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
-    )
+    plain = translated(sasl_mechanism="PLAIN", sasl_username="a", sasl_password="b")
+    assert plain["sasl.jaas.config"] == f'{LOGIN}.plain.PlainLoginModule required username="a" password="b";'
 
 
 def test_tokens_come_from_an_endpoint():
@@ -99,6 +98,7 @@ def test_tokens_come_from_an_endpoint():
 def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
     for name, text in (("ca", CERTIFICATE), ("own", CERTIFICATE), ("key", KEY)):
         (tmp_path / name).write_text(text, "ascii")
+    trusted = {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": CERTIFICATE}
     assert translated(
         security_protocol="SSL",
         ssl_ca_location=str(tmp_path / "ca"),
@@ -109,24 +109,16 @@ def test_certificates_and_keys_are_handed_over_as_text(tmp_path):
     ) == {
         "security.protocol": "SSL",
         "ssl.endpoint.identification.algorithm": "",
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.certificates": CERTIFICATE,
+        **trusted,
         "ssl.keystore.type": "PEM",
         "ssl.keystore.certificate.chain": CERTIFICATE,
         "ssl.keystore.key": KEY,
         "ssl.key.password": "s",
     }
-    assert translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https") == {
-        "ssl.endpoint.identification.algorithm": "https",
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.certificates": CERTIFICATE,
-    }
-    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {
-        "ssl.keystore.type": "PKCS12",
-        "ssl.keystore.location": "a.p12",
-        "ssl.keystore.password": "s",
-        "ssl.key.password": "s",
-    }
+    https = translated(ssl_ca_pem=CERTIFICATE, ssl_endpoint_identification_algorithm="https")
+    assert https == {"ssl.endpoint.identification.algorithm": "https", **trusted}
+    store = {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": "a.p12", "ssl.keystore.password": "s"}
+    assert translated(ssl_keystore_location="a.p12", ssl_keystore_password="s") == {**store, "ssl.key.password": "s"}
 
 
 def test_what_only_producers_have_is_left_out_and_names_of_java_are_used():

@@ -31,7 +31,7 @@ def named(monkeypatch):
     """Messages of a writer: of two schemas of one subject, of a subject that must be quoted, of a schema of two subjects."""
     monkeypatch.setattr(confluent, "SCHEMAS", {})
     given = (("a", '"string"'), ("a", '["null","long"]'), ("b/ü", '{"type":"fixed","name":"F","size":2}'), ("c", '"string"'))
-    return [message(*one) for one in given]
+    return [message(*pair) for pair in given]
 
 
 def message(topic, text):
@@ -39,7 +39,7 @@ def message(topic, text):
     return Message(topic, 0, None, confluent.named(f"{topic}-value", text) + b"\0")
 
 
-def told(url, number):
+def reply(url, number):
     """Status, and the schema or the error's code."""
     try:
         with urllib.request.urlopen(f"{url}/schemas/ids/{number}", timeout=20) as answer:
@@ -56,11 +56,11 @@ def test_apicurio_and_the_small_registry_answer_alike(named):
         registry.hold(named)
         later = message("a", '"bytes"')
         number = int.from_bytes(later.value[1:5])
-        assert told(url, number) == (404, 40403)
+        assert reply(url, number) == (404, 40403)
         registry.hold([later, message("d", '"string"')])
         for known in (*confluent.SCHEMAS, 77):
-            assert told(url, known) == told(served(), known), known
-        assert told(url, number) == (200, '"bytes"')
+            assert reply(url, known) == reply(served(), known), known
+        assert reply(url, number) == (200, '"bytes"')
         with urllib.request.urlopen(f"{url}/subjects", timeout=20) as answer:
             assert set(json.loads(answer.read())) == {"a-value", "b/ü-value", "c-value", "d-value"}
         with urllib.request.urlopen(f"{url}/subjects/a-value/versions", timeout=20) as answer:
@@ -68,7 +68,7 @@ def test_apicurio_and_the_small_registry_answer_alike(named):
         assert url in notes[-1]
     assert os.environ.get(ADDRESS) == before
     with pytest.raises(urllib.error.URLError):
-        told(url, 77)
+        reply(url, 77)
 
 
 @pytest.mark.parametrize("formats", [(), ("debezium-json", "ticdc-simple-avro")])
@@ -108,11 +108,11 @@ class Own(BaseHTTPRequestHandler):
             status = 422
         else:
             asked[self.command, self.path] = body
-        told = json.dumps({"message": f"{status} for {self.headers.get('Authorization')}"}).encode()
+        content = json.dumps({"message": f"{status} for {self.headers.get('Authorization')}"}).encode()
         self.send_response(status)
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(told)
+        self.wfile.write(content)
 
     do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
 
@@ -163,7 +163,7 @@ def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
     profile = fmt.profile("3.5.0.Final")
     case = next(case for case in named_cases(fmt, (profile,)) if case.id.endswith("/shape/insert"))
     with reached(FORMATS, Asked("none", registry=url), lambda _text: None):
-        lay_out(tmp_path, "one", [one.message for one in case.written])
+        lay_out(tmp_path, "one", [written.message for written in case.written])
     subjects = {path.split("/")[2] for method, path in asked if method == "POST"}
     assert subjects == {quote(f"{case.written[0].message.topic}-{side}", safe="") for side in ("key", "value")}
     assert len([path for method, path in asked if method == "POST"]) == 2 < len(confluent.SCHEMAS)
@@ -172,9 +172,9 @@ def test_a_run_of_one_case_registers_its_subjects_alone(own, tmp_path):
 def test_a_refusal_names_no_password(own, named, certificates):
     url, _ = own
     remote = Remote(url, "alice:wr0ng!", str(certificates / "ca.pem"))
-    with pytest.raises(HarnessError, match="answers PUT /mode/a-value with 401") as told:
+    with pytest.raises(HarnessError, match="answers PUT /mode/a-value with 401") as refusal:
         remote.hold(named)
-    assert "wr0ng" not in str(told.value)
+    assert "wr0ng" not in str(refusal.value)
     with pytest.raises(HarnessError, match=r"does not answer: .*certificate"):
         Remote(url).hold(named)
 
@@ -188,9 +188,9 @@ def test_a_refusal_names_no_password(own, named, certificates):
     ],
 )
 def test_an_address_that_cannot_be_is_told_without_its_password(url, says, named):
-    with pytest.raises((UsageError, HarnessError), match=says) as told:
+    with pytest.raises((UsageError, HarnessError), match=says) as refusal:
         Remote(url).hold(named)
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(refusal.value)
 
 
 def test_the_command_line_takes_a_registry():

@@ -11,18 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    NewTopic,
-    ResourcePatternType,
-    ResourceType,
-    ScramCredentialInfo,
-    ScramMechanism,
-    UserScramCredentialUpsertion,
-)
+from confluent_kafka import admin as kafka_admin
+from confluent_kafka.admin import AdminClient
 
 from conformance.brokers.embedded import EmbeddedKafka
 from conformance.engines.child import SMALL
@@ -67,15 +57,15 @@ def scram(certificates):
     }
     with EmbeddedKafka(lambda _line: None, classes=AUDITED, protocol="SASL_SSL", properties=properties) as started:
         admin = AdminClient({"bootstrap.servers": started.bootstrap, "log_level": 0})
-        kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
-        users = [UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
+        kind = kafka_admin.ScramCredentialInfo(kafka_admin.ScramMechanism.SCRAM_SHA_256, 4096)
+        users = [kafka_admin.UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
         for done in admin.alter_user_scram_credentials(users).values():
             done.result(60)
         create_topic(started.bootstrap, "theirs", 3)
         create_topic(started.bootstrap, "of-others", 1)
-        allowed = AclBinding(
-            ResourceType.TOPIC, "theirs", ResourcePatternType.LITERAL, "User:eve", "*", AclOperation.ALL, AclPermissionType.ALLOW
-        )
+        place = (kafka_admin.ResourceType.TOPIC, "theirs", kafka_admin.ResourcePatternType.LITERAL)
+        right = (kafka_admin.AclOperation.ALL, kafka_admin.AclPermissionType.ALLOW)
+        allowed = kafka_admin.AclBinding(*place, "User:eve", "*", *right)
         for done in admin.create_acls([allowed]).values():
             done.result(60)
         # The controller answers before the broker has read of users and rights.
@@ -126,15 +116,9 @@ def command(tmp_path):
         pytest.skip("needs /proc")
 
     def run(*words, **variables):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "conformance", "--no-config", *map(str, words)],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        argv = [sys.executable, "-m", "conformance", "--no-config", *map(str, words)]
+        env, pipes = {**os.environ, "PYTHONPATH": str(ROOT), **variables}, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(argv, cwd=tmp_path, env=env, text=True, **pipes)
         seen: set[bytes] = set()
         ended = threading.Event()
 
@@ -166,22 +150,14 @@ def forms(secret):
 
 def leaks(secret, folder, *texts, beside=()):
     """Where a secret is shown: a text, or a file of a folder."""
-    found = [
-        text
-        for text in texts
-        if any(form.encode() in (text if isinstance(text, bytes) else text.encode()) for form in forms(secret))
-    ]
-    for path in folder.rglob("*"):
-        if path.is_file() and path not in beside and any(form.encode() in path.read_bytes() for form in forms(secret)):
-            found.append(str(path))
-    return found
+    places = [(text, text if isinstance(text, bytes) else text.encode()) for text in texts]
+    places += [(str(path), path.read_bytes()) for path in folder.rglob("*") if path.is_file() and path not in beside]
+    return [place for place, data in places if any(form.encode() in data for form in forms(secret))]
 
 
 def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
-    there = ("--broker", scram.secured, "--broker-config", of_alice)
-    code, out, err, seen = command(
-        "publish", TICDC, *there, "--topic", "orders", "--count", "50", "--broker-property", "compression.type=zstd"
-    )
+    there, packed = ("--broker", scram.secured, "--broker-config", of_alice), ("--broker-property", "compression.type=zstd")
+    code, out, err, seen = command("publish", TICDC, *there, "--topic", "orders", "--count", "50", *packed)
     assert (code, json.loads(out)["acknowledged"]) == (0, 50), err
     assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
     assert b"--topic" in seen
@@ -258,23 +234,16 @@ def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
         assert name == "theirs"
         assert publishing.publish(eve, name, [Message("cdc", 2, None, b"x")]).acknowledged == 1
     assert "theirs" in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0}).list_topics(timeout=60).topics
-    with (
-        pytest.raises(UsageError, match=f"topic 'theirs' at {scram.secured} has 3 partitions; at least 4 are needed"),
-        publishing.run_topic(eve, 4),
-    ):
-        pass
+    few = f"topic 'theirs' at {scram.secured} has 3 partitions; at least 4 are needed"
+    unknown = r"unknown topic 'their' of the broker at .*, which User:eve may see. Did you mean 'theirs'"
     absent = cluster(scram, user("eve", certificates), topic="their")
-    with (
-        pytest.raises(
-            UnknownName, match=r"unknown topic 'their' of the broker at .*, which User:eve may see. Did you mean 'theirs'"
-        ),
-        publishing.run_topic(absent, 1),
-    ):
-        pass
+    for client, count, error, words in ((eve, 4, UsageError, few), (absent, 1, UnknownName, unknown)):
+        with pytest.raises(error, match=words), publishing.run_topic(client, count):
+            pass
 
 
 def test_a_topic_that_keeps_only_the_last_of_a_key_is_refused(scram):
-    topic = NewTopic("compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"})
+    topic = kafka_admin.NewTopic("compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"})
     admin = AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0})
     admin.create_topics([topic])["compacted"].result(60)
     with pytest.raises(UsageError, match="is compacted: of messages with one key only the last would remain"):
@@ -305,8 +274,8 @@ def test_a_run_under_scram_and_tls_on_a_topic_that_is_there_leaves_no_secret(scr
     code, out, err, seen = command("run", TICDC, *chosen, "--decoder", "wrong.py:decode", *spark, *where)
     assert code == 1, err
     assert f'"running {scram.secured}"' in out
-    told = [json.loads(line) for line in out.splitlines()]
-    assert {line["rule"] for line in told if line["type"] == "failure"} == {f"{TICDC}/change/op"}
+    records = [json.loads(line) for line in out.splitlines()]
+    assert {line["rule"] for line in records if line["type"] == "failure"} == {f"{TICDC}/change/op"}
     assert records_in(scram.bootstrap, "used") > 40
     assert list((tmp_path / "out" / "failures").glob("*.json"))
     assert b"spark.driver" in seen

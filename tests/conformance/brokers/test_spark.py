@@ -8,18 +8,7 @@ import pytest
 
 from conformance.brokers import spark
 from conformance.brokers.jars import Java, fetched, lacked, pyspark_jars
-from conformance.brokers.spark import (
-    MODULES,
-    artefact,
-    check_java,
-    java_words,
-    named_jars,
-    next_asked,
-    packages,
-    ready,
-    substitutes,
-    wanted,
-)
+from conformance.brokers.spark import MODULES, check_java, java_words, named_jars, next_asked, packages, ready, wanted
 from generators.errors import HarnessError, UnknownName, UsageError
 
 SQL, TOKEN, AVRO = "spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13", "spark-avro_2.13"
@@ -37,7 +26,7 @@ SQL, TOKEN, AVRO = "spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10
     ],
 )
 def test_a_jar_s_name_says_artefact_and_release(jar, name, release):
-    assert artefact(jar) == (name, release)
+    assert spark.artefact(jar) == (name, release)
 
 
 def test_the_release_of_spark_is_that_of_its_core():
@@ -60,9 +49,8 @@ def test_each_release_has_bounds_of_java(release, words, legal, refused):
     for version in legal:
         check_java(release, Java("/j", version, ""))
     for version in refused:
-        with pytest.raises(
-            HarnessError, match=rf"^/j is Java {version}; Spark {release} runs on {words}\. Set JAVA_HOME to {words}$"
-        ):
+        message = rf"^/j is Java {version}; Spark {release} runs on {words}\. Set JAVA_HOME to {words}$"
+        with pytest.raises(HarnessError, match=message):
             check_java(release, Java("/j", version, ""))
 
 
@@ -74,9 +62,8 @@ def test_what_spark_has_or_the_user_names_is_not_fetched():
     given = [f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar", "kafka-clients-3.9.2.jar", "commons-pool2-2.13.1.jar"]
     assert wanted(kafka, set(), given) == ()
     assert wanted(kafka, {"commons-pool2"}, given[:3]) == ()
-    with pytest.raises(
-        UsageError, match=r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
-    ):
+    message = r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
+    with pytest.raises(UsageError, match=message):
         wanted(kafka, set(), given[:2])
 
 
@@ -87,7 +74,7 @@ def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_m
     assert next_asked({SQL: "4.3.1", TOKEN: "4.+"}, {TOKEN}, "4.3.1") is None
     assert next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
     jars = [f"{SQL}-4.3.0.jar", f"{TOKEN}-4.2.0.jar", "kafka-clients-3.9.2.jar"]
-    assert substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
+    assert spark.substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
     assert spark.told(TOKEN, "4.2.0", "4.3.0") == (
         f"org.apache.spark:{TOKEN}:4.3.0 is not published here; 4.2.0 is used, the newest of 4"
     )
@@ -186,7 +173,7 @@ def test_progress_of_a_download_says_how_much_of_how_much(log, total, words):
 
 
 def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(machine, monkeypatch, tmp_path):
-    met, told = Barrier(2), []
+    met, notes = Barrier(2), []
 
     def meeting(module, _release, _missing, _own, note, _environ):
         met.wait(20)
@@ -194,8 +181,8 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(mac
         return [tmp_path / f"{module.title}.jar"]
 
     monkeypatch.setattr(spark, "_fetched", meeting)
-    found = spark.ready(("kafka", "avro"), told.append, environ=machine)
-    assert [path.stem for path in found] == sorted(told, reverse=True) == ["Spark Kafka source", "Spark Avro"]
+    jars = spark.ready(("kafka", "avro"), notes.append, environ=machine)
+    assert [path.stem for path in jars] == sorted(notes, reverse=True) == ["Spark Kafka source", "Spark Avro"]
 
     def failing(module, _release, _missing, _own, note, _environ):
         if module.title == "Spark Kafka source":
@@ -208,7 +195,7 @@ def test_modules_are_fetched_side_by_side_and_one_that_fails_ends_the_others(mac
     monkeypatch.setattr(spark, "_fetched", failing)
     began = time.monotonic()
     with pytest.raises(HarnessError, match="no registry"):
-        spark.ready(("kafka", "avro"), told.append, environ=machine)
+        spark.ready(("kafka", "avro"), notes.append, environ=machine)
     assert time.monotonic() - began < 15
 
 

@@ -8,21 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cases.catalogue import (
-    BUDGETS,
-    FOREIGN,
-    budget,
-    calls,
-    drawn_cases,
-    find_scenario,
-    matches,
-    may_match,
-    named_cases,
-    perhaps_spoiled,
-    pool_tables,
-    profiles,
-    recorded_cases,
-)
+from conformance.cases import catalogue
+from conformance.cases.catalogue import calls, drawn_cases, matches, may_match, named_cases, pool_tables, profiles, recorded_cases
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Origin, RowChange, Written
@@ -31,7 +18,7 @@ from generators.wire_format import FORMATS, Choices, Format, KindRow, Profile, g
 
 SOME = ("ticdc-canal-json", "debezium-json", "aliyun-dts-avro")
 """A format of each container, one of them of two sources; how cases are drawn and grouped is no matter of a format."""
-PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6"), "alibaba-canal-json": ("1.1.5", "1.1.8")}
+PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6")}
 
 KEYLESS = "v7.1.6+force-replicate"
 """The profile of ticdc-avro that writes tables without a key."""
@@ -114,9 +101,9 @@ def test_level_two_has_one_table_each_and_no_statements(named):
 
 def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
     fmt, some, cases = named
-    found = [case for case in cases if case.scenario == "rows/keyless/same-name-elsewhere"]
-    assert {case.profile for case in found} == ({KEYLESS} if fmt.name == "ticdc-avro" else {p.name for p in some})
-    for case in found:
+    namesakes = [case for case in cases if case.scenario == "rows/keyless/same-name-elsewhere"]
+    assert {case.profile for case in namesakes} == ({KEYLESS} if fmt.name == "ticdc-avro" else {p.name for p in some})
+    for case in namesakes:
         (table,) = case.tables
         assert (table.database, table.schema) in {("pool", None), ("pool_pg", "public")}
         owed = [(w.message.event, change.op) for w in case.written for change in w.changes if change.kind is Kind.ROW]
@@ -125,8 +112,8 @@ def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
 
 
 def test_level_one_cases_of_one_call_never_share_a_table(grouped):
-    _, found = grouped
-    for call in found:
+    _, groups = grouped
+    for call in groups:
         if call.level == 1:
             owners = Counter()
             for case in call.cases:
@@ -135,28 +122,28 @@ def test_level_one_cases_of_one_call_never_share_a_table(grouped):
 
 
 def test_a_call_has_one_deployment_level_and_table(grouped):
-    cases, found = grouped
-    assert [c.id for call in found for c in call.cases if c.deployment != call.deployment or c.level != call.level] == []
-    assert sorted(c.id for call in found for c in call.cases) == sorted(c.id for c in cases)
-    assert len({call.name for call in found}) == len(found)
-    for call in found:
+    cases, groups = grouped
+    assert [c.id for call in groups for c in call.cases if c.deployment != call.deployment or c.level != call.level] == []
+    assert sorted(c.id for call in groups for c in call.cases) == sorted(c.id for c in cases)
+    assert len({call.name for call in groups}) == len(groups)
+    for call in groups:
         assert (call.table is None) is (call.level == 1)
         assert all(call.table is None or case.tables == (call.table,) for case in call.cases)
 
 
 def test_level_two_asks_for_few_tables(grouped):
-    _, found = grouped
-    for place in {(call.deployment, call.source) for call in found}:
-        assert 1 <= len({call.table for call in found if call.level == 2 and (call.deployment, call.source) == place}) <= 6
+    _, groups = grouped
+    for place in {(call.deployment, call.source) for call in groups}:
+        assert 1 <= len({call.table for call in groups if call.level == 2 and (call.deployment, call.source) == place}) <= 6
 
 
 def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
-    _, found = grouped
-    for call in found:
+    _, groups = grouped
+    for call in groups:
         mine = {id(w.message) for case in call.cases for w in case.written}
         assert not mine & {id(message) for message in call.foreign}
         assert (len(call.foreign) == 0) is (call.level == 1)
-        assert len(call.foreign) <= FOREIGN
+        assert len(call.foreign) <= catalogue.FOREIGN
         assert not any("/fault/" in message.case for message in call.foreign)
 
 
@@ -193,15 +180,15 @@ _HEAD = b'{"type":"b","c":1234567891,"data":[{"d":'
 
 def _write(history, profile, layout):
     """A message for each change of rows; each must be of a table of the profile's source."""
-    found = []
+    written = []
     for number, event in enumerate(history.events):
         if not isinstance(event, RowChange):
             continue
         assert of_table(event.table).name == profile.source
         change = Change(0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name)
         value = json.dumps(repr((profile.name, event.table, event.rows))).encode()
-        found.append(Written(Message(layout.topic, 0, None, _HEAD + value + b"}]}", event=number), (change,)))
-    return found
+        written.append(Written(Message(layout.topic, 0, None, _HEAD + value + b"}]}", event=number), (change,)))
+    return written
 
 
 MIXED = Format(
@@ -223,17 +210,17 @@ MIXED = Format(
 def test_a_profile_gets_cases_of_its_source():
     """The writer refuses any other."""
     cases = [*named_cases(MIXED, MIXED.profiles), *drawn_cases(MIXED, MIXED.profiles, 90, 4)]
-    found = calls(MIXED, cases, (1, 2), 4)
-    assert sum(len(call.cases) for call in found) == len(cases)
-    for call in found:
+    groups = calls(MIXED, cases, (1, 2), 4)
+    assert sum(len(call.cases) for call in groups) == len(cases)
+    for call in groups:
         profiles = {MIXED.profile(case.profile) for case in call.cases}
         assert {profile.source for profile in profiles} == {call.source}
         assert {of_table(table).name for case in call.cases for table in case.tables} == {call.source}
         assert (call.source == "postgresql") is ("postgresql" in call.name)
         written = {id(w.message): case for case in cases for w in case.written}
         assert {MIXED.profile(written[id(m)].profile).source for m in call.foreign} <= {call.source}
-    assert len({call.name for call in found}) == len(found) == 10
-    assert {call.table.name for call in found if call.table} == {"ledger", "plant `x`", "visits", "people"}
+    assert len({call.name for call in groups}) == len(groups) == 10
+    assert {call.table.name for call in groups if call.table} == {"ledger", "plant `x`", "visits", "people"}
     assert "mixed/pg/fault/rows/truncated" in {case.id for case in cases}
 
 
@@ -251,11 +238,11 @@ def test_sources_share_what_is_drawn(count):
 
 def test_a_drawn_case_is_found_again():
     for case in drawn_cases(MIXED, MIXED.profiles, 45, 5):
-        scenario = find_scenario(MIXED, MIXED.profiles, case, 45, 5)
+        scenario = catalogue.find_scenario(MIXED, MIXED.profiles, case, 45, 5)
         profile = MIXED.profile(case.profile)
-        assert perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
+        assert catalogue.perhaps_spoiled(MIXED, profile, as_case(MIXED, profile, scenario)) == case
     named = next(case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil")
-    assert as_case(MIXED, MIXED.profiles[2], find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
+    assert as_case(MIXED, MIXED.profiles[2], catalogue.find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
 
 
 def test_the_pool_of_each_source():
@@ -328,28 +315,24 @@ def test_profiles_by_glob():
 
 
 def test_budgets():
-    assert budget("ci").drawn >= 1000
-    assert budget("nightly").drawn == 10 * budget("ci").drawn
-    assert all(0 < found.sampled <= 200 for found in BUDGETS.values())
+    assert catalogue.budget("ci").drawn >= 1000
+    assert catalogue.budget("nightly").drawn == 10 * catalogue.budget("ci").drawn
+    assert all(0 < entry.sampled <= 200 for entry in catalogue.BUDGETS.values())
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
-        budget("nightlly")
+        catalogue.budget("nightlly")
 
 
 def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name():
     fmt = get("alibaba-canal-json")
     every = recorded_cases(fmt, "*", None)
     assert len(every) == len({case.id for case in every}) == 736
-    sample = recorded_cases(fmt, "*", BUDGETS["smoke"].recorded)
-    assert (
-        len(sample) == 12
-        and {case.id for case in sample} < {case.id for case in every}
-        and {case.level for case in sample} == {1, 2}
-    )
+    sample = recorded_cases(fmt, "*", catalogue.BUDGETS["smoke"].recorded)
+    assert (len(sample), {case.level for case in sample}) == (12, {1, 2})
+    assert {case.id for case in sample} < {case.id for case in every}
     assert recorded_cases(fmt, "*", 12, ("alibaba-canal-json/v1",)) == sample
     assert recorded_cases(fmt, "*", 12, ("*/recorded/*",)) == every
-    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == {
-        *("1.1.7+minimal+mariadb+utc", "1.1.7+mariadb+shanghai", "1.1.7+mariadb+old-time+shanghai"),
-    }
+    names = {"1.1.7+minimal+mariadb+utc", "1.1.7+mariadb+shanghai", "1.1.7+mariadb+old-time+shanghai"}
+    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == names
     assert recorded_cases(get("tencent-dts-json"), "*", None) == ()
 
 

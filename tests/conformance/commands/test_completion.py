@@ -25,14 +25,14 @@ HERE = [name for name in SHELLS if shutil.which(name)]
 def items(*words, shell="bash"):
     """What is offered for the last word, as (value, type)."""
     *args, incomplete = words
-    found = SHELLS[shell](cli, {}, PROGRAM, VARIABLE).get_completions(list(args), incomplete)
-    return [(item.value, item.type) for item in found]
+    completions = SHELLS[shell](cli, {}, PROGRAM, VARIABLE).get_completions(list(args), incomplete)
+    return [(item.value, item.type) for item in completions]
 
 
 def offered(*words):
-    found = items(*words)
-    assert {kind for _, kind in found} <= {"plain"}
-    return [value for value, _ in found]
+    pairs = items(*words)
+    assert {kind for _, kind in pairs} <= {"plain"}
+    return [value for value, _ in pairs]
 
 
 OFFERED = [
@@ -47,7 +47,7 @@ OFFERED = [
     (("load", TICDC, "--broker", ""), ["auto", "embedded", "container", "none"]),
     (("run", "--level", "r"), ["rows"]),
     (("publish", TICDC, "--keys", ""), ["uniform", "zipf", "hot"]),
-    (("stream", "--nemesis", ""), [one.name for one in NEMESES]),
+    (("stream", "--nemesis", ""), [nemesis.name for nemesis in NEMESES]),
     (("run", TICDC, "--select", ""), [f"{TICDC}/"]),
     (("run", "--select", "ticdc-s"), ["ticdc-simple-json/", "ticdc-simple-avro/"]),
     (("cases", "--select", f"{TICDC}/v7.1.6/unsigned-b"), [f"{TICDC}/v7.1.6/unsigned-bigint/"]),
@@ -79,7 +79,7 @@ def test_ids_are_offered_a_segment_at_a_time():
     second = offered("run", "--select", f"{TICDC}/")
     assert {f"{TICDC}/{p.name}/" for p in get(TICDC).profiles} | {f"{TICDC}/value/"} < set(second)
     assert len(second) == len(set(second))
-    assert all(one.endswith("/") and one.count("/") == 2 for one in second)
+    assert all(prefix.endswith("/") and prefix.count("/") == 2 for prefix in second)
     fourth = offered("run", "--exclude", f"{TICDC}/v7.1.6/unsigned-bigint/")
     assert f"{TICDC}/v7.1.6/unsigned-bigint/one-over-signed-max" in fourth
     assert f"{TICDC}/value/unsigned" in offered("run", "--select", f"{TICDC}/value/u")
@@ -95,11 +95,11 @@ def test_every_id_of_a_profile_is_reached():
     wanted = {case.id for case in named_cases(fmt, (profile,))} | {rule.id for rule in rules(fmt.name)}
     reached, open_ = set(), [f"{fmt.name}/"]
     while open_:
-        for found in offered("run", "--select", open_.pop()):
-            if not found.endswith("/"):
-                reached.add(found)
-            elif found.split("/")[1] not in others:
-                open_.append(found)
+        for value in offered("run", "--select", open_.pop()):
+            if not value.endswith("/"):
+                reached.add(value)
+            elif value.split("/")[1] not in others:
+                open_.append(value)
     assert reached == wanted
 
 

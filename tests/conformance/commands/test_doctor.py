@@ -43,14 +43,14 @@ def by_name():
 
 
 def test_every_check_answers_in_order_with_a_remedy_for_what_is_missing():
-    found = checks()
-    assert [check.name for check in found] == [name for name, *_ in CHECKS]
-    for check in found:
+    answers = checks()
+    assert [check.name for check in answers] == [name for name, *_ in CHECKS]
+    for check in answers:
         assert check.found and check.needed_for and check.command in check.remedy
         assert (check.remedy == "") == check.ok
-    required = {check.name for check in found if check.required}
+    required = {check.name for check in answers if check.required}
     assert required == {"Python", "our packages", "Java", "pyspark", "confluent-kafka", "disk", "configuration", "ports"}
-    of = {check.name: check for check in found}
+    of = {check.name: check for check in answers}
     assert of["Python"].ok and sys.executable in of["Python"].found
     assert of["pyspark"].found.startswith("4.") and "librdkafka" in of["confluent-kafka"].found
     assert of["our packages"].ok and str(ROOT) in of["our packages"].found
@@ -63,18 +63,18 @@ REPORT = "report this with the output of `cdc-conformance doctor --format json`"
 
 
 @pytest.mark.parametrize(
-    ("error", "found", "remedy", "command"),
+    ("error", "problem", "remedy", "command"),
     [
         (HarnessError("no such thing.\nGet one, by `get thing`."), "no such thing", "Get one, by `get thing`.", "get thing"),
         (ZeroDivisionError(), "ZeroDivisionError", REPORT, "cdc-conformance doctor --format json"),
     ],
 )
-def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(monkeypatch, error, found, remedy, command):
+def test_a_check_that_breaks_says_what_is_wrong_and_then_what_to_do(monkeypatch, error, problem, remedy, command):
     def broken():
         raise error
 
     monkeypatch.setattr(doctor, "CHECKS", (("x", broken, "y", False),))
-    assert checks() == [Check("x", False, found, remedy, "y", False)]
+    assert checks() == [Check("x", False, problem, remedy, "y", False)]
     assert checks()[0].command == command
 
 
@@ -87,44 +87,41 @@ def no_jars(patch, folder):
     patch.delenv("CDC_CONFORMANCE_KAFKA_JARS", raising=False)
 
 
-def release(found):
-    return lambda patch, _folder: patch.setattr(doctor, "_version", lambda _name: found)
+def no_folder(_patch, folder):
+    (folder / ".cdc-conformance").write_text("a file", "utf-8")
+
+
+def attribute(*given):
+    return lambda patch, _folder: patch.setattr(*given)
+
+
+def release(version):
+    return attribute(doctor, "_version", lambda _name: version)
 
 
 PIP = f"{sys.executable} -m pip install"
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil", "found", "remedy", "command"),
+    ("name", "spoil", "state", "remedy", "command"),
     [
         ("Java", lambda patch, folder: patch.setenv("JAVA_HOME", str(folder)), "{folder}", "Java 17 or 21", "openjdk"),
         ("pyspark", release(None), "not installed", "", f"{PIP} 'pyspark>=4.0,<5'"),
         ("pyspark", release("3.5.4"), "3.5.4", "", f"{PIP} 'pyspark>=4.0,<5'"),
         ("Docker engine", release(None), "", "", f"{PIP} 'cdc-conformance[container]'"),
         ("Kafka broker jars", no_jars, "{folder}", "CDC_CONFORMANCE_KAFKA_JARS", ""),
-        ("disk", lambda patch, _folder: patch.setattr(doctor, "DISK_MB", 1 << 40), "", "TMPDIR", ""),
-        ("free memory", lambda patch, _folder: patch.setattr(doctor, "MEMORY_MB", 1 << 40), "", "", ""),
-        (
-            "failures' folder",
-            lambda _patch, folder: (folder / ".cdc-conformance").write_text("a file", "utf-8"),
-            *("{folder}/.cdc-conformance is not writable", "--report DIR", "chmod u+rwx "),
-        ),
-        (
-            "ports",
-            lambda patch, _folder: patch.setattr("conformance.brokers.embedded.free_ports", no_port),
-            "no free",
-            "",
-            "ss -l",
-        ),
+        ("disk", attribute(doctor, "DISK_MB", 1 << 40), "", "TMPDIR", ""),
+        ("free memory", attribute(doctor, "MEMORY_MB", 1 << 40), "", "", ""),
+        ("failures' folder", no_folder, "{folder}/.cdc-conformance is not writable", "--report DIR", "chmod u+rwx "),
+        ("ports", attribute("conformance.brokers.embedded.free_ports", no_port), "no free", "", "ss -l"),
     ],
 )
-def test_what_is_missing_is_told_with_what_to_do(monkeypatch, tmp_path, name, spoil, found, remedy, command):
+def test_what_is_missing_is_told_with_what_to_do(monkeypatch, tmp_path, name, spoil, state, remedy, command):
     monkeypatch.chdir(tmp_path)
     spoil(monkeypatch, tmp_path)
     check = by_name()[name]
-    assert (check.ok, found.format(folder=tmp_path) in check.found, remedy in check.remedy, command in check.command) == (
-        *(name == "free memory" and sys.platform != "linux", True, True, True),
-    )
+    assert check.ok is (name == "free memory" and sys.platform != "linux")
+    assert state.format(folder=tmp_path) in check.found and remedy in check.remedy and command in check.command
 
 
 def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
@@ -141,8 +138,8 @@ def test_connector_jars(monkeypatch, tmp_path):
     assert check.found == "not cached yet: spark-sql-kafka-0-10_2.13; not cached yet: spark-avro_2.13"
     (tmp_path / "spark-avro_2.13-4.1.1.jar").touch()
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path))
-    found = by_name()["Spark connector jars"].found
-    assert found == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
+    state = by_name()["Spark connector jars"].found
+    assert state == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path / "none"))
     assert "none is neither a jar nor a folder with jars" in by_name()["Spark connector jars"].found
 
@@ -160,10 +157,8 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
     (tmp_path / "spark_checks").mkdir()
     (tmp_path / "spark_checks" / "__init__.py").touch()
     code = "from conformance.commands.doctor import packages; print(packages())"
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
-    ran = subprocess.run(
-        [sys.executable, "-P", "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    ran = subprocess.run([sys.executable, "-P", "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("(False,") and f"{tmp_path / 'spark_checks'} hides spark_checks" in ran.stdout
 
 
@@ -199,11 +194,11 @@ STOPPING = Check("stopping", False, "gone", "wait", "everything", True)
 
 
 @pytest.fixture
-def told(monkeypatch):
+def outcome(monkeypatch):
     """A function that prints checks as the command does, and gives its exit code and output."""
 
-    def run(found, *arguments):
-        monkeypatch.setattr(doctor, "checks", lambda _broker: list(found))
+    def run(answers, *arguments):
+        monkeypatch.setattr(doctor, "checks", lambda _broker: list(answers))
         monkeypatch.setattr(doctor, "starts", lambda _broker, _note: iter([STOPPING]))
         done = CliRunner().invoke(doctor.doctor, [*arguments])
         return done.exit_code, done.stdout
@@ -229,24 +224,24 @@ stopping
 """
 
 
-def test_each_problem_ends_with_its_remedy(told):
-    assert told([FINE, LACKING, STOPPING], "--format", "pretty") == (3, PRETTY)
-    assert told([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are ok\n")
+def test_each_problem_ends_with_its_remedy(outcome):
+    assert outcome([FINE, LACKING, STOPPING], "--format", "pretty") == (3, PRETTY)
+    assert outcome([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are ok\n")
 
 
-def test_checks_as_json_and_as_markdown(told):
-    code, out = told([FINE, LACKING])
+def test_checks_as_json_and_as_markdown(outcome):
+    code, out = outcome([FINE, LACKING])
     assert code == 0
     text = (
         '{"name": "lacking", "ok": false, "found": "not | there", "remedy": "get it: `get it`, or do without", '
         '"command": "get it", "needed_for": "something", "required": false}'
     )
     assert [json.loads(line) for line in out.splitlines()] == [FINE.as_json(), json.loads(text)]
-    assert told([FINE, LACKING], "--format", "markdown")[1].splitlines()[2:] == [
+    assert outcome([FINE, LACKING], "--format", "markdown")[1].splitlines()[2:] == [
         "| ok | fine | all there |  |",
         "| missing | lacking | not \\| there | get it: `get it`, or do without |",
     ]
-    assert (told([FINE], "--start")[0], told([FINE])[0]) == (3, 0), "what does not start is exit 3"
+    assert (outcome([FINE], "--start")[0], outcome([FINE])[0]) == (3, 0), "what does not start is exit 3"
 
 
 def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
@@ -259,16 +254,16 @@ def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
 
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr(brokers, "EmbeddedKafka", lambda _note: Failing())
-    found = list(doctor.starts(None, lambda _text: None))
-    assert [(check.name, check.ok) for check in found] == [("Spark starts", False), ("Kafka starts", False)]
-    assert "but has no bin/java" in found[0].found
-    assert "no Java found" in found[1].found
-    assert all(check.required and check.command == "cdc-conformance doctor" for check in found)
+    answers = list(doctor.starts(None, lambda _text: None))
+    assert [(check.name, check.ok) for check in answers] == [("Spark starts", False), ("Kafka starts", False)]
+    assert "but has no bin/java" in answers[0].found
+    assert "no Java found" in answers[1].found
+    assert all(check.required and check.command == "cdc-conformance doctor" for check in answers)
 
 
 def test_records_go_through_kafka_into_spark(kafka, engine, monkeypatch):
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine))
-    found = list(doctor.starts(kafka.bootstrap, lambda _text: None))
-    assert [check.name for check in found] == ["Spark starts", "Kafka starts", "Kafka into Spark"]
-    assert all(check.ok and " after " in check.found for check in found), found
-    assert found[2].found.startswith("1,000 records went through Kafka into Spark")
+    answers = list(doctor.starts(kafka.bootstrap, lambda _text: None))
+    assert [check.name for check in answers] == ["Spark starts", "Kafka starts", "Kafka into Spark"]
+    assert all(check.ok and " after " in check.found for check in answers), answers
+    assert answers[2].found.startswith("1,000 records went through Kafka into Spark")

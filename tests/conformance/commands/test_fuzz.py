@@ -14,19 +14,7 @@ from conformance.commands import fuzz
 from conformance.engines.engine import ChildDied, DecodeRaised
 from conformance.rules.rules import Obligation
 from conformance.running import fuzzing as _fuzzing
-from conformance.running.fuzzing import (
-    HUGE_START,
-    OFFENDERS,
-    PROBE_S,
-    Finding,
-    Fuzzed,
-    Fuzzer,
-    FuzzSettings,
-    Tally,
-    owner,
-    peak_memory,
-    save,
-)
+from conformance.running.fuzzing import HUGE_START, Finding, Fuzzed, Fuzzer, FuzzSettings, Tally, owner, peak_memory, save
 from generators.bulk.mutations import HUGE, Mutants, by_deployment
 from generators.errors import HarnessError
 from generators.wire_format import get
@@ -61,8 +49,8 @@ class Engine:
 
 def raises_on(*bad, error=DecodeRaised):
     def spoil(offsets):
-        if found := set(bad) & set(offsets):
-            raise error(f"cannot read {sorted(found)}\nat somewhere")
+        if offenders := set(bad) & set(offsets):
+            raise error(f"cannot read {sorted(offenders)}\nat somewhere")
 
     return spoil
 
@@ -75,11 +63,11 @@ def run(tmp_path, spoil=lambda _offsets: None, change=lambda tally: tally, **set
 
 def test_a_perfect_decoder_passes_and_every_mutant_is_counted_once(tmp_path):
     result, engine = run(tmp_path)
-    told = result.as_json()
-    assert (result.ok, told["mutants"], told["verdict"], told["accepted"]) == (True, 300, "ok", {})
-    assert told["readable"] + told["unreadable"] + sum(told["doubtful"].values()) == 300
-    assert told["rejected"] == told["unreadable"] > 100
-    assert [told[name] for name in ("lost", "foreign", "misnumbered", "raised", "hung", "died", "unjudged")] == [0] * 7
+    report = result.as_json()
+    assert (result.ok, report["mutants"], report["verdict"], report["accepted"]) == (True, 300, "ok", {})
+    assert report["readable"] + report["unreadable"] + sum(report["doubtful"].values()) == 300
+    assert report["rejected"] == report["unreadable"] > 100
+    assert [report[name] for name in ("lost", "foreign", "misnumbered", "raised", "hung", "died", "unjudged")] == [0] * 7
     assert list(tmp_path.iterdir()) == []
     assert engine.asked[0][2] == 300
 
@@ -122,8 +110,8 @@ def test_a_chunk_that_raises_is_halved_until_the_messages_stand_alone(tmp_path):
 
 def test_the_search_for_messages_that_raise_is_bounded(tmp_path):
     result, engine = run(tmp_path, raises_on(*range(0, 300, 3)))
-    told = result.as_json()
-    assert (told["raised"], told["unjudged"] > 0, told["mutants"], result.ok) == (OFFENDERS, True, 300, False)
+    report = result.as_json()
+    assert (report["raised"], report["unjudged"] > 0, report["mutants"], result.ok) == (_fuzzing.OFFENDERS, True, 300, False)
     assert len(engine.asked) < 100
 
 
@@ -137,7 +125,7 @@ def test_a_call_that_ends_the_child_or_hangs_is_told_apart(tmp_path):
     result, engine = run(tmp_path, hangs)
     assert (result.as_json()["hung"], result.ok) == (1, False)
     limits = [limit for _, _, limit in engine.asked]
-    assert (*limits[:2], min(limits)) == (300, 150, PROBE_S)
+    assert (*limits[:2], min(limits)) == (300, 150, _fuzzing.PROBE_S)
 
 
 def test_the_words_of_an_expired_limit_are_the_engines(fake):
@@ -191,8 +179,8 @@ def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
 )
 def test_a_finding_belongs_to_the_rule_of_its_fault(fmt, reason, outcome, rule):
     state = "doubtful" if reason == "bom" else "unreadable" if reason else "readable"
-    found = owner(fmt, get(fmt).profiles[0].name, Tally("way", state, reason, outcome, "ROW", 1, 1, 1))
-    assert (found.id, found.obligation) == (f"{fmt}/{rule}", Obligation.MUST)
+    culprit = owner(fmt, get(fmt).profiles[0].name, Tally("way", state, reason, outcome, "ROW", 1, 1, 1))
+    assert (culprit.id, culprit.obligation) == (f"{fmt}/{rule}", Obligation.MUST)
 
 
 @pytest.mark.parametrize(
@@ -247,8 +235,8 @@ def test_memory_beyond_the_limit_fails():
 
 def test_verdicts_are_printed():
     tally = Tally("tail", "unreadable", "truncated", "accepted", "ROW", 3, 5, 9)
-    found = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, None)
-    result = fuzzed(tallies=(tally,), findings=(found,), peak_bytes=3 << 30)
+    finding = Finding(FORMAT, ("1.0",), owner(FORMAT, "1.0", tally), tally, None)
+    result = fuzzed(tallies=(tally,), findings=(finding,), peak_bytes=3 << 30)
     assert fuzz.markdown([result]).splitlines()[2].startswith(f"| {FORMAT} | failed | 3 | 3 | 0 | 3 |")
     text = shown(fuzz.render([result, fuzzed(interrupted=True)]), 200)
     accepted = f"{FORMAT}/fault/must-reject: 3 accepted as ROW by tail"
@@ -298,8 +286,8 @@ def test_a_wrong_decoder_is_convicted_with_the_messages(engine, tmp_path):
     """One swallows what is corrupt, one accepts what is cut short, and one raises on one message."""
     for name, text in (("swallowing", SWALLOWING), ("raising", RAISING)):
         (tmp_path / f"{name}.py").write_text(text, "utf-8")
-    told = convicted(engine, f"{tmp_path}/swallowing.py:decode", 100).as_json()
-    assert (told["verdict"], told["lost"] > 30, told["rejected"]) == ("failed", True, 0)
+    report = convicted(engine, f"{tmp_path}/swallowing.py:decode", 100).as_json()
+    assert (report["verdict"], report["lost"] > 30, report["rejected"]) == ("failed", True, 0)
     result = convicted(engine, f"liar:{SPARK}/truncated-as-nulls", 150)
     assert not result.ok and result.as_json()["accepted"][f"{SPARK}/fault/unreadable"] > 5
     assert {f.tally.way for f in result.findings} >= {"truncate", "truncate-end"}

@@ -17,8 +17,8 @@ def walked(command, *above):
     """Every command with the words that lead to it."""
     yield above, command
     if isinstance(command, click.Group):
-        for name, one in command.commands.items():
-            yield from walked(one, *above, name)
+        for name, subcommand in command.commands.items():
+            yield from walked(subcommand, *above, name)
 
 
 COMMANDS = dict(walked(cli))

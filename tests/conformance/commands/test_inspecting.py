@@ -23,31 +23,31 @@ def failed(*words):
     return done.exit_code, done.output
 
 
-def told(*words):
+def inspection(*words):
     done = run(*words, "--format", "json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
 
 def test_json_says_everything():
-    found = told(RECORDED / "messages.jsonl.xz")
-    (writer,) = found["writers"]
-    (told_of,) = writer["formats"]
-    assert (found["messages"], found["tombstones"], found["problems"]) == (93, 0, [])
-    assert (writer["messages"], writer["told"], told_of["format"]) == (93, True, "ticdc-canal-json")
-    assert told_of["releases"] == ["v8.5.7", "new-8.5.4", "new-8.5.6", "new-8.5.7"]
-    assert told_of["options"]["lz4"] == "yes" and told_of["options"]["ts"] == "cannot be told"
-    assert told_of["command"].startswith(
+    document = inspection(RECORDED / "messages.jsonl.xz")
+    (writer,) = document["writers"]
+    (fmt,) = writer["formats"]
+    assert (document["messages"], document["tombstones"], document["problems"]) == (93, 0, [])
+    assert (writer["messages"], writer["told"], fmt["format"]) == (93, True, "ticdc-canal-json")
+    assert fmt["releases"] == ["v8.5.7", "new-8.5.4", "new-8.5.6", "new-8.5.7"]
+    assert fmt["options"]["lz4"] == "yes" and fmt["options"]["ts"] == "cannot be told"
+    assert fmt["command"].startswith(
         "cdc-conformance run ticdc-canal-json --writer-profile 'new-8.5.7+extension+lz4' --writer-profile"
     )
-    evidence = next(one for one in told_of["evidence"] if one["given"] == ["lz4"])
+    evidence = next(entry for entry in fmt["evidence"] if entry["given"] == ["lz4"])
     assert evidence["says"] == "values are compressed with lz4"
     assert (evidence["citation"], evidence["messages"], evidence["place"]) == ("ticdc#compression", 93, "messages.jsonl.xz:1")
-    assert any(table["columns"] for table in told_of["tables"])
+    assert any(table["columns"] for table in fmt["tables"])
 
 
 def test_the_command_that_is_told_is_one_that_runs():
-    words = told(RECORDED)["writers"][0]["formats"][0]["command"].replace("'", "").split()[1:]
+    words = inspection(RECORDED)["writers"][0]["formats"][0]["command"].replace("'", "").split()[1:]
     made = parsed("--no-config", *words)
     assert "new-8.5.7+extension+lz4" in made.params["writer_profile"]
     from conformance.cases.catalogue import check_profiles
@@ -69,20 +69,18 @@ def test_people_read_tables(tmp_path, style):
 
 
 def test_a_report_is_a_page_and_json_beside_the_output(tmp_path):
+    page, data = tmp_path / "made" / "inspection.html", tmp_path / "made" / "inspection.json"
     done = run(RECORDED, "--format", "json", "--report", tmp_path / "made")
-    assert done.exit_code == 0
-    assert (tmp_path / "made" / "inspection.json").read_text() == done.stdout
-    assert "ticdc-canal-json" in (tmp_path / "made" / "inspection.html").read_text()
-    assert done.stderr.splitlines()[-2:] == [
-        f"report: {tmp_path / 'made' / name}" for name in ("inspection.html", "inspection.json")
-    ]
+    assert (done.exit_code, data.read_text()) == (0, done.stdout)
+    assert "ticdc-canal-json" in page.read_text()
+    assert done.stderr.splitlines()[-2:] == [f"report: {page}", f"report: {data}"]
     (tmp_path / "file").touch()
     code, text = failed(RECORDED, "--report", tmp_path / "file" / "below")
     assert (code, "cannot write a report" in text) == (3, True)
 
 
 def test_count_ends_the_reading():
-    assert told(RECORDED, "--count", 5)["messages"] == 5
+    assert inspection(RECORDED, "--count", 5)["messages"] == 5
 
 
 def test_nothing_to_inspect(tmp_path):

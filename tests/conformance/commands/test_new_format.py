@@ -31,7 +31,7 @@ def call(checkout, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("ticdc-canal-json", "is there already"),
         ("New_JSON", "Did you mean 'new-json'?"),
@@ -41,8 +41,8 @@ def call(checkout, name):
         (f"new-{'x' * new_format.LONGEST}", "30 characters"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(checkout, name, told):
-    with pytest.raises(UsageError, match=told.replace("?", r"\?")):
+def test_a_name_that_cannot_be_is_refused(checkout, name, message):
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
         new_format.lay_out(name, "json", checkout)
     assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY
 
@@ -53,7 +53,7 @@ def test_a_file_that_is_there_is_not_written_over(checkout, tmp_path):
     path.write_text("mine", "utf-8")
     error = call(checkout, "new-json").exception
     assert isinstance(error, UsageError) and "spark_checks/liars/new-json.toml" in str(error)
-    assert [one for one in checkout.rglob("*new*") if one.is_file()] == [path]
+    assert [file for file in checkout.rglob("*new*") if file.is_file()] == [path]
     assert path.read_text("utf-8") == "mine"
     with pytest.raises(UsageError, match="no checkout"):
         new_format.lay_out("new-json", "json", path.parent)
@@ -80,7 +80,6 @@ def test_what_it_writes_is_clean_whatever_the_name(checkout, name):
     new_format.write(layout, checkout)
     paths = [path for path in layout.files if path.endswith(".py")]
     for words in (["check"], ["format", "--check"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *words, *paths], cwd=checkout, capture_output=True, text=True, check=False
-        )
+        argv = [sys.executable, "-m", "ruff", *words, *paths]
+        done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout

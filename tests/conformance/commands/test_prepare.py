@@ -26,10 +26,8 @@ def silent(line):
 
 def ran(*options):
     """What a small Java program says, on the classes of pyspark's Ivy."""
-    jar = next(_jars.pyspark_jars().glob("ivy-*.jar"))
-    return subprocess.run(
-        [_jars.java_path(), *options, "-cp", str(jar), *NAME], capture_output=True, text=True, timeout=60, check=False
-    )
+    argv = [_jars.java_path(), *options, "-cp", str(next(_jars.pyspark_jars().glob("ivy-*.jar"))), *NAME]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +94,15 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_one_of_two_writes_and_the_other_waits(tmp_path):
-    path, told, came = tmp_path / "x.jsa", [], threading.Event()
+    path, notes, came = tmp_path / "x.jsa", [], threading.Event()
 
     def note(line):
-        told.append(line)
+        notes.append(line)
         came.set()
 
     def second():
         with writing(path, note) as options:
-            told.append(options)
+            notes.append(options)
 
     with writing(path, silent) as options:
         other = threading.Thread(target=second)
@@ -112,7 +110,7 @@ def test_one_of_two_writes_and_the_other_waits(tmp_path):
         assert came.wait(10)
         Path(options[0].partition("=")[2]).write_bytes(b"whole")
     other.join(10)
-    assert told == [f"another process is writing {path}; waiting for it", None]
+    assert notes == [f"another process is writing {path}; waiting for it", None]
     assert whole(path).read_bytes() == b"whole"
 
 
@@ -172,14 +170,10 @@ def places(tmp_path, monkeypatch):
 def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     first = performed("prepare", "--format", "json")
     assert first.exit_code == 0
-    found = [json.loads(line) for line in first.stdout.splitlines()]
-    assert [(one["name"], one["made"]) for one in found] == [
-        ("Spark's modules", False),
-        ("Spark's classes", True),
-        ("Kafka's jars", False),
-        ("Kafka's classes", True),
-    ]
-    assert found[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
+    steps = [json.loads(line) for line in first.stdout.splitlines()]
+    made = [("Spark's modules", False), ("Spark's classes", True), ("Kafka's jars", False), ("Kafka's classes", True)]
+    assert [(step["name"], step["made"]) for step in steps] == made
+    assert steps[3]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["session", "broker"]
     again = performed("prepare", "--format", "pretty")
     assert again.stdout.splitlines()[-4] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
@@ -192,11 +186,10 @@ def test_the_registry_is_fetched_where_it_is_asked_for(places, tmp_path, monkeyp
     monkeypatch.setattr(_jars, "cached", lambda bundle: there or None)
     monkeypatch.setattr(_jars, "jars_of", lambda bundle, note: there.append(tmp_path / bundle.name / "a.jar") or there)
     done = [performed("prepare", "--registry", "--format", "json") for _ in range(2)]
-    names = [json.loads(one.stdout.splitlines()[-1]) for one in done]
-    assert [(one["name"], one["made"], one["found"]) for one in names] == [
-        ("Apicurio's jars", True, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
-        ("Apicurio's jars", False, str(tmp_path / "apicurio-registry-app-2.6.13.Final")),
-    ]
+    steps = [json.loads(result.stdout.splitlines()[-1]) for result in done]
+    jars = str(tmp_path / "apicurio-registry-app-2.6.13.Final")
+    expected = [("Apicurio's jars", made, jars) for made in (True, False)]
+    assert [(step["name"], step["made"], step["found"]) for step in steps] == expected
 
 
 def test_without_java_the_doctor_is_named(places, monkeypatch):

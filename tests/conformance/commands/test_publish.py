@@ -24,6 +24,7 @@ from generators.recorded import store
 from generators.storage import bulk, records
 from generators.wire_format import get
 
+FORMAT = "ticdc-canal-json"
 TABLES = "CREATE TABLE shop.orders (id INT PRIMARY KEY);\nCREATE TABLE shop.`größe` (id INT PRIMARY KEY);\n"
 
 
@@ -58,19 +59,19 @@ def test_each_table_has_its_topic(kafka, tmp_path):
     ddl = tmp_path / "shop.sql"
     ddl.write_text(TABLES, "utf-8")
     there = ("--broker", kafka.bootstrap, "--count", 40, "--dialect", "mysql", "--tables", ddl)
-    found = publish("ticdc-canal-json", *there, "--topic", "by-{database}_{table}", "--partitions", 2)
-    assert (found["topics"], found["acknowledged"]) == (["by-shop_gr__e", "by-shop_orders"], 40)
-    assert {len(ends(kafka.bootstrap, topic)) for topic in found["topics"]} == {2}
+    published = publish(FORMAT, *there, "--topic", "by-{database}_{table}", "--partitions", 2)
+    assert (published["topics"], published["acknowledged"]) == (["by-shop_gr__e", "by-shop_orders"], 40)
+    assert {len(ends(kafka.bootstrap, topic)) for topic in published["topics"]} == {2}
     own = publish("debezium-json", *there, "--topic", "{topic}", "--rate", 1000)
     assert own["topics"] == ["cdc.shop.gr__e", "cdc.shop.orders"]
     inspected = performed("inspect", "by-shop_*", "--broker", kafka.bootstrap, "--format", "json")
-    told = json.loads(inspected.stdout)
-    assert (told["messages"], told["writers"][0]["formats"][0]["format"]) == (40, "ticdc-canal-json")
-    assert told["writers"][0]["formats"][0]["evidence"][0]["place"].startswith("by-shop_")
+    inspection = json.loads(inspected.stdout)
+    assert (inspection["messages"], inspection["writers"][0]["formats"][0]["format"]) == (40, FORMAT)
+    assert inspection["writers"][0]["formats"][0]["evidence"][0]["place"].startswith("by-shop_")
     assert not any("inspect" in group for group in groups(kafka.bootstrap))
     nothing = performed("inspect", "no-*", "--broker", kafka.bootstrap)
     assert str(nothing.exception).startswith("unknown topic 'no-*'.")
-    delete_topics(kafka.bootstrap, [*found["topics"], *own["topics"]])
+    delete_topics(kafka.bootstrap, [*published["topics"], *own["topics"]])
 
 
 SHOP = str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")
@@ -84,71 +85,54 @@ def said(*arguments):
 def test_a_corpus_of_the_tables_and_the_notes(tmp_path):
     dump = tmp_path / "dump.sql"
     dump.write_text(Path(SHOP).read_text("utf-8") + "CREATE VIEW v AS SELECT 1;\n" * 8, "utf-8")
-    arguments = [
-        "corpus",
-        "write",
-        "ticdc-canal-json",
-        "--writer-profile",
-        "v7.1.6",
-        "--tables",
-        str(dump),
-        "--out",
-        str(tmp_path),
-    ]
+    arguments = ("corpus", "write", FORMAT, "--writer-profile", "v7.1.6", "--tables", dump, "--out", tmp_path)
     short = said(*arguments, "--count", "3")
     assert "tables: customers, orders (mysql); 9 notes" in short
     assert short.count("CREATE VIEW") == 1 and "(and 7 more of this kind)" in short
     assert "left out" in short.splitlines()[1]
     assert said(*arguments, "--no-boundaries", "--count", "3", "--verbose").count("CREATE VIEW") == 8
-    ids = (tmp_path / "ticdc-canal-json" / "v7.1.6" / "tables.json").read_text("utf-8")
+    ids = (tmp_path / FORMAT / "v7.1.6" / "tables.json").read_text("utf-8")
     assert "tables/histories/drawn/1/0" in ids
 
 
 def test_a_report_does_not_hold_the_url_of_a_database():
     url = "mysql://me:secret@db.example/shop"
-    given = ["run", "ticdc-canal-json", "--tables", url, f"--tables={url}", "--tables", "a.sql"]
-    assert unnamed(given, [url, "a.sql"]) == (
-        *("run", "ticdc-canal-json", "--tables", "mysql://...", "--tables=mysql://...", "--tables", "a.sql"),
-    )
+    given = ["run", FORMAT, "--tables", url, f"--tables={url}", "--tables", "a.sql"]
+    expected = ("run", FORMAT, "--tables", "mysql://...", "--tables=mysql://...", "--tables", "a.sql")
+    assert unnamed(given, [url, "a.sql"]) == expected
 
 
 def test_the_cases_of_the_tables_are_listed():
-    shown = said(
-        "cases", "ticdc-canal-json", "--writer-profile", "v7.1.6", "--tables", SHOP, "--select", "*/tables/*", "--format", "json"
-    )
+    chosen = ("--writer-profile", "v7.1.6", "--tables", SHOP, "--select", "*/tables/*")
+    shown = said("cases", FORMAT, *chosen, "--format", "json")
     ids = [case["id"] for case in json.loads(shown[shown.index("[") : shown.rindex("]") + 1])]
-    assert ids and all(one.startswith("ticdc-canal-json/v7.1.6/tables/") for one in ids)
-    assert {one.split("/")[3] for one in ids} >= {"customers", "orders"}
-    assert "no case matches */nothing" in said("cases", "ticdc-canal-json", "--tables", SHOP, "--select", "*/nothing")
+    assert ids and all(case_id.startswith(f"{FORMAT}/v7.1.6/tables/") for case_id in ids)
+    assert {case_id.split("/")[3] for case_id in ids} >= {"customers", "orders"}
+    assert "no case matches */nothing" in said("cases", FORMAT, "--tables", SHOP, "--select", "*/nothing")
 
 
-FMT = get("ticdc-canal-json")
+FMT = get(FORMAT)
 
 
 def recorded(name):
-    (recording,) = (one for one in store.recordings("ticdc") if one.name == name)
+    (recording,) = (r for r in store.recordings("ticdc") if r.name == name)
     return [ReadRecord(m.value, m.key, m.topic, m.partition, n, f"{n}") for n, m in enumerate(store.messages(recording))]
 
 
 def test_inspect_names_the_release_and_options_of_the_messages():
-    profile, told = written_by(FMT, ("*",), recorded("v855-canal-json-ext-content-compatible"))
+    profile, sentence = written_by(FMT, ("*",), recorded("v855-canal-json-ext-content-compatible"))
     assert profile.name.startswith(("new-8.5", "v8.5")) and {"extension", "content-compatible"} <= set(profile.options)
-    assert told.startswith(f"decoded as {profile.name} writes them") and "v5.3.4" not in told
+    assert sentence.startswith(f"decoded as {profile.name} writes them") and "v5.3.4" not in sentence
 
 
 def test_the_users_profile_is_taken_as_it_is():
-    profile, told = written_by(FMT, ("v7.1.6+extension",), recorded("v855-canal-json-ext"))
-    assert (profile.name, told) == ("v7.1.6+extension", "")
+    profile, sentence = written_by(FMT, ("v7.1.6+extension",), recorded("v855-canal-json-ext"))
+    assert (profile.name, sentence) == ("v7.1.6+extension", "")
 
 
 def test_messages_that_inspect_does_not_know_need_a_profile():
-    with pytest.raises(
-        UsageError, match="inspect finds no message of ticdc-canal-json here: name its writer with --writer-profile"
-    ):
+    with pytest.raises(UsageError, match=f"inspect finds no message of {FORMAT} here: name its writer with --writer-profile"):
         written_by(FMT, "*", [ReadRecord(b'{"a":1}')])
-
-
-FORMAT = "ticdc-canal-json"
 
 
 class Writing:
@@ -169,7 +153,7 @@ class Writing:
         out.mkdir()
         (out / "_SUCCESS").touch()
         made = bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])
-        rows = [records.row(one, offset) for offset, one in made]
+        rows = [records.row(message, offset) for offset, message in made]
         pq.write_table(pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet")
         sums = map(sum, zip(*map(bulk.words, rows), strict=True))
         return done(DecodeRaised("disk full") if self._fails else {"messages": len(rows), "content": bulk.content(*sums)})
@@ -185,10 +169,8 @@ def test_a_bulk_corpus_is_of_the_last_profile_and_can_be_verified(tmp_path, monk
     assert result.exit_code == 0, result.output
     (folder,) = bulk.find(tmp_path)
     assert folder == tmp_path / FORMAT / get(FORMAT).profiles[-1].name
-    assert [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.*")) if path.is_file()] == [
-        "bulk.json",
-        "messages.parquet/00000.parquet",
-    ]
+    files = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.*")) if path.is_file()]
+    assert files == ["bulk.json", "messages.parquet/00000.parquet"]
     known = json.loads((folder / "bulk.json").read_text())
     assert (known["seed"], known["statements"], known["messages"], known["width"]) == ("7", 40, 40, 1)
     assert f"40 messages, content {known['content']}, 1 files" in result.output

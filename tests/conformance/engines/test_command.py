@@ -65,8 +65,8 @@ def engine():
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for started in made:
+        started.close()
 
 
 def seen(table):
@@ -81,9 +81,8 @@ def test_an_honest_decoder_gives_the_level_one_columns(engine):
     table = engine().decode(asking(liar("honest"))).result(60)
     check_columns(table.schema, 1, "honest")
     assert seen(table) == HONEST
-    assert read(table, 1)["cdc", 0, 0] == [
-        OutputRow(0, "ROW", "INSERT", dict.fromkeys(("database", "schema", "table", "keys", "sql")), None, {"v": "a"}, None)
-    ]
+    fields = dict.fromkeys(("database", "schema", "table", "keys", "sql"))
+    assert read(table, 1)["cdc", 0, 0] == [OutputRow(0, "ROW", "INSERT", fields, None, {"v": "a"}, None)]
 
 
 def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine):
@@ -91,10 +90,10 @@ def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine
 
 
 _LINES = Path(__file__).with_name("breaches.txt").read_text("utf-8").splitlines()[1:]
-_TOLD = {lie: (kind, text) for lie, kind, text in (re.split("  +", line, maxsplit=2) for line in _LINES)}
+_OUTCOMES = {lie: (kind, text) for lie, kind, text in (re.split("  +", line, maxsplit=2) for line in _LINES)}
 KINDS = {kind.__name__: kind for kind in (ProtocolBreak, ChildDied, DecodeTimeout)}
-BREACHES = {lie: (KINDS[kind], text) for lie, (kind, text) in _TOLD.items() if kind in KINDS}
-REFUSALS = {lie: text for lie, (kind, text) in _TOLD.items() if kind not in KINDS}
+BREACHES = {lie: (KINDS[kind], text) for lie, (kind, text) in _OUTCOMES.items() if kind in KINDS}
+REFUSALS = {lie: text for lie, (kind, text) in _OUTCOMES.items() if kind not in KINDS}
 
 
 SHOWN = ("unknown-kind", "cell-no-text", "image-no-map", "unknown-field", "no-row", "unknown-type", "sequence-as-text")
@@ -125,17 +124,17 @@ def test_an_end_before_the_end_is_a_breach_while_records_are_still_sent(engine):
 
 
 @pytest.mark.parametrize(
-    ("lie", "told"), [("no-answer", "seq 2 (cdc/0/1): no answer"), ("error", "seq 2 (cdc/0/1): cannot read that")]
+    ("lie", "failure"), [("no-answer", "seq 2 (cdc/0/1): no answer"), ("error", "seq 2 (cdc/0/1): cannot read that")]
 )
-def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(engine, lie, told):
+def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(engine, lie, failure):
     started = engine()
     started.load(liar(lie), "auto").result(60)
     first = started.pid
     with pytest.raises(RecordsRaised) as raised:
         started.decode(asking(liar(lie))).result(60)
     assert isinstance(raised.value, DecodeRaised)
-    assert str(raised.value) == f"the decoder gave an error, or no answer, for 1 of 7 records: {told}"
-    assert raised.value.errors == {("cdc", 0, 1): told.partition(": ")[2]}
+    assert str(raised.value) == f"the decoder gave an error, or no answer, for 1 of 7 records: {failure}"
+    assert raised.value.errors == {("cdc", 0, 1): failure.partition(": ")[2]}
     assert seen(raised.value.table) == {n: v for n, v in HONEST.items() if n != 1}
     assert started.pid == first, "it kept the protocol, and goes on"
 
@@ -164,7 +163,7 @@ def test_levels_are_what_is_asked_for_and_there(engine):
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "problem"),
     [
         ("cmd:no-such-here --x", r"there is no program 'no-such-here' on PATH .*\['no-such-here', '--x'\]"),
         ("cmd:./no/such/file", r"there is no file \./no/such/file"),
@@ -175,11 +174,11 @@ def test_levels_are_what_is_asked_for_and_there(engine):
         ("mine.py:decode", r"this engine runs commands"),
     ],
 )
-def test_a_command_that_cannot_start_is_told_with_what_was_tried(engine, tmp_path, spec, told):
+def test_a_command_that_cannot_start_is_told_with_what_was_tried(engine, tmp_path, spec, problem):
     (tmp_path / "plain").write_text("x", "utf-8")
     (tmp_path / "bare").write_text("x", "utf-8")
     (tmp_path / "bare").chmod(0o755)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=problem):
         engine().load(spec.format(tmp=tmp_path), "auto").result(60)
 
 
@@ -196,11 +195,8 @@ def test_a_mapping_is_refused(engine):
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     started = engine()
-    asked = [
-        started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet")),
-        started.decode(asking("cmd:x", handle="gone")),
-    ]
-    for future in asked:
+    opened = started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet"))
+    for future in (opened, started.decode(asking("cmd:x", handle="gone"))):
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
             future.result(60)
     started.release("h")
@@ -211,8 +207,8 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
 def test_many_and_large_messages_do_not_block(engine):
     big, binary = ["x" * 25_000_000, *("é" * 2000 for _ in range(3000))], b"\xff" * 25_000_000
     started = engine([binary, *(text.encode() for text in big)], timeout_s=60)
-    found = seen(started.decode(asking(liar("honest"), (("cdc", 0, 0, 9999),))).result(60))
-    assert [found[n] for n in range(3002)] == [[binary.decode("latin-1")], *([text] for text in big)]
+    values = seen(started.decode(asking(liar("honest"), (("cdc", 0, 0, 9999),))).result(60))
+    assert [values[n] for n in range(3002)] == [[binary.decode("latin-1")], *([text] for text in big)]
 
 
 def test_a_process_that_dies_between_calls_is_told_once_and_replaced(engine, eventually, session_processes):
@@ -283,9 +279,8 @@ def test_what_the_protocol_allows_changes_nothing_and_every_line_is_as_the_schem
     assert {mark for mark, _ in lines} == {"<", ">"}
     assert {line["type"] for _, line in lines} >= {"start", "started", "begin", "record", "changes", "end", "ended"}
     values = [line["value"] for mark, line in lines if line["type"] == "record"]
-    assert [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values] == [
-        *VALUES
-    ]
+    held = [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values]
+    assert held == [*VALUES]
     assert [v is None or "base64" in v for v in values] == [way == "base64" or v in (None, b"\xff\x00") for v in VALUES]
 
 
@@ -383,11 +378,11 @@ def test_level_two_has_typed_cells(engine, tmp_path):
     assert started.load(spec, "auto").result(60).levels == (1, 2)
     table = started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE)).result(60)
     check_columns(table.schema, 2, "typed")
-    assert [(one.name, one.type) for one in table.schema.field("after").type] == [(n, row[2]) for n, row in TYPED.items()]
+    assert [(field.name, field.type) for field in table.schema.field("after").type] == [(n, row[2]) for n, row in TYPED.items()]
     row = read(table, 2)["cdc", 0, 0][0]
     assert row.before is None
-    found = {name: cell and (cell.family, cell.value) for name, cell in row.after.items()}
-    assert found == {name: held for name, (*_, held) in TYPED.items()}
+    cells = {name: cell and (cell.family, cell.value) for name, cell in row.after.items()}
+    assert cells == {name: held for name, (*_, held) in TYPED.items()}
     valid(tmp_path / "trace")
 
 
@@ -401,7 +396,7 @@ def test_level_one_has_the_tables_of_its_rows_for_a_decoder_that_asks(engine, tm
     asked = asking(liar("tables"), tables=(TYPED_TABLE, wider, TYPED_TABLE))
     assert seen(started.decode(asked).result(60)) == HONEST
     first, last = begun(tmp_path / "trace")
-    assert [(one["name"], len(one["columns"])) for one in first["tables"]] == [("t", 11), ("t", 12)]
+    assert [(table["name"], len(table["columns"])) for table in first["tables"]] == [("t", 11), ("t", 12)]
     assert first["tables"][1]["primary_key"] == ["tiny"]
     more = first["tables"][1]["columns"][-1]
     assert (more["name"], more["nullable"], more["spark"], more["type"]["name"]) == ("more", True, "int", "int")
@@ -426,23 +421,18 @@ def test_level_two_has_its_table_alone(engine, tmp_path):
 def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
     from generators.publishing import kafka as publishing
 
-    started = engine()
-    messages = [
-        Message("cdc", n % 2, b"k" if n else None, value, (("h", b"\xfe"),), 1_700_000_000_123 + n)
-        for n, value in enumerate(VALUES)
-    ]
+    started, headers = engine(), (("h", b"\xfe"),)
+    messages = [Message("cdc", n % 2, b"k" if n else None, v, headers, 1_700_000_000_123 + n) for n, v in enumerate(VALUES)]
     with publishing.run_topic(kafka.bootstrap, 2) as topic:
         placed = publishing.publish(kafka.bootstrap, topic, messages).placed
-        ranges = tuple((topic, p, 0, max(one.offset for one in placed if one.partition == p)) for p in (0, 1))
+        ranges = tuple((topic, p, 0, max(record.offset for record in placed if record.partition == p)) for p in (0, 1))
         assert started.open("k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
-        found = {
-            place[1:]: rows[0].after["v"]
-            for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1).items()
-        }
-        assert found == {(one.partition, one.offset): HONEST[n][0] for n, one in enumerate(placed)}
+        rows = read(started.decode(asking(liar("honest"), ranges, handle="k")).result(60), 1)
+        wanted = {(topic, record.partition, record.offset): HONEST[n][0] for n, record in enumerate(placed)}
+        assert {place: row.after["v"] for place, (row, *_) in rows.items()} == wanted
         opened = started._opened["k"]
         first = opened.among(ranges)[0]
-        assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, (("h", b"\xfe"),))
+        assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, headers)
         beyond = ((topic, 0, 0, 1000),)
         with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
             started.open("far", RecordSource(beyond, bootstrap=kafka.bootstrap, topic=topic)).result(60)

@@ -23,16 +23,14 @@ NAME = "ticdc-canal-json"
 node = pytest.mark.skipif(shutil.which("node") is None, reason="no node program on PATH")
 
 
-def judged(spec, profile="v7.1.6", **options):
-    settings = Settings(
-        **{"formats": (NAME,), "budget": Budget("tiny", 0, 12), "seed": 7, "decoder": spec, "writer_profile": profile} | options
-    )
-    with CommandEngine(fmt=NAME) as started:
+def judged(spec, profile="v7.1.6", trace=None, **options):
+    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, decoder=spec, writer_profile=profile, **options)
+    with CommandEngine(fmt=NAME, trace=trace) as started:
         return run(settings, started)
 
 
 def broken(result):
-    return {rule.rule.id.removeprefix(f"{NAME}/") for found in result.formats for rule in found.rules if rule.broken}
+    return {rule.rule.id.removeprefix(f"{NAME}/") for fmt in result.formats for rule in fmt.rules if rule.broken}
 
 
 PROFILES = (
@@ -47,27 +45,24 @@ PROFILES = (
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_example_in_javascript_conforms(profile):
     result = judged(f"cmd:node {shlex.quote(str(EXAMPLE / 'decoder.js'))}", profile)
-    found = result.formats[0]
-    binding = {rule.rule.id for rule in found.rules if rule.broken and rule.rule.obligation is Obligation.MUST}
-    assert (binding, result.exit_code, found.levels) == (set(), 0, (1, 2))
-    assert set(found.verdicts) <= {Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATIONAL, Verdict.NON_STRICT}
-    assert found.verdicts[Verdict.PASS] > 400
+    fmt = result.formats[0]
+    binding = {rule.rule.id for rule in fmt.rules if rule.broken and rule.rule.obligation is Obligation.MUST}
+    assert (binding, result.exit_code, fmt.levels) == (set(), 0, (1, 2))
+    assert set(fmt.verdicts) <= {Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATIONAL, Verdict.NON_STRICT}
+    assert fmt.verdicts[Verdict.PASS] > 400
 
 
 def test_a_run_offers_the_tables_of_the_messages_to_a_decoder_that_asks(tmp_path):
     trace, liar = tmp_path / "trace", Path(__file__).parent / "command_liars" / "liar.py"
     spec, select = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(liar))} tables", ("*/shape/*", f"{NAME}/law/*")
-    more = {"decoder": spec, "level": "changes", "writer_profile": "v7.1.6", "select": select}
-    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, **more)
-    with CommandEngine(fmt=NAME, trace=trace) as started:
-        run(settings, started)
+    judged(spec, trace=trace, level="changes", select=select)
     batches = []
     for line in map(bytes.decode, trace.read_bytes().splitlines()):
-        told = json.loads(line[2:])
-        if told["type"] == "begin":
-            batches.append(({(t["database"], t["name"]) for t in told["tables"]}, set()))
-        if told["type"] == "record":
-            value = json.loads(told["value"]["text"])
+        fields = json.loads(line[2:])
+        if fields["type"] == "begin":
+            batches.append(({(t["database"], t["name"]) for t in fields["tables"]}, set()))
+        if fields["type"] == "record":
+            value = json.loads(fields["value"]["text"])
             batches[-1][1].add((value["database"], value["table"]))
     assert len([read for _, read in batches if read]) > 3
     assert all(read <= offered for offered, read in batches)
@@ -119,7 +114,7 @@ def spoiled(folder, flaws):
     """The command of a copy of the example with these texts in place of others."""
     shutil.copytree(EXAMPLE, folder / "node")
     with (folder / "node" / CANAL).open("a", encoding="utf-8") as file:
-        file.write("function remembered(one) { return one.n ? {} : { table: (one.n = 'x') }; }\n")
+        file.write("function remembered(deployment) { return deployment.n ? {} : { table: (deployment.n = 'x') }; }\n")
     for name, before, after, *_ in flaws:
         path = folder / "node" / name
         text = path.read_text("utf-8")

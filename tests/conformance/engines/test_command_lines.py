@@ -29,9 +29,9 @@ def schema_of(part):
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
 def test_every_type_of_the_sources_has_a_form(source):
-    found = {kind.spark for kind in sources.source(source).types.values()}
-    assert len(found) > 10
-    for spark in found:
+    types = {kind.spark for kind in sources.source(source).types.values()}
+    assert len(types) > 10
+    for spark in types:
         Cells({"c": spark}).structs([{"c": None}, None])
 
 
@@ -111,15 +111,15 @@ TEXT = st.text(st.characters(codec="utf-8"))
 def test_a_record_crosses_without_loss_as_one_line_of_ascii(value, headers, always):
     line = LineRecord("t", 1, 2, -3, 0, value, value, tuple(headers)).line(7, always)
     assert line.isascii() and line.endswith(b"\n") and len(line.splitlines()) == 1
-    found = json.loads(line)
-    schema_of("record").validate(found)
+    record = json.loads(line)
+    schema_of("record").validate(record)
 
     def held(form):
         return None if form is None else form["text"].encode() if "text" in form else base64.b64decode(form["base64"])
 
-    assert held(found["key"]) == held(found["value"]) == value
-    assert [(h["key"], held(h["value"])) for h in found["headers"]] == headers
-    assert not (always and value is not None and "text" in found["value"])
+    assert held(record["key"]) == held(record["value"]) == value
+    assert [(h["key"], held(h["value"])) for h in record["headers"]] == headers
+    assert not (always and value is not None and "text" in record["value"])
 
 
 IMAGES = st.lists(st.none() | st.dictionaries(TEXT, st.none() | TEXT))
@@ -134,19 +134,16 @@ def test_images_become_the_map_that_arrow_makes_of_pairs(images):
 JUNK = st.sampled_from(
     [None, True, 0, -1, 1.5, 5, 1 << 40, 1 << 64, "", "x", "ROW", "INSERT", "7", "-12", [], ["a"], [1], {}]
 ) | (st.sampled_from([{"a": "b"}, {"a": None}, {"a": 1}]))
-OPTIONAL = (
-    *("op", "before", "after", "database", "schema", "table", "keys", "sql", "error"),
-    *("position", "commit_time_us", "types", "schema_version", "other"),
-)
-CHANGES = st.fixed_dictionaries(
-    {"row": st.just(0) | JUNK, "kind": st.sampled_from(["ROW", "DDL"]) | JUNK}, optional=dict.fromkeys(OPTIONAL, JUNK)
-)
+DECLARED = ("position", "commit_time_us", "types", "schema_version")
+OPTIONAL = ("op", "before", "after", "database", "schema", "table", "keys", "sql", "error", *DECLARED, "other")
+REQUIRED = {"row": st.just(0) | JUNK, "kind": st.sampled_from(["ROW", "DDL"]) | JUNK}
+CHANGES = st.fixed_dictionaries(REQUIRED, optional=dict.fromkeys(OPTIONAL, JUNK))
 
 
 @given(CHANGES | JUNK)
 def test_our_checks_and_the_schema_agree_on_every_change(change):
     line = {"type": "changes", "seq": 1, "changes": [change]}
-    answers = Answers(1, None, frozenset(("position", "commit_time_us", "types", "schema_version")))
+    answers = Answers(1, None, frozenset(DECLARED))
     answers.expect(1, 1, [LineRecord("t", 0, 0, 0, 0, None, None, ())])
     try:
         answers.take(json.dumps(line).encode(), True)

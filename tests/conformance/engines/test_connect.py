@@ -46,19 +46,19 @@ def test_a_decoder_in_python_gets_kafka_its_modules_and_ours_on_a_server(server,
     result = judged(server, decoder="mine.py", broker=kafka.bootstrap, select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
     assert result.header.broker.endswith(kafka.bootstrap)
-    assert {one.case.level for one in result.formats[0].cases} == {1, 2}
+    assert {judgement.case.level for judgement in result.formats[0].cases} == {1, 2}
     assert len(result.formats[0].cases) > 30
 
 
 def test_what_the_server_lacks_is_told_and_convicts_nobody(server, python_decoder):
-    told = f"a worker of {server} has no Python module pyarrow, which is here: install it there"
-    with pytest.raises(HarnessError, match=re.escape(told)):
+    message = f"a worker of {server} has no Python module pyarrow, which is here: install it there"
+    with pytest.raises(HarnessError, match=re.escape(message)):
         judged(server, decoder="mine.py:arrow", level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
 
 
 def test_a_setting_of_the_server_s_start_is_refused(server):
-    told = f"--spark-conf spark.driver.memory: the server at {server} takes it only at its start"
-    with pytest.raises(UsageError, match=re.escape(told)):
+    message = f"--spark-conf spark.driver.memory: the server at {server} takes it only at its start"
+    with pytest.raises(UsageError, match=re.escape(message)):
         judged(server, spark_conf={"spark.driver.memory": "4g"})
 
 

@@ -13,17 +13,9 @@ from pathlib import Path
 import pytest
 
 from conformance.engines import child
+from conformance.engines import engine as interface
 from conformance.engines.child import ChildEngine
-from conformance.engines.engine import (
-    ChildDied,
-    DecodeRaised,
-    DecodeTimeout,
-    Loaded,
-    PlanFailed,
-    RecordSource,
-    Request,
-    write_records,
-)
+from conformance.engines.engine import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.engines.spark_conf import FIRST_OFFSET, IN_PARTITION
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
@@ -235,8 +227,8 @@ def decoder(tmp_path):
 
 def values(engine, spec, ranges=RANGES, **more):
     """The decoded value of each offset."""
-    found = read(engine.decode(Request("h", ranges, spec, 1, Deployment(), **more)).result(), 1)
-    return {offset: rows[0].after["v"] for (_, _, offset), rows in sorted(found.items())}
+    decoded = read(engine.decode(Request("h", ranges, spec, 1, Deployment(), **more)).result(), 1)
+    return {offset: rows[0].after["v"] for (_, _, offset), rows in sorted(decoded.items())}
 
 
 LEGAL = "; a decoder is module:function, path/file.py:function or cmd:COMMAND"
@@ -252,8 +244,8 @@ def test_a_decoder_gets_the_records_asked_for_by_topic_partition_and_offset(engi
     write_records(path, [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")], [0, 0, 1, 1, 2, 2])
     assert engine.open("topics", RecordSource((), parquet=str(path))).result() == 6
     wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
-    found = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
-    assert sorted(found) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
+    decoded = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
+    assert sorted(decoded) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
     engine.release("topics")
 
 
@@ -281,8 +273,8 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
         write_records(path, [Message("cdc", 0, None, text)], [0])
         assert engine.open(handle, RecordSource((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
-        found = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
-        assert found["cdc", 0, 0][0].after == {"v": text.decode()}
+        decoded = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
+        assert decoded["cdc", 0, 0][0].after == {"v": text.decode()}
     engine.release("again")
     with pytest.raises(DecodeRaised, match="KeyError: 'again'"):
         engine.decode(Request("again", RANGES, spec, 1, Deployment())).result()
@@ -298,8 +290,8 @@ def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
         "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int,"
         "headers:array<struct<key:string,value:binary>>>"
     )
-    found = values(engine, spec)
-    assert (found[0], found[1]) == (f"{shape} none", f"{shape} some")
+    shapes = values(engine, spec)
+    assert (shapes[0], shapes[1]) == (f"{shape} none", f"{shape} some")
 
 
 def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
@@ -335,12 +327,7 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
         ("def decode(records, other):\n    return None\n", "decode", "auto", r"does not take \(records\)"),
         ("def decode_rows(records):\n    return None\n", "decode_rows", "auto", r"does not take \(records, table\)"),
         (FINE, "decode", "rows", r"does not take \(records, table\)"),
-        (
-            "class D:\n    def __init__(self, x): ...\n    def decode(self, records): ...\n",
-            "D",
-            "auto",
-            r"D\(\) raised TypeError",
-        ),
+        ("class D:\n    def __init__(self, x): ...\n    def decode(self, r): ...\n", "D", "auto", r"D\(\) raised TypeError"),
         ("", "none.py:decode", "auto", r"there is no file .*none\.py"),
         ("", "fast", "auto", f"decoder fast cannot be imported: ModuleNotFoundError: No module named 'fast'{LEGAL}"),
         ("", "no.such.module:decode", "auto", f"No module named 'no'{LEGAL}"),
@@ -380,9 +367,8 @@ def test_a_decoder_that_returns_something_else(engine, decoder, result, said):
 
 def test_text_that_is_no_utf_8_comes_back_as_its_bytes(engine, decoder):
     image = "F.create_map(F.lit('v'), F.unhex(F.lit('61FF')).cast('string'))"
-    assert set(values(engine, decoder(f"def decode(records):\n    return rows(records, lambda value: {image})\n")).values()) == {
-        "a\\xff"
-    }
+    spec = decoder(f"def decode(records):\n    return rows(records, lambda value: {image})\n")
+    assert set(values(engine, spec).values()) == {"a\\xff"}
 
 
 RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
@@ -391,8 +377,8 @@ RAISED = "F.create_map(F.lit('v'), F.raise_error('told so')"
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("raise AssertionError('told so')", PlanFailed),
-        ("return records.select('told so')", PlanFailed),
+        ("raise AssertionError('told so')", interface.PlanFailed),
+        ("return records.select('told so')", interface.PlanFailed),
         ("return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))", DecodeRaised),
         ("seen = records.first().value\n    raise RuntimeError('told so')", DecodeRaised),
         (f"return rows(records, lambda value: {RAISED}.cast('string')))", DecodeRaised),
@@ -441,14 +427,14 @@ STATEFUL = """
 
     def decode(records):
         SEEN.append(1)
-        found = f"{len(SEEN)} {records.sparkSession.conf.get('spark.sql.leftBehind', 'no')} "
+        text = f"{len(SEEN)} {records.sparkSession.conf.get('spark.sql.leftBehind', 'no')} "
         records.sparkSession.conf.set("spark.sql.leftBehind", "yes")
-        return rows(records.coalesce(1), lambda value: F.create_map(F.lit("v"), F.concat(F.lit(found), counted(value))))
+        return rows(records.coalesce(1), lambda value: F.create_map(F.lit("v"), F.concat(F.lit(text), counted(value))))
 
     def decode_place(records):
         java = records.sparkSession._jvm.java.lang.ProcessHandle.current().pid()
-        found = f"{os.getcwd()} {os.environ.get('STATE')} {os.getpid()} {java}"
-        return rows(records, lambda value: F.create_map(F.lit("v"), F.lit(found)))
+        text = f"{os.getcwd()} {os.environ.get('STATE')} {os.getpid()} {java}"
+        return rows(records, lambda value: F.create_map(F.lit("v"), F.lit(text)))
 """
 EXITING = """
     def decode(records):

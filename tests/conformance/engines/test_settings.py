@@ -102,7 +102,7 @@ def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"master": "h:7077"}, "--master 'h:7077': expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]"),
         ({"master": "spark://h"}, "--master 'spark://h': expected spark://HOST:PORT"),
@@ -113,8 +113,8 @@ def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
         ({"added": ("a:b",)}, "--spark-packages 'a:b': expected GROUP:ARTEFACT:VERSION"),
     ],
 )
-def test_what_cannot_be_is_refused(options, told):
-    with pytest.raises(UsageError, match=f"^{re.escape(told)}"):
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}"):
         joined({}, **options)
 
 
@@ -221,7 +221,7 @@ def test_a_server_needs_the_client_of_spark_connect(monkeypatch, listening):
 
 def test_a_broker_on_loopback_serves_this_machine_alone():
     near, far = {"spark.master": "spark://127.0.0.1:7077"}, {"spark.master": "yarn"}
-    assert [other_machines(one) for one in ({}, {"spark.master": "local[2]"}, near, far)] == [False, False, False, True]
+    assert [other_machines(conf) for conf in ({}, {"spark.master": "local[2]"}, near, far)] == [False, False, False, True]
     expected = "the broker 127.0.0.1:9 listens on loopback alone: machines of yarn other than this one need --broker HOST:PORT"
     assert unreachable(far, "embedded", "127.0.0.1:9") == expected
     assert unreachable(far, "running", "127.0.0.1:9") == unreachable(near, "embedded", "127.0.0.1:9") == ""

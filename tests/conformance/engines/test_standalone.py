@@ -41,7 +41,7 @@ def test_a_decoder_in_python_gets_kafka_its_modules_and_ours(cluster, kafka, bar
     monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
     result = judged(cluster, decoder="mine.py", broker=kafka.bootstrap, select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
-    assert {one.case.level for one in result.formats[0].cases} == {1, 2}
+    assert {judgement.case.level for judgement in result.formats[0].cases} == {1, 2}
     assert len(result.formats[0].cases) > 30
 
 
@@ -55,5 +55,5 @@ def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, m
     assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
     assert outcome.owed == outcome.messages == 300
     assert set(outcome.sample.verdicts) == {Verdict.PASS}
-    rows = [records.row(one, at) for at, one in bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300)]
+    rows = [records.row(message, at) for at, message in bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300)]
     assert answer == {"messages": 300, "content": bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))}

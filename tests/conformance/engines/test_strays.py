@@ -12,8 +12,8 @@ from processes import alive
 STRAY = """
 import json, subprocess, sys, time
 for line in sys.stdin:
-    told = json.loads(line)
-    if told["type"] == "start":
+    message = json.loads(line)
+    if message["type"] == "start":
         child = subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
         open(sys.argv[1], "w").write(str(child.pid))
         print(json.dumps({"type": "started", "cdc": 1, "levels": [1]}), flush=True)

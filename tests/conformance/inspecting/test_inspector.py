@@ -12,7 +12,7 @@ from generators.model import SourceStatement
 from generators.recorded import store
 from generators.wire_format import formats, get
 
-RECORDINGS = [one for product in store.PRODUCTS for one in store.recordings(product)]
+RECORDINGS = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
 PROFILES = [(fmt.name, profile.name) for fmt in formats() for profile in fmt.profiles]
 STRIDE = 25
 AS_ANOTHER = {"canal-dialects-json": "alibaba-canal-json"}
@@ -27,13 +27,13 @@ def of_message(message):
     return ReadRecord(message.value, message.key, message.topic, message.partition)
 
 
-def writers(found):
-    return [[one.book.format for one in group.tallies] for group in found.groups()]
+def writers(inspector):
+    return [[tally.book.format for tally in group.tallies] for group in inspector.groups()]
 
 
-def wrong(found, fmt, release, options):
+def wrong(inspector, fmt, release, options):
     """What is told of the format's writer and is not so."""
-    tally = found.tallies[fmt]
+    tally = inspector.tallies[fmt]
     problems = [] if release in tally.releases else [(release, tally.releases)]
     for option, state in tally.options.items():
         if state == BOTH or (state == YES and option not in options) or (state == NO and option in options):
@@ -41,59 +41,57 @@ def wrong(found, fmt, release, options):
     return problems
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: one.name)
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)
 def test_recorded_messages_are_told_right_or_not_at_all(recording):
-    found = inspect(map(of_message, store.messages(recording)))
+    inspector = inspect(map(of_message, store.messages(recording)))
     release, *options = (recording.profile or recording.release).split("+")
-    assert writers(found) == [[recording.format]]
-    assert not found.problems
+    assert writers(inspector) == [[recording.format]]
+    assert not inspector.problems
     if recording.profile:
         # Tables of these databases have different replica identities.
         mixed = [("full", BOTH)] if "postgresql" in options else []
-        assert [one for one in wrong(found, recording.format, release, options) if one not in mixed] == []
+        assert [problem for problem in wrong(inspector, recording.format, release, options) if problem not in mixed] == []
     else:
-        assert found.tallies[recording.format].releases == (release,)
+        assert inspector.tallies[recording.format].releases == (release,)
 
 
 def test_tables_of_different_replica_identities_disagree():
-    recording = next(one for one in RECORDINGS if one.name == "pg35-default")
+    recording = next(r for r in RECORDINGS if r.name == "pg35-default")
     assert inspect(map(of_message, store.messages(recording))).tallies[recording.format].options["full"] == BOTH
 
 
-@pytest.mark.parametrize(("name", "profile"), PROFILES, ids=["/".join(one) for one in PROFILES])
+@pytest.mark.parametrize(("name", "profile"), PROFILES, ids=["/".join(pair) for pair in PROFILES])
 def test_named_cases_are_never_told_wrong(name, profile):
     fmt = get(name)
     of = fmt.profile(profile)
     whole, checked = Inspector(), 0
     scenarios = itertools.islice(boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE)
     for scenario in scenarios:
-        changing = any(
-            isinstance(event, SourceStatement) and event.family in (SETTING, "replica-identity")
-            for event in scenario.history.events
-        )
+        statements = (event for event in scenario.history.events if isinstance(event, SourceStatement))
+        changing = any(event.family in (SETTING, "replica-identity") for event in statements)
         if changing or scenario.name.startswith("megabyte"):
             continue
-        records = [of_message(one.message) for one in as_case(fmt, of, scenario).written]
-        found = inspect(records)
-        assert not found.problems, scenario.name
-        if found.tallies:
-            groups = writers(found)
+        records = [of_message(written.message) for written in as_case(fmt, of, scenario).written]
+        inspector = inspect(records)
+        assert not inspector.problems, scenario.name
+        if inspector.tallies:
+            groups = writers(inspector)
             assert len(groups) == 1 or name in AS_ANOTHER, scenario.name
             group = [*itertools.chain.from_iterable(groups)]
             assert name in group or AS_ANOTHER.get(name) in group, scenario.name
             if name in group:
-                assert wrong(found, name, of.release, of.options) == [], scenario.name
+                assert wrong(inspector, name, of.release, of.options) == [], scenario.name
             checked += 1
-        for one in records:
-            whole.add(one)
+        for message in records:
+            whole.add(message)
     assert checked > 10
     if name in whole.tallies:
         assert wrong(whole, name, of.release, of.options) == []
     assert any(name in group or AS_ANOTHER.get(name) in group for group in writers(whole))
 
 
-def told(found, fmt):
-    tally = found.tallies[fmt]
+def conclusion(inspector, fmt):
+    tally = inspector.tallies[fmt]
     return tally.releases, {option: state for option, state in tally.options.items() if state != UNTOLD}
 
 
@@ -108,6 +106,8 @@ DEBEZIUM = (
     '{"before":%s,"after":%s,"source":{"version":"%s.Final","connector":"mysql","name":"c","ts_ms":1,"snapshot":"false","db":"d",'
     '"sequence":null,%s"table":"t","server_id":1,"gtid":null,"file":"f","pos":4,"row":0,"thread":7,"query":null},'
 )
+SQLSERVER = '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"sqlserver","name":"c"},'
+CREATED = '"op":"c","ts_ms":2,"transaction":null}'
 TICDC = (
     '{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"%s","es":1700000000000,"ts":1700000000046,"sql":"",'
     '"sqlType":{%s},"mysqlType":{%s},"old":%s,"data":[{%s}]%s}'
@@ -117,9 +117,9 @@ WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984074911121409,"buil
 
 
 def test_an_insert_that_two_products_write_is_of_both():
-    found = inspect([record(CANAL % (7, "null"))])
-    assert writers(found) == [["alibaba-canal-json", "cloudcanal-canal-json"]]
-    assert as_json(found)["writers"][0]["told"] is False
+    inspector = inspect([record(CANAL % (7, "null"))])
+    assert writers(inspector) == [["alibaba-canal-json", "cloudcanal-canal-json"]]
+    assert as_json(inspector)["writers"][0]["told"] is False
 
 
 CLOUD = (
@@ -135,29 +135,29 @@ CLOUD = (
         (CANAL % (0, "null"), "cloudcanal-canal-json"),
         ((CANAL % (7, "null")).replace('"id":7', '"gtid":"","id":7'), "alibaba-canal-json"),
         (INSERT, "ticdc-canal-json"),
-        (DEBEZIUM % ("null", '{"id":1}', "2.5.4", "") + '"op":"c","ts_ms":2,"transaction":null}', "debezium-json"),
+        (DEBEZIUM % ("null", '{"id":1}', "2.5.4", "") + CREATED, "debezium-json"),
         (CLOUD, "cloudcanal-debezium"),
         (WATERMARK, "ticdc-simple-json"),
         (b"\x16\x00\x00\x02\x82\x80\xe0\x99\x94\x9d\xf7\x87\x0d\xd6\xa1\xe9\xb9\xbfh", "ticdc-simple-avro"),
     ],
 )
 def test_the_member_that_decides(value, fmt):
-    found = inspect([record(value)])
-    assert writers(found) == [[fmt]]
-    assert not found.problems
+    inspector = inspect([record(value)])
+    assert writers(inspector) == [[fmt]]
+    assert not inspector.problems
 
 
 def test_a_message_that_decides_decides_for_the_others():
-    found = inspect([record(CANAL % (7, "null"))] * 3 + [record((CANAL % (7, "null")).replace('["id"]', "null"))])
-    assert writers(found) == [["alibaba-canal-json"]]
-    assert found.groups()[0].messages == 4
+    inspector = inspect([record(CANAL % (7, "null"))] * 3 + [record((CANAL % (7, "null")).replace('["id"]', "null"))])
+    assert writers(inspector) == [["alibaba-canal-json"]]
+    assert inspector.groups()[0].messages == 4
 
 
 def test_options_and_releases_of_a_message_of_ticdc():
     types, row = '"v":"varchar(9)","id":"int(11) unsigned"', '"id":"1","v":"y"'
-    told_of = ',"_tidb":{"commitTs":445644800000000001}'
-    value = TICDC % ("UPDATE", '"id":4,"v":12', types, '[{"v":"x"}]', row, told_of) + "\r\n"
-    releases, options = told(inspect([record(value)]), "ticdc-canal-json")
+    extension = ',"_tidb":{"commitTs":445644800000000001}'
+    value = TICDC % ("UPDATE", '"id":4,"v":12', types, '[{"v":"x"}]', row, extension) + "\r\n"
+    releases, options = conclusion(inspect([record(value)]), "ticdc-canal-json")
     assert releases == ("v6.5.11",)
     assert options == {"extension": YES, "content-compatible": YES, "row-key": NO, "snappy": NO, "lz4": NO}
     assert inspect([record(value)]).tallies["ticdc-canal-json"].profiles() == ("v6.5.11+extension+content-compatible",)
@@ -165,17 +165,17 @@ def test_options_and_releases_of_a_message_of_ticdc():
 
 def test_the_end_of_a_line_tells_nothing():
     value = INSERT.replace("INSERT", "DELETE")
-    assert "v6.5.1" in told(inspect([record(value, exact=False)]), "ticdc-canal-json")[0]
-    assert "v6.5.1" not in told(inspect([record(value)]), "ticdc-canal-json")[0]
+    assert "v6.5.1" in conclusion(inspect([record(value, exact=False)]), "ticdc-canal-json")[0]
+    assert "v6.5.1" not in conclusion(inspect([record(value)]), "ticdc-canal-json")[0]
 
 
 def test_messages_of_two_releases_disagree():
     old = CANAL % (7, "null")
     new = old.replace('"id":7', '"gtid":"a:1","id":7').replace('["id"]', "null")
-    found = inspect([record(old.replace('["id"]', "null")), record(new)])
-    tally = found.tallies["alibaba-canal-json"]
+    inspector = inspect([record(old.replace('["id"]', "null")), record(new)])
+    tally = inspector.tallies["alibaba-canal-json"]
     assert tally.releases == () and tally.profiles() == ()
-    assert as_json(found)["writers"][0]["formats"][0]["releases"] == BOTH
+    assert as_json(inspector)["writers"][0]["formats"][0]["releases"] == BOTH
 
 
 def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older():
@@ -195,23 +195,16 @@ def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older(
         (gzip.compress((CANAL % (7, "[]")).encode(), mtime=0), "the value is compressed with gzip", "cloudcanal-canal-json"),
         ("[1,2]", "JSON that is no object: no known format", ""),
         ("{}", "an object without members", ""),
-        (
-            (
-                '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"sqlserver","name":"c"},"op":"c",'
-                '"ts_ms":2,"transaction":null}'
-            ),
-            "the connector is none that a profile has",
-            "debezium-json",
-        ),
+        (SQLSERVER + CREATED, "the connector is none that a profile has", "debezium-json"),
     ],
 )
 def test_messages_that_no_profile_writes(value, why, nearest):
-    found = inspect([record(value, place="here")])
-    (problem,) = found.problems.values()
+    inspector = inspect([record(value, place="here")])
+    (problem,) = inspector.problems.values()
     assert why in problem.why
     assert nearest in problem.formats if nearest else problem.formats == ()
     assert problem.samples[0].place == "here"
-    assert not found.groups()
+    assert not inspector.groups()
 
 
 def test_members_in_another_order_were_written_by_something_else():
@@ -221,10 +214,10 @@ def test_members_in_another_order_were_written_by_something_else():
 
 
 def test_a_mixed_topic_has_a_writer_for_each_format():
-    found = inspect([record(value) for value in (CANAL % (7, "[]"), WATERMARK, WATERMARK, "nonsense", None)])
-    assert writers(found) == [["ticdc-simple-json"], ["cloudcanal-canal-json"]]
-    assert [one.why for one in found.problems.values()] == ["neither JSON nor Avro of a published schema"]
-    assert (found.messages, found.nulls) == (5, 1)
+    inspector = inspect([record(value) for value in (CANAL % (7, "[]"), WATERMARK, WATERMARK, "nonsense", None)])
+    assert writers(inspector) == [["ticdc-simple-json"], ["cloudcanal-canal-json"]]
+    assert [problem.why for problem in inspector.problems.values()] == ["neither JSON nor Avro of a published schema"]
+    assert (inspector.messages, inspector.nulls) == (5, 1)
 
 
 def test_tables_have_the_types_that_the_bytes_tell():
@@ -250,16 +243,16 @@ def test_what_follows_a_delete_tells_of_tombstones():
 
 
 def test_memory_does_not_grow_with_problems_and_tables():
-    found = Inspector()
+    inspector = Inspector()
     for number in range(1200):
-        found.add(record((CANAL % (7, "[]")).replace('"table":"t"', f'"table":"t{number}"')))
-        found.add(record(f'{{"a{number}":1}}'))
-    tally = found.tallies["cloudcanal-canal-json"]
+        inspector.add(record((CANAL % (7, "[]")).replace('"table":"t"', f'"table":"t{number}"')))
+        inspector.add(record(f'{{"a{number}":1}}'))
+    tally = inspector.tallies["cloudcanal-canal-json"]
     assert len(tally.tables) == 500 and tally.more_tables
-    assert len(found.problems) == 40 and found.other_problems == 1160
+    assert len(inspector.problems) == 40 and inspector.other_problems == 1160
 
 
 @pytest.mark.parametrize(("text", "state"), [("int(11)", NO), ("bigint(20) unsigned", NO), ("int", UNTOLD), ("int(8)", UNTOLD)])
 def test_a_display_width_tells_a_server_before_8_0_19(text, state):
-    found = inspect([record(CANAL.replace("int(11)", text) % (7, "null"))])
-    assert found.tallies["alibaba-canal-json"].options["mysql8"] == state
+    inspector = inspect([record(CANAL.replace("int(11)", text) % (7, "null"))])
+    assert inspector.tallies["alibaba-canal-json"].options["mysql8"] == state

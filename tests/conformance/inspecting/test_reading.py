@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import random
+from itertools import islice
 
 import cramjam
 import pyarrow as pa
@@ -49,11 +50,11 @@ def test_lines_may_be_records(tmp_path):
     ]
     file = tmp_path / "messages.jsonl.xz"
     file.write_bytes(lzma.compress("\n".join(map(json.dumps, lines)).encode()))
-    found = read(tmp_path)
-    assert [one.value for one in found] == [b"\x16\xff", b'{"a":1}', b"\x16\xff", b'{"a":2}', None, b'{"a":3}']
-    assert [one.key for one in found] == [b"k", b"k", None, None, None, None]
-    assert [(one.partition, one.offset) for one in found] == [(2, 7), (0, -1), (0, -1), (1, 3), (1, 4), (1, -1)]
-    assert all(one.exact for one in found)
+    records = read(tmp_path)
+    assert [record.value for record in records] == [b"\x16\xff", b'{"a":1}', b"\x16\xff", b'{"a":2}', None, b'{"a":3}']
+    assert [record.key for record in records] == [b"k", b"k", None, None, None, None]
+    assert [(record.partition, record.offset) for record in records] == [(2, 7), (0, -1), (0, -1), (1, 3), (1, 4), (1, -1)]
+    assert all(record.exact for record in records)
 
 
 def test_a_table_of_spark_s_kafka_source(tmp_path):
@@ -68,7 +69,7 @@ def test_a_table_of_spark_s_kafka_source(tmp_path):
 def test_a_binary_file_is_one_message(tmp_path):
     file = tmp_path / "one.avro"
     file.write_bytes(b"\x16\x06\n\xff")
-    assert [one.value for one in read(file)] == [b"\x16\x06\n\xff"]
+    assert [record.value for record in read(file)] == [b"\x16\x06\n\xff"]
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -78,8 +79,8 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "nothing").touch()
     bad = {"other.parquet": r"no column `value`.*its columns: a", "empty": r"no file messages\.jsonl"}
-    for name, told in (bad | {"cut.parquet": r"cut\.parquet", "cut.xz": r"cut\.xz"}).items():
-        with pytest.raises(UsageError, match=told):
+    for name, message in (bad | {"cut.parquet": r"cut\.parquet", "cut.xz": r"cut\.xz"}).items():
+        with pytest.raises(UsageError, match=message):
             read(tmp_path / name)
     assert read(tmp_path / "nothing") == []
 
@@ -136,14 +137,11 @@ def test_avro_that_is_cut_or_altered_is_never_an_exception(name):
     from generators.drawing.cases import as_case, boundary_scenarios
 
     fmt, chance = get(name), random.Random(1)
-    written = [
-        x
-        for s, _ in zip(boundary_scenarios(fmt, fmt.profiles[0]), range(6), strict=False)
-        for x in as_case(fmt, fmt.profiles[0], s).written
-    ]
+    scenarios = islice(boundary_scenarios(fmt, fmt.profiles[0]), 6)
+    written = [sent for scenario in scenarios for sent in as_case(fmt, fmt.profiles[0], scenario).written]
     assert written
-    for one in written:
-        value = one.message.value
+    for sent in written:
+        value = sent.message.value
         assert open_record(ReadRecord(value)).schema == name
         assert open_record(ReadRecord(value[:-1])).schema != name
         for _ in range(40):
@@ -172,7 +170,7 @@ def test_signs_cite_facts_and_say_something():
 
 
 @pytest.mark.parametrize(
-    ("told", "holds"),
+    ("when", "holds"),
     [
         ("type=INSERT|UPDATE; old=null", True),
         ("type=INSERT; old?", False),
@@ -188,10 +186,10 @@ def test_signs_cite_facts_and_say_something():
         ((), False),
     ],
 )
-def test_conditions_of_signs(told, holds):
+def test_conditions_of_signs(when, holds):
     seen = open_record(ReadRecord(b'{"type":"INSERT","id":1,"flag":false,"inner":{"a":"yes","b":""}}'))
     facts = {"twice": lambda _: [2, 4]}
-    assert condition(told, lambda seen: seen.members, facts)(seen) is holds
+    assert condition(when, lambda seen: seen.members, facts)(seen) is holds
 
 
 def read_tables(text, facts):
@@ -242,9 +240,9 @@ def test_a_sign_of_each_release_and_one_that_a_watch_tells():
     text = TABLE.replace('marks = "type?"', 'marks = "type?"\nwatch = "table"') + signs
     (book,) = read_tables(text, {"table": lambda: None})
     releases = get("maxwell-json").choices.releases
-    assert [(one.says, one.releases) for one in book.signs[1:-1]] == [(f"it is {name}", (name,)) for name in releases]
+    assert [(sign.says, sign.releases) for sign in book.signs[1:-1]] == [(f"it is {name}", (name,)) for name in releases]
     seen = open_record(ReadRecord(json.dumps({"type": releases[0]}).encode()))
-    assert [one.seen(seen) for one in book.signs] == [True, True, *[False] * len(releases)]
+    assert [sign.seen(seen) for sign in book.signs] == [True, True, *[False] * len(releases)]
     assert book.signs[-1].watched is Watched.TOMBSTONE
 
 

@@ -26,17 +26,18 @@ PROFILES = ("v5.3.4", "v5.4.3", "v6.5.1")
 CORRUPT = f"{NAME}/change/corrupt"
 INSERTS = f"{NAME}/old/insert-null-array"
 CRLF = f"{NAME}/framing/crlf"
+BIT, YEAR = "refused: cell bit value plain", "refused: cell year value"
 
 
 @cache
 def cases(profiles=PROFILES, prefixes=SCENARIOS):
     """Level-one cases of a few types and shapes in releases with and without traits."""
-    found = []
+    selected = []
     for name in profiles:
         profile = FMT.profile(name)
         some = (case for case in named_cases(FMT, (profile,)) if case.level == 1 and case.origin is Origin.NAMED)
-        found += [case for case in some if case.scenario.startswith(prefixes)]
-    return tuple(found)
+        selected += [case for case in some if case.scenario.startswith(prefixes)]
+    return tuple(selected)
 
 
 def judged(spoil, some=None):
@@ -81,8 +82,8 @@ def outcome_of(judge, results, entries=()):
     known = tuple(record.mark(results, rules(NAME), judge.compared))
     fmt_rules = tuple(RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False) for rule in rules(NAME))
     fmt = FormatResult(NAME, "mine", (1,), known, fmt_rules, (), {}, 0, {})
-    failures, found = tuple(smallest_failures(fmt, record)), record.results([NAME], [rule.id for rule in rules(NAME)], True)
-    return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=found)
+    failures, states = tuple(smallest_failures(fmt, record)), record.results([NAME], [rule.id for rule in rules(NAME)], True)
+    return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=states)
 
 
 def test_a_right_decoder_has_no_cause():
@@ -92,19 +93,19 @@ def test_a_right_decoder_has_no_cause():
 
 def test_refusals_of_two_types_are_two_causes_and_no_trait_is_blamed():
     judge, results = judged(BIT_OR_YEAR)
-    assert causes(results) == {(CORRUPT, "refused: cell bit value plain"), (CORRUPT, "refused: cell year value")}
+    assert causes(results) == {(CORRUPT, BIT), (CORRUPT, YEAR)}
     assert {f.instead for result in results for f in result.findings} >= {"", INSERTS, CRLF}
     assert judge.broken[INSERTS] == judge.broken[CRLF] == 0
     assert judge.broken[CORRUPT] == sum(len(result.findings) for result in results) <= judge.compared[CORRUPT]
 
 
 def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_words():
-    one, other = outcome(BIT_OR_YEAR).failures
-    assert (one.cause.key, other.cause.key) == ("refused: cell year value", "refused: cell bit value plain")
-    assert other.cause.words == "refuses a row whose bit(1) cell is '1'"
-    assert one.cause.words.startswith("refuses every row with a value in a year cell, here '")
-    assert (other.finding.case, other.cases, other.profiles, other.judged) == (f"{NAME}/v5.3.4/bit-1/one", 15, PROFILES, 3)
-    assert one.cases > other.cases
+    year, bit = outcome(BIT_OR_YEAR).failures
+    assert (year.cause.key, bit.cause.key) == (YEAR, BIT)
+    assert bit.cause.words == "refuses a row whose bit(1) cell is '1'"
+    assert year.cause.words.startswith("refuses every row with a value in a year cell, here '")
+    assert (bit.finding.case, bit.cases, bit.profiles, bit.judged) == (f"{NAME}/v5.3.4/bit-1/one", 15, PROFILES, 3)
+    assert year.cases > bit.cases
 
 
 def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
@@ -126,7 +127,7 @@ def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
         (lambda case, change: case.profile == "v6.5.1", CRLF, "refused: release v6.5.1"),
         (lambda case, change: case.profile == "v5.3.4" and change.op == "INSERT", INSERTS, "refused: row INSERT"),
         (lambda case, change: change.op == "DELETE", CORRUPT, "refused: row DELETE"),
-        (lambda case, change: case.profile == "v5.3.4" and holds(change, "year"), CORRUPT, "refused: cell year value"),
+        (lambda case, change: case.profile == "v5.3.4" and holds(change, "year"), CORRUPT, YEAR),
     ],
 )
 def test_a_trait_is_blamed_only_if_the_same_rows_pass_without_it(bad, rule, cause):
@@ -139,7 +140,12 @@ def test_a_cell_that_one_option_alone_lets_pass_is_blamed_in_drawn_rows_and_no_t
     some = cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/"))
     drawn = tuple(replace(c, origin=Origin.DRAWN, scenario="drawn") if c.profile == "v6.5.1" else c for c in some)
     _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), drawn)
-    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
+    assert causes(results) == {(CORRUPT, BIT)}
+
+
+def altered(case, alter):
+    """The case with each of its changes altered."""
+    return replace(case, written=tuple(replace(w, changes=tuple(map(alter, w.changes))) for w in case.written))
 
 
 def numbered(case, key):
@@ -148,31 +154,21 @@ def numbered(case, key):
     def image(cells):
         return cells and {c: replace(cell, value=key, text=str(key)) if c == "id" else cell for c, cell in cells.items()}
 
-    written = tuple(
-        replace(w, changes=tuple(replace(c, before=image(c.before), after=image(c.after)) for c in w.changes))
-        for w in case.written
-    )
-    return replace(case, written=written)
+    return altered(case, lambda c: replace(c, before=image(c.before), after=image(c.after)))
 
 
 def test_a_key_whose_value_is_new_in_each_refused_row_is_a_bystander():
     lenient = "v7.1.6+extension+content-compatible"
     some = tuple(numbered(case, key) for key, case in enumerate(cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/")), 100))
     _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), some)
-    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
+    assert causes(results) == {(CORRUPT, BIT)}
 
 
 def test_a_row_that_may_be_refused_clears_nothing_when_it_is():
-    may = ((Kind.CORRUPT, None),)
-
-    def lenient(case):
-        written = tuple(replace(w, changes=tuple(replace(c, accept=may) for c in w.changes)) for w in case.written)
-        return replace(case, written=written)
-
-    some = cases(("v6.5.1",), ("bit-1/", "int/"))
-    some += tuple(replace(lenient(case), id=f"{case.id}/lenient") for case in some)
+    some, may = cases(("v6.5.1",), ("bit-1/", "int/")), ((Kind.CORRUPT, None),)
+    some += tuple(replace(altered(case, lambda c: replace(c, accept=may)), id=f"{case.id}/lenient") for case in some)
     _, results = judged(refusing(lambda case, change: holds(change, "bit", "1")), some)
-    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
+    assert causes(results) == {(CORRUPT, BIT)}
 
 
 @pytest.mark.parametrize(
@@ -183,13 +179,13 @@ def test_a_recorded_row_which_nothing_makes_smaller_names_every_suspect(origin, 
     some = [numbered(case, key) for key, case in enumerate(cases(("v6.5.1",), ("int/",)), 100)]
     some = [replace(case, origin=origin) if case.scenario == "int/max" else case for case in some]
     _, results = judged(refusing(lambda case, change: case.scenario == "int/max"), some)
-    assert {found for _, found in causes(results)} == {f"refused: {cause}"}
+    assert {key for _, key in causes(results)} == {f"refused: {cause}"}
 
 
 def test_without_other_profiles_the_other_rows_of_the_release_decide():
     only = cases(("v6.5.1",))
     _, results = judged(BIT_OR_YEAR, only)
-    assert causes(results) == {(CORRUPT, "refused: cell bit value plain"), (CORRUPT, "refused: cell year value")}
+    assert causes(results) == {(CORRUPT, BIT), (CORRUPT, YEAR)}
 
 
 def test_a_row_that_does_not_come_out_is_lost_for_the_same_reasons():
@@ -203,8 +199,8 @@ def test_a_cell_is_named_by_type_and_class_and_by_type_if_all_of_its_values_are_
         return replace(row, after=after) if row.after and None not in row.after.values() else row
 
     _, results = judged(wrong)
-    found = {cause for _, cause in causes(results)}
-    assert found == {"wrong: cell int value", "wrong: cell varchar value empty"}
+    broad = {cause for _, cause in causes(results)}
+    assert broad == {"wrong: cell int value", "wrong: cell varchar value empty"}
     narrow = {key for result in results for f in result.findings for key in f.causes[1:]}
     assert narrow >= {"wrong: cell int value plain", "wrong: cell int value negative"}
 
@@ -245,14 +241,11 @@ def test_a_statement_is_named_or_all_of_them(bad, cause, words):
 
 def test_a_record_of_causes_makes_another_refusal_new():
     bit = refusing(lambda _case, change: holds(change, "bit", "1"))
-    entry = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell bit value plain",))
+    entry = Entry(CORRUPT, Verdict.FAIL, causes=(BIT,))
     assert outcome(bit, [entry]).exit_code == 0
     worse = outcome(BIT_OR_YEAR, [entry])
     assert worse.exit_code == 1
-    assert {failure.cause.key: failure.known for failure in worse.failures} == {
-        "refused: cell bit value plain": True,
-        "refused: cell year value": False,
-    }
+    assert {failure.cause.key: failure.known for failure in worse.failures} == {BIT: True, YEAR: False}
 
 
 def test_a_record_without_causes_covers_every_cause():
@@ -260,10 +253,10 @@ def test_a_record_without_causes_covers_every_cause():
 
 
 def test_a_recorded_cause_covers_narrower_ones_and_a_run_over_fewer_cases():
-    year = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell year value",))
+    year = Entry(CORRUPT, Verdict.FAIL, causes=(YEAR,))
     some = refusing(lambda _case, change: holds(change, "year", "1901"))
     assert outcome(some, [year]).exit_code == 0
-    bit = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell bit value plain",))
+    bit = Entry(CORRUPT, Verdict.FAIL, causes=(BIT,))
     few = tuple(case for case in cases() if case.id.endswith("bit-1/one"))
     assert outcome(BIT_OR_YEAR, [bit], few).exit_code == 0
 
@@ -271,10 +264,7 @@ def test_a_recorded_cause_covers_narrower_ones_and_a_run_over_fewer_cases():
 def test_update_records_each_cause_and_the_next_run_conforms():
     first = outcome(BIT_OR_YEAR)
     made = updated(first)
-    assert {(entry.rule, entry.causes) for entry in made.added} == {
-        (CORRUPT, ("refused: cell bit value plain",)),
-        (CORRUPT, ("refused: cell year value",)),
-    }
+    assert {(entry.rule, entry.causes) for entry in made.added} == {(CORRUPT, (BIT,)), (CORRUPT, (YEAR,))}
     assert outcome(BIT_OR_YEAR, made.added).exit_code == 0
     again = under(first, Expectations(made.added))
     assert [failure.known for failure in again.failures] == [True, True]
@@ -285,9 +275,9 @@ def test_failures_that_reduce_to_one_cause_are_one():
     year, bit = result.failures
     both = replace(year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain")))
     small = replace(both, finding=bit.finding, result=bit.result)
-    (one,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
-    assert (one.cause.key, one.keys) == ("refused: cell bit value plain", (*year.keys, *bit.keys))
-    assert one.cases == year.cases + bit.cases
+    (failure,) = merged([small, bit], result.formats[0], EntryTracker(Expectations()))
+    assert (failure.cause.key, failure.keys) == (BIT, (*year.keys, *bit.keys))
+    assert failure.cases == year.cases + bit.cases
 
 
 def test_value_classes_that_reduce_to_one_value_are_the_type():
@@ -301,8 +291,8 @@ def test_value_classes_that_reduce_to_one_value_are_the_type():
     assert {f.cause.key for f in failures} == {f"wrong: cell int value {cls}" for cls in ("plain", "zero", "negative")}
     zero = next(f for f in failures if f.cause.key.endswith("zero"))
     small = [replace(f, finding=zero.finding, result=zero.result, reduced="reduced") for f in failures]
-    (one,) = merged(small, result.formats[0], EntryTracker(Expectations()))
-    assert (one.cause.key, one.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
+    (failure,) = merged(small, result.formats[0], EntryTracker(Expectations()))
+    assert (failure.cause.key, failure.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
 
 
 def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
@@ -325,14 +315,12 @@ def test_a_decoder_that_raises_is_named_as_one_that_refuses():
     judge, results = judged(lambda _case, _change, row: row)
     law, finding = f"{NAME}/law/returns", next(f for f in judged(BIT_OR_YEAR)[1] if f.findings).findings[0]
     raised = replace(finding, rule=law, aspect="missing", path="decoding", causes=())
-    spoiled = [
-        replace(r, verdict=Verdict.ERRORED, findings=(replace(raised, case=r.case.id),))
-        if any(holds(c, "year") for w in r.case.written for c in w.changes)
-        else r
-        for r in results
-    ]
-    found = blamed(judge, spoiled)
-    assert causes(found) == {(law, f"{Symptom.RAISED}: cell year value")}
+
+    def spoiled(r):
+        year = any(holds(c, "year") for w in r.case.written for c in w.changes)
+        return replace(r, verdict=Verdict.ERRORED, findings=(replace(raised, case=r.case.id),)) if year else r
+
+    assert causes(blamed(judge, [spoiled(r) for r in results])) == {(law, f"{Symptom.RAISED}: cell year value")}
 
 
 def test_a_case_that_raises_names_what_its_messages_hold():
@@ -355,12 +343,10 @@ def test_blame_acquits_no_decoder_that_returns_no_row(name, readable):
     """A decoder that refuses every row fails in each format, after blame as before, whatever the rules of rows bind."""
     fmt = get(name)
     some = [case for case in named_cases(fmt, fmt.profiles[::4], (f"{name}/*/shape/*",)) if case.level == 1]
-    weak = {one.id for one in rules(name) if one.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
-    judge = Judge(tuple(replace(one, obligation=readable) if one.id in weak else one for one in rules(name)))
-    before = [
-        judge.judge(case, [[OutputRow(0, Kind.CORRUPT, None, error="no")] if w.changes else [] for w in case.written])
-        for case in some
-    ]
+    weak = {rule.id for rule in rules(name) if rule.id.endswith(("/rows/readable", "/rows/every-row", "/rows/one-each"))}
+    judge = Judge(tuple(replace(rule, obligation=readable) if rule.id in weak else rule for rule in rules(name)))
+    corrupt = OutputRow(0, Kind.CORRUPT, None, error="no")
+    before = [judge.judge(case, [[corrupt] if w.changes else [] for w in case.written]) for case in some]
     after = {result.case.id: result.verdict for result in blamed(judge, before)}
     assert {result.case.id for result in before if result.verdict in BAD} <= {case for case, v in after.items() if v in BAD}
     assert readable is not Obligation.MUST or Verdict.FAIL in after.values()

@@ -25,11 +25,11 @@ def cell(kind, value, text):
 
 def hinted(expected, actual, level=1, before=None, others=()):
     """The hint for an UPDATE's after image with a wrong column `c`; `others` are that column in further rows."""
-    given = (expected, *others)
-    changes = tuple(
-        Change(n, Kind.ROW, Op.UPDATE, before={"c": before or Cell(State.ABSENT, one.type)}, after={"c": one})
-        for n, one in enumerate(given)
-    )
+
+    def update(n, owed):
+        return Change(n, Kind.ROW, Op.UPDATE, before={"c": before or Cell(State.ABSENT, owed.type)}, after={"c": owed})
+
+    changes = tuple(update(n, owed) for n, owed in enumerate((expected, *others)))
     case = Case("x/v1/c", "x", "v1", Deployment(), level, (), (Written(Message("cdc", 0, None, b"{}"), changes),))
     finding = Finding(case.id, "x/r", 0, 0, Aspect.VALUE, "after['c']", "", actual, "after", "c")
     assert cell_of(finding, case) is expected
@@ -89,5 +89,5 @@ def test_an_uncertain_value_has_no_difference():
 def test_an_unreadable_message_that_vanishes_is_not_accepted(actual, words):
     written = Written(Message("cdc", 0, None, b"{"), (Change(0, Kind.CORRUPT),))
     case = Case("x/v1/c", "x", "v1", Deployment(), 1, (), (written,), fault="truncated")
-    told = cause(Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual), case)
-    assert (told.key, told.words) == ("accepted: fault truncated", words)
+    reason = cause(Finding(case.id, "x/r", 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", actual), case)
+    assert (reason.key, reason.words) == ("accepted: fault truncated", words)

@@ -119,31 +119,27 @@ def test_every_aspect_is_shown():
 
 
 def test_a_finding_says_what_was_expected_and_what_was_there():
-    (found,) = judge([INSERT], [replace(GOOD, after={"id": "2", "a": "x"})]).findings
-    assert (found.case, found.message, found.row, found.aspect) == ("x/v1/c", 0, 0, Aspect.VALUE)
-    assert (found.path, found.expected, found.actual) == ("after['id']", "1", "2")
-    (found,) = judge([INSERT], [replace(REJECTED, error="cut off")]).findings
-    assert (found.expected, found.actual) == ("ROW INSERT", "CORRUPT: cut off")
+    (finding,) = judge([INSERT], [replace(GOOD, after={"id": "2", "a": "x"})]).findings
+    assert (finding.case, finding.message, finding.row, finding.aspect) == ("x/v1/c", 0, 0, Aspect.VALUE)
+    assert (finding.path, finding.expected, finding.actual) == ("after['id']", "1", "2")
+    (finding,) = judge([INSERT], [replace(REJECTED, error="cut off")]).findings
+    assert (finding.expected, finding.actual) == ("ROW INSERT", "CORRUPT: cut off")
     typed = {"id": Typed("string", "1"), "a": Typed("string", "x")}
-    (found,) = judge([INSERT], [replace(GOOD, after=typed)], level=2).findings
-    assert (found.expected, found.actual) == ("1 (int)", "1 (string)")
+    (finding,) = judge([INSERT], [replace(GOOD, after=typed)], level=2).findings
+    assert (finding.expected, finding.actual) == ("1 (int)", "1 (string)")
 
 
 def test_a_wrong_instant_is_shown_as_a_time_with_the_shift_and_the_zone():
     owed = Cell(State.VALUE, mysql.TYPES["timestamp-0"], 0, "1970-01-01 08:00:00", cls="plain")
     change, row = replace(INSERT, after={"id": owed}), replace(GOOD, after={"id": Typed("timestamp", -18_000_000_000)})
     shown = replace(case([change], level=2), deployment=Deployment("Asia/Shanghai"))
-    (found,) = Judge(GENERAL).judge(shown, [[row]], "t").findings
-    assert (found.expected, found.actual) == (
-        f"1970-01-01T00:00:00Z ({owed.type.key})",
-        "1969-12-31T19:00:00Z (timestamp), 5 h earlier; the deployment's time zone is Asia/Shanghai",
-    )
+    (finding,) = Judge(GENERAL).judge(shown, [[row]], "t").findings
+    assert finding.expected == f"1970-01-01T00:00:00Z ({owed.type.key})"
+    assert finding.actual == "1969-12-31T19:00:00Z (timestamp), 5 h earlier; the deployment's time zone is Asia/Shanghai"
     committed, fields = replace(INSERT, commit_time_us=0), GOOD.fields | {"commit_time": 3_600_000_000}
-    (found,) = judge([committed], [replace(GOOD, fields=fields)]).findings
-    assert (found.expected, found.actual) == (
-        "1970-01-01T00:00:00Z",
-        "1970-01-01T01:00:00Z, 1 h later; the deployment's time zone is UTC",
-    )
+    (finding,) = judge([committed], [replace(GOOD, fields=fields)]).findings
+    assert finding.expected == "1970-01-01T00:00:00Z"
+    assert finding.actual == "1970-01-01T01:00:00Z, 1 h later; the deployment's time zone is UTC"
 
 
 def test_an_unreadable_kind_or_a_missing_change_leaves_its_cells_alone():
@@ -202,24 +198,21 @@ def test_the_first_rule_that_matches_owns():
 def test_digits_of_a_moment_are_their_rule_s_and_of_the_value_s_where_no_rule_names_them(late, names, broken):
     moment = Cell(State.VALUE, mysql.TYPES["timestamp-6"], mysql.wall("2024-02-29 23:59:59.123456"), "", cls="micros")
     owed = replace(INSERT, after={"id": moment}, commit_time_us=moment.value)
-    told = OutputRow(
-        0, "ROW", "INSERT", {"commit_time": owed.commit_time_us + late}, after={"id": Typed("timestamp", moment.value + late)}
-    )
+    fields, after = {"commit_time": owed.commit_time_us + late}, {"id": Typed("timestamp", moment.value + late)}
+    output = OutputRow(0, "ROW", "INSERT", fields, after=after)
     known = (rule("digits", aspects=(Aspect.DIGITS,)) if names else rule("none", aspects=(Aspect.EXTRA,)), rule("zone"))
-    assert {f.rule for f in judge([owed], [told], rules=known, level=2).findings} == ({f"x/{broken}"} if broken else set())
-    told = replace(told, after=GOOD.after)
-    found = judge([replace(owed, after=INSERT.after)], [told], rules=known).findings
-    assert [(f.rule, f.path) for f in found] == ([(f"x/{broken}", "commit_time")] if broken else [])
+    assert {f.rule for f in judge([owed], [output], rules=known, level=2).findings} == ({f"x/{broken}"} if broken else set())
+    output = replace(output, after=GOOD.after)
+    findings = judge([replace(owed, after=INSERT.after)], [output], rules=known).findings
+    assert [(f.rule, f.path) for f in findings] == ([(f"x/{broken}", "commit_time")] if broken else [])
 
 
 def test_owners_are_kept_apart_by_profile_level_and_tags():
     rules = (rule("of-v2", profiles=("v2*",)), rule("of-two", levels=(2,)), rule("of-b", tags=("b",)), *GENERAL)
     judged, plain, wrong = Judge(rules), case([INSERT]), [[replace(GOOD, op="READ")]]
-    found = [
-        judged.judge(replace(plain, **change), wrong, "t").findings[0].rule
-        for change in ({}, {"profile": "v2.1"}, {"level": 2}, {"tags": frozenset("b")}, {})
-    ]
-    assert found == ["x/op", "x/of-v2", "x/of-two", "x/of-b", "x/op"]
+    others = ({}, {"profile": "v2.1"}, {"level": 2}, {"tags": frozenset("b")}, {})
+    owners = [judged.judge(replace(plain, **other), wrong, "t").findings[0].rule for other in others]
+    assert owners == ["x/op", "x/of-v2", "x/of-two", "x/of-b", "x/op"]
 
 
 def test_a_comparison_without_an_owner_is_the_harness_fault():
@@ -302,9 +295,9 @@ def test_a_value_for_a_column_that_the_message_does_not_hold_is_made_up(conventi
 
 
 def test_a_value_that_bytes_or_the_after_image_or_a_required_column_explain_is_not_made_up():
-    told = replace(KEY_ONLY, before={**KEY_ONLY.before, "a": text("")}, full_before=KEY_ONLY.before)
-    assert judge([told], [MADE_UP], level=2).verdict is Verdict.PASS
-    said = replace(told, before={**KEY_ONLY.before, "a": NULL})
+    blank = replace(KEY_ONLY, before={**KEY_ONLY.before, "a": text("")}, full_before=KEY_ONLY.before)
+    assert judge([blank], [MADE_UP], level=2).verdict is Verdict.PASS
+    said = replace(blank, before={**KEY_ONLY.before, "a": NULL})
     assert judge([said], [MADE_UP], level=2).verdict is Verdict.FAIL
     update = replace(INSERT, op=Op.UPDATE, before={"id": number(1), "a": ABSENT})
     rows = {value: replace(TYPED_UPDATE, before={"id": Typed("int", 1), "a": Typed("string", value)}) for value in ("x", "y")}
@@ -322,16 +315,18 @@ def test_null_for_absent_hides_neither_a_failure_nor_a_rejection():
     assert (both.verdict, both.nulled) == (Verdict.REJECTED, 1)
 
 
+PARTIAL = replace(UPDATE, full_before={"id": number(1), "a": text("w")})
+OVERLAID = replace(UPDATED, before={"id": "1", "a": "w"})
+
+
 def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two():
-    change = replace(UPDATE, full_before={"id": number(1), "a": text("w")})
     after = {"id": Typed("int", 1), "a": Typed("string", "x")}
     whole = replace(UPDATED, before={"id": Typed("int", 1), "a": Typed("string", "w")}, after=after)
     partial = replace(whole, before={"id": None, "a": Typed("string", "w")})
-    assert judge([change], [UPDATED]).verdict is Verdict.PASS
-    assert judge([change], [whole], level=2).verdict is Verdict.PASS
-    assert convicted(judge([change], [partial], level=2)) == [("null", "before['id']")]
-    overlaid = replace(UPDATED, before={"id": "1", "a": "w"})
-    assert convicted(judge([change], [overlaid])) == [("presence", "before['id']")]
+    assert judge([PARTIAL], [UPDATED]).verdict is Verdict.PASS
+    assert judge([PARTIAL], [whole], level=2).verdict is Verdict.PASS
+    assert convicted(judge([PARTIAL], [partial], level=2)) == [("null", "before['id']")]
+    assert convicted(judge([PARTIAL], [OVERLAID])) == [("presence", "before['id']")]
 
 
 def test_a_column_that_the_table_has_not_is_seen_in_a_partial_image_too():
@@ -374,12 +369,7 @@ def test_level_two_judges_the_table_that_was_asked_for():
     assert judge([Change(0, Kind.DDL)], [], level=2).verdict is Verdict.PASS
 
 
-OBLIGED = {
-    Aspect.VALUE: Obligation.MUST,
-    Aspect.NULL: Obligation.SHOULD,
-    Aspect.FIELD: Obligation.MAY,
-    Aspect.PRESENCE: Obligation.UNSPECIFIED,
-}
+OBLIGED = {Aspect.NULL: Obligation.SHOULD, Aspect.FIELD: Obligation.MAY, Aspect.PRESENCE: Obligation.UNSPECIFIED}
 MIXED = tuple(rule(aspect.value, OBLIGED.get(aspect, Obligation.MUST), aspects=(aspect,)) for aspect in Aspect)
 VALUE, SHOULD = {"id": "2", "a": "x"}, {"id": "1", "a": None}
 UNSPECIFIED = {"id": "1"}
@@ -427,21 +417,19 @@ def test_envelope_columns_that_a_decoder_does_not_claim_are_not_judged():
 def test_counts_sites_and_cases_of_a_rule():
     judged = Judge(GENERAL, remembers=True)
     for name in ("c1", "c2", "c3", "c4"):
-        one = replace(case([INSERT], [INSERT]), id=f"x/v1/{name}")
-        judged.judge(one, [[GOOD], [replace(GOOD, op="READ")]])
+        judged.judge(replace(case([INSERT], [INSERT]), id=f"x/v1/{name}"), [[GOOD], [replace(GOOD, op="READ")]])
     assert (judged.compared["x/op"], judged.broken["x/op"]) == (8, 4)
     assert set(judged.seen["x/op", 1]) == {"x/v1/c1", "x/v1/c2", "x/v1/c3", "x/v1/c4"}
-    assert [(s.case, s.message, s.aspect) for s in judged.sites["x/op"]] == [
-        *(("x/v1/c1", 0, Aspect.OP), ("x/v1/c2", 0, Aspect.OP), ("x/v1/c3", 0, Aspect.OP)),
-    ]
+    sites = [(f"x/v1/{name}", 0, Aspect.OP) for name in ("c1", "c2", "c3")]
+    assert [(s.case, s.message, s.aspect) for s in judged.sites["x/op"]] == sites
     assert {(s.name, s.side) for s in judged.sites["x/image"]} == {("before", "before")}
     assert {(s.name, s.side) for s in judged.sites["x/value"]} == {("id", "after")}
 
 
 def test_what_is_shown_of_a_value_is_bounded():
-    (found,) = judge([INSERT], [replace(GOOD, after={"id": "7" * 10_000, "a": "x"})]).findings
-    assert len(found.actual) < 500
-    assert found.actual.endswith("... (10000 characters)")
+    (finding,) = judge([INSERT], [replace(GOOD, after={"id": "7" * 10_000, "a": "x"})]).findings
+    assert len(finding.actual) < 500
+    assert finding.actual.endswith("... (10000 characters)")
 
 
 SHAPED = rules("ticdc-canal-json")
@@ -473,10 +461,7 @@ def claiming(*conventions):
 @pytest.mark.parametrize(
     ("convention", "change", "row"),
     [
-        (
-            *("whole-before", replace(UPDATE, full_before={"id": number(1), "a": text("w")})),
-            replace(GOOD, op="UPDATE", before={"id": "1", "a": "w"}),
-        ),
+        ("whole-before", PARTIAL, OVERLAID),
         ("typed-values", INSERT, replace(GOOD, after={"id": "1.0", "a": "other"})),
         ("read-as-insert", replace(INSERT, op=Op.READ), GOOD),
     ],

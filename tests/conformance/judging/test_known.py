@@ -39,8 +39,8 @@ def run(*cases, entries=(), strict=False, compared=1, narrowed=False, profiles=T
     marked = tuple(record.mark(cases, RULES, counts))
     rules = tuple(RuleResult(rule, compared, 0, reachable=False) for rule in RULES)
     fmt = FormatResult(NAME, "mine.py", (1,), marked, rules, (), {}, 0, {})
-    found = record.results([NAME], [rule.id for rule in RULES], narrowed)
-    return RunResult(Header(1, "smoke", "mine.py", "none", ""), (fmt,), (), 1.0, strict, False, found)
+    entry_results = record.results([NAME], [rule.id for rule in RULES], narrowed)
+    return RunResult(Header(1, "smoke", "mine.py", "none", ""), (fmt,), (), 1.0, strict, False, entry_results)
 
 
 def known(rule=SIGNED, verdict=Verdict.FAIL, **more):
@@ -146,7 +146,7 @@ def test_update_records_what_is_new_and_removes_what_passes(tmp_path):
     path = tmp_path / "known.toml"
     write(path, made)
     again = under(first, load(path))
-    assert (again.exit_code, [one.state for one in again.entries]) == (0, [State.KNOWN, State.KNOWN])
+    assert (again.exit_code, [entry.state for entry in again.entries]) == (0, [State.KNOWN, State.KNOWN])
 
     repaired = run(judged("names", NAMES), GOOD, entries=load(path).entries)
     assert repaired.exit_code == 5
@@ -197,7 +197,7 @@ verdict = "fail"
 
 def test_entries_that_overlap_are_all_known():
     result = run(BAD, judged("bad", SIGNED, profile="v5.3.4"), entries=[Entry(f"{NAME}/value", Verdict.FAIL), known()])
-    assert (result.exit_code, [(one.state, one.cases) for one in result.entries]) == (0, [(State.KNOWN, 2)] * 2)
+    assert (result.exit_code, [(entry.state, entry.cases) for entry in result.entries]) == (0, [(State.KNOWN, 2)] * 2)
 
 
 def test_the_reason_is_told_with_the_failure():

@@ -35,7 +35,7 @@ def cases(level, name=NAME):
         PACKED: ("v8.5.7+extension", "v8.5.7+extension+snappy"),
         POSITIONED: ("1.45.0", "1.45.0+position+primary-keys+xoffset+ids+ddl"),
     }[name]
-    return [case for case in named_cases(get(name), [get(name).profile(one) for one in wanted]) if case.level == level]
+    return [case for case in named_cases(get(name), [get(name).profile(profile) for profile in wanted]) if case.level == level]
 
 
 def wrong(*steps):
@@ -45,8 +45,8 @@ def wrong(*steps):
     ]
 
     def alter(rows, seen):
-        for one in alters:
-            rows = one(rows, seen)
+        for change in alters:
+            rows = change(rows, seen)
         return rows
 
     return alter
@@ -163,10 +163,10 @@ MISTAKES = [
 @pytest.mark.parametrize(
     ("level", "steps", "sentences"),
     MISTAKES,
-    ids=lambda one: "+".join(getattr(step, "__name__", str(step)) for step in one) if isinstance(one, tuple) else "",
+    ids=lambda steps: "+".join(getattr(step, "__name__", str(step)) for step in steps) if isinstance(steps, tuple) else "",
 )
 def test_each_mistake_is_named_once_and_nothing_else_is(level, steps, sentences):
-    named = sorted(one.sentence for one in judged(wrong(*steps), level) if len(one.cases) > 1)
+    named = sorted(mistake.sentence for mistake in judged(wrong(*steps), level) if len(mistake.cases) > 1)
     assert len(named) == len(sentences), named
     assert all(sum(words in sentence for sentence in named) == 1 for words in sentences), named
 
@@ -186,8 +186,8 @@ def packed_refused(rows, seen):
 
 
 def test_a_compression_that_is_not_read_is_told_as_such():
-    (one,) = judged(packed_refused, name=PACKED)
-    assert one.sentence == "every row of a message compressed with snappy is refused"
+    (mistake,) = judged(packed_refused, name=PACKED)
+    assert mistake.sentence == "every row of a message compressed with snappy is refused"
 
 
 def test_content_behind_the_document_is_told_as_such():
@@ -198,8 +198,8 @@ def test_content_behind_the_document_is_told_as_such():
             return rows
         return [replace(rows[0], kind=Kind.ROW, op="INSERT", after={}, error=None)] if isinstance(document, dict) else rows
 
-    (one,) = judged(read)
-    assert one.sentence == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
+    (mistake,) = judged(read)
+    assert mistake.sentence == "a message with trailing-content, trailing-brace, which cannot be read, is accepted"
 
 
 def test_many_faults_of_a_sort_are_told_by_the_sort():
@@ -212,7 +212,7 @@ def test_many_faults_of_a_sort_are_told_by_the_sort():
             replace(row, kind=Kind.ROW, op="INSERT", after={}, error=None) for row in rows if row.kind == Kind.CORRUPT
         ] or rows
 
-    first = next(one.sentence for one in judged(read) if "second-document" in one.sentence)
+    first = next(mistake.sentence for mistake in judged(read) if "second-document" in mistake.sentence)
     assert first.startswith("a message with ") and "trailing-content" in first and "trailing-brace" not in first, first
 
 
@@ -229,30 +229,28 @@ def test_rows_that_a_limit_loses_are_lost_among_others_and_every_case_is_told(ev
             return []
         return rows
 
-    found = judged(first_ones, law=law)
-    told = [one.sentence for one in found if "is lost" in one.sentence]
-    assert law == "" or told[0] == "some row is lost only among certain other messages", told
-    assert not deletes or "every row of DELETE is lost" in told, told
-    assert law == "" or any("not kept: " in one.sentence for one in found)
-    assert set() < lost <= set().union(*(one.cases for one in found))
+    diagnosis = judged(first_ones, law=law)
+    sentences = [mistake.sentence for mistake in diagnosis if "is lost" in mistake.sentence]
+    assert law == "" or sentences[0] == "some row is lost only among certain other messages", sentences
+    assert not deletes or "every row of DELETE is lost" in sentences, sentences
+    assert law == "" or any("not kept: " in mistake.sentence for mistake in diagnosis)
+    assert set() < lost <= set().union(*(mistake.cases for mistake in diagnosis))
 
 
 def test_a_mistake_names_all_its_rules_and_the_smallest_of_its_cases():
-    (one,) = judged(wrong("delete-lost"))
-    assert one.obligation is Obligation.MUST
-    assert f"{NAME}/rows/every-row" in one.rules
-    assert one.finding.case == one.result.case.id
-    size = sum(written.message.size for written in one.result.case.written)
-    assert size == min(sum(w.message.size for w in case.written) for case in cases(1) if case.id in one.cases)
+    (mistake,) = judged(wrong("delete-lost"))
+    assert mistake.obligation is Obligation.MUST
+    assert f"{NAME}/rows/every-row" in mistake.rules
+    assert mistake.finding.case == mistake.result.case.id
+    size = sum(written.message.size for written in mistake.result.case.written)
+    assert size == min(sum(w.message.size for w in case.written) for case in cases(1) if case.id in mistake.cases)
 
 
 def test_options_that_no_profile_has_apart_are_told_together():
     """A position that is not read comes with the first of them; no word would say that it is not the last's."""
-    found = judged(wrong("position-null"), name=POSITIONED)
-    options = "position, primary-keys, xoffset, ids, ddl"
-    assert [one.sentence for one in found] == [
-        f"the column position is wrong for nearly every row under the options {options}, which no profile has apart"
-    ]
+    (mistake,) = judged(wrong("position-null"), name=POSITIONED)
+    options = "position, primary-keys, xoffset, ids, ddl, which no profile has apart"
+    assert mistake.sentence == f"the column position is wrong for nearly every row under the options {options}"
 
 
 def test_traits_that_differ_in_the_last_word_of_one_are_one():

@@ -35,20 +35,20 @@ def table(level=1, image=TEXTS, **columns):
     return pa.table({name: pa.array(*pair) for name, pair in given.items() if pair is not None})
 
 
-def one(found, place=("cdc", 0, 7)):
-    (row,) = found[place]
+def only_row(rows, place=("cdc", 0, 7)):
+    (row,) = rows[place]
     return row
 
 
 def test_images_of_level_one_tell_null_empty_and_null_values_apart():
     arrow = table(before=([[("a", None), ("b", "x")]], TEXTS), after=([[]], TEXTS))
-    row = one(read(arrow, 1))
+    row = only_row(read(arrow, 1))
     assert row == OutputRow(0, "ROW", "INSERT", NO_ENVELOPE, {"a": None, "b": "x"}, {}, None)
-    assert one(read(table(), 1)).before is None
+    assert only_row(read(table(), 1)).before is None
 
 
 def test_a_null_column_is_a_null_image():
-    row = one(read(table(before=([None], pa.null()), after=([[("a", "1")]], TEXTS)), 1))
+    row = only_row(read(table(before=([None], pa.null()), after=([[("a", "1")]], TEXTS)), 1))
     assert (row.before, row.after) == (None, {"a": "1"})
 
 
@@ -62,7 +62,7 @@ def test_a_null_column_is_a_null_image():
     ids=str,
 )
 def test_commit_time_is_microseconds(kind, value):
-    row = one(read(table(commit_time=([value], kind)), 1))
+    row = only_row(read(table(commit_time=([value], kind)), 1))
     assert row.fields["commit_time"] == (MOMENT_US if value.microsecond else 1_700_000_000_000_000)
 
 
@@ -71,33 +71,23 @@ def test_the_session_time_zone_does_not_move_a_timestamp():
     tokyo = utc.cast(pa.timestamp("us", "Asia/Tokyo"))
     for array in (utc, tokyo):
         arrow = table().append_column("commit_time", array)
-        assert one(read(arrow, 1)).fields["commit_time"] == MOMENT_US
+        assert only_row(read(arrow, 1)).fields["commit_time"] == MOMENT_US
 
 
 def test_envelope_columns_that_are_returned_and_no_others():
-    arrow = table(
-        database=(["d"], pa.string()),
-        keys=([["id", "b"]], pa.list_(pa.string())),
-        types=([[("id", "int")]], TEXTS),
-        sql=([None], pa.null()),
-        mine=(["x"], pa.string()),
-        error=(["why"], pa.string()),
-    )
-    row = one(read(arrow, 1))
+    texts = {name: ([text], pa.string()) for name, text in (("database", "d"), ("mine", "x"), ("error", "why"))}
+    others = {"keys": ([["id", "b"]], pa.list_(pa.string())), "types": ([[("id", "int")]], TEXTS), "sql": ([None], pa.null())}
+    row = only_row(read(table(**texts, **others), 1))
     assert row.fields == {"database": "d", "table": None, "keys": ["id", "b"], "types": {"id": "int"}, "sql": None}
     assert row.error == "why"
     assert set(row.fields) <= set(ENVELOPE)
 
 
 def test_rows_are_grouped_by_message_and_ordered_by_row():
-    arrow = pa.concat_tables(
-        [
-            *(table(row=([1], pa.int32())), table(offset=([8], pa.int64())), table(row=([0], pa.int32()))),
-            table(row=([None], pa.int32())),
-        ]
-    )
-    found = read(arrow, 1)
-    assert ([r.row for r in found["cdc", 0, 7]], [r.row for r in found["cdc", 0, 8]]) == ([None, 0, 1], [0])
+    last, first, none = (table(row=([number], pa.int32())) for number in (1, 0, None))
+    arrow = pa.concat_tables([last, table(offset=([8], pa.int64())), first, none])
+    rows = read(arrow, 1)
+    assert ([r.row for r in rows["cdc", 0, 7]], [r.row for r in rows["cdc", 0, 8]]) == ([None, 0, 1], [0])
     assert arrow.column("row").num_chunks == 4
 
 
@@ -128,7 +118,7 @@ LEAVES = [
 @pytest.mark.parametrize(("kind", "value", "expected"), LEAVES, ids=[str(kind) + str(i) for i, (kind, _, _) in enumerate(LEAVES)])
 def test_level_two_keeps_each_value_with_the_family_of_its_type(kind, value, expected):
     image = pa.struct([("c", kind), ("none", kind)])
-    row = one(read(table(2, image, after=([{"c": value, "none": None}], image)), 2))
+    row = only_row(read(table(2, image, after=([{"c": value, "none": None}], image)), 2))
     assert row.before is None
     assert row.after == {"c": expected or Typed("decimal", value), "none": None}
 
@@ -144,10 +134,7 @@ def test_dates_beyond_the_calendar_of_python_are_values_too():
     image = pa.StructArray.from_arrays([days], ["c"])
     arrow = pa.concat_tables([table(2, image.type), table(2, image.type, row=([1], pa.int32()))]).drop_columns(["after"])
     rows = read(arrow.append_column("after", image), 2)["cdc", 0, 7]
-    assert [r.after["c"] for r in rows] == [
-        Typed("date", "-719529 days from 1970-01-01"),
-        Typed("date", "2932897 days from 1970-01-01"),
-    ]
+    assert [r.after["c"] for r in rows] == [Typed("date", f"{n} days from 1970-01-01") for n in ("-719529", "2932897")]
 
 
 def broken_text(*values):
@@ -160,21 +147,21 @@ def test_text_that_is_no_utf_8_is_shown_by_its_bytes():
     text = broken_text(b"a\xff")
     image = pa.MapArray.from_arrays([0, 1], pa.array(["k"]), text)
     arrow = table(after=None, error=None).append_column("after", image).append_column("error", text)
-    row = one(read(arrow, 1))
+    row = only_row(read(arrow, 1))
     assert (row.after, row.error) == ({"k": "a\\xff"}, "a\\xff")
     struct = pa.StructArray.from_arrays([text], ["c"])
     arrow = table(2, struct.type, after=None).append_column("after", struct)
-    assert one(read(arrow, 2)).after == {"c": Typed("string", "a\\xff")}
+    assert only_row(read(arrow, 2)).after == {"c": Typed("string", "a\\xff")}
 
 
 def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
     texts = broken_text(b"\xff", b"y")
     keys, image = pa.ListArray.from_arrays([0, 2], texts), pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
-    row = one(read(table(after=None, keys=None).append_column("after", image).append_column("keys", keys), 1))
+    row = only_row(read(table(after=None, keys=None).append_column("after", image).append_column("keys", keys), 1))
     assert (row.after, row.fields["keys"]) == ({"a": "\\xff", "b": "y"}, ["\\xff", "y"])
     inner = pa.StructArray.from_arrays([texts.slice(0, 1), pa.array([7])], ["x", "n"])
     nested = pa.StructArray.from_arrays([inner], ["c"])
-    row = one(read(table(2, nested.type, after=None).append_column("after", nested), 2))
+    row = only_row(read(table(2, nested.type, after=None).append_column("after", nested), 2))
     assert row.after["c"].value == {"x": "\\xff", "n": 7}
 
 

@@ -65,6 +65,6 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     ],
 )
 def test_a_form_that_no_document_promises_is_refused_at_the_price_of_its_own_rule(name, refuses, rule):
-    found, verdicts = broken(name, refuses)
-    assert found == {f"{name}/{one}" for one in rule}
+    convicted, verdicts = broken(name, refuses)
+    assert convicted == {f"{name}/{short}" for short in rule}
     assert verdicts & {Verdict.NON_STRICT} and not verdicts & {Verdict.FAIL, Verdict.ACCEPTED}

@@ -22,8 +22,8 @@ Spoil = Callable[[Case, Written, Change, OutputRow], OutputRow]
 
 def without_old_refused(_case: Case, sent: Written, change: Change, row: OutputRow) -> OutputRow:
     """An UPDATE whose `old` has not a row for each row of `data` is an error."""
-    told = json.loads(sent.message.value or b"{}", strict=False) if change.op == "UPDATE" else {}
-    short = len(told.get("old") or ()) < len(told.get("data") or ())
+    document = json.loads(sent.message.value or b"{}", strict=False) if change.op == "UPDATE" else {}
+    short = len(document.get("old") or ()) < len(document.get("data") or ())
     return OutputRow(change.row, Kind.CORRUPT, None, error="old is null") if short else row
 
 
@@ -47,8 +47,8 @@ def judged(where: str, spoil: Spoil, select: str = "", level: int = 2) -> tuple[
 @pytest.mark.parametrize(("where", "level"), [(OLD_CANAL, 1), (OLD_CANAL, 2), ("alibaba-canal-json/1.1.6+minimal", 2)])
 def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(where: str, level: int) -> None:
     results, _ = judged(where, without_old_refused, level=level)
-    found = {finding.cause for result in results for finding in result.findings}
-    assert found == {"refused: shape a before image that cannot be told"}
+    causes = {finding.cause for result in results for finding in result.findings}
+    assert causes == {"refused: shape a before image that cannot be told"}
 
 
 @pytest.mark.parametrize(

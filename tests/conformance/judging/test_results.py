@@ -13,20 +13,19 @@ from generators.model import Case, Deployment, Table
 from generators.tables.schema import Note, Schema, UserTable
 
 NAME = "ticdc-canal-json"
-MUST, SHOULD = (
-    replace(rule, obligation=one) for rule, one in zip(rules(NAME), (Obligation.MUST, Obligation.SHOULD), strict=False)
-)
+FIRST, SECOND, *_ = rules(NAME)
+MUST, SHOULD = replace(FIRST, obligation=Obligation.MUST), replace(SECOND, obligation=Obligation.SHOULD)
 
 
 def case(verdict, *broken, known=()):
-    one = Case("c", NAME, "v7.1.6", Deployment(), 1, (), ())
+    empty = Case("c", NAME, "v7.1.6", Deployment(), 1, (), ())
     findings = tuple(Finding("c", rule.id, 0, 0, Aspect.VALUE, "", "", "") for rule in broken)
-    return CaseResult(one, verdict, findings, known=frozenset(rule.id for rule in known))
+    return CaseResult(empty, verdict, findings, known=frozenset(rule.id for rule in known))
 
 
 def judged(*cases, compared=1):
-    found = tuple(RuleResult(rule, compared, 0) for rule in (MUST, SHOULD))
-    return FormatResult(NAME, "d", (1, 2), cases, found, (), {}, 0, {})
+    compared_rules = tuple(RuleResult(rule, compared, 0) for rule in (MUST, SHOULD))
+    return FormatResult(NAME, "d", (1, 2), cases, compared_rules, (), {}, 0, {})
 
 
 def code(*cases, strict=False, compared=1):
@@ -34,7 +33,7 @@ def code(*cases, strict=False, compared=1):
 
 
 @pytest.mark.parametrize(
-    ("found", "relaxed", "strict"),
+    ("result", "relaxed", "strict"),
     [
         *((case(Verdict.PASS), 0, 0), (case(Verdict.REJECTED), 0, 0), (case(Verdict.FAIL, MUST), 1, 1)),
         *((case(Verdict.ACCEPTED, MUST), 1, 1), (case(Verdict.ERRORED), 1, 1), (case(Verdict.TIMEOUT), 1, 1)),
@@ -44,8 +43,8 @@ def code(*cases, strict=False, compared=1):
         (case(Verdict.UNSUPPORTED), 4, 4),
     ],
 )
-def test_the_exit_code_of_one_case(found, relaxed, strict):
-    assert (code(found), code(found, strict=True)) == (relaxed, strict)
+def test_the_exit_code_of_one_case(result, relaxed, strict):
+    assert (code(result), code(result, strict=True)) == (relaxed, strict)
 
 
 def test_one_judged_case_is_enough_and_none_is_not():
@@ -64,11 +63,11 @@ def test_one_judged_case_is_enough_and_none_is_not():
 def test_what_ends_alike_is_one_failure_and_not_reduced_if_every_case_ends_so(texts, others, left, reduced):
     ended = [Finding("c", MUST.id, 0, 0, Aspect.MISSING, DECODING, "an end", text) for text in texts]
     cases = [replace(case(Verdict.ERRORED), findings=(finding,)) for finding in ended]
-    broken = [Failure(MUST, one.findings[0], one, 1, keys=(str(number),)) for number, one in enumerate(cases)]
-    found = raised_alike(broken, judged(*cases, *others, case(Verdict.UNSUPPORTED)))
-    assert (len(found), [one.reduced for one in found]) == (left, reduced)
-    assert [key for one in found for key in one.keys] == [key for one in broken for key in one.keys]
-    assert worth_reducing(found)[0] == [one for one in found if one.reduced != ALIKE]
+    broken = [Failure(MUST, result.findings[0], result, 1, keys=(str(number),)) for number, result in enumerate(cases)]
+    failures = raised_alike(broken, judged(*cases, *others, case(Verdict.UNSUPPORTED)))
+    assert (len(failures), [failure.reduced for failure in failures]) == (left, reduced)
+    assert [key for failure in failures for key in failure.keys] == [key for failure in broken for key in failure.keys]
+    assert worth_reducing(failures)[0] == [failure for failure in failures if failure.reduced != ALIKE]
 
 
 def test_versions_name_what_a_verdict_may_depend_on():

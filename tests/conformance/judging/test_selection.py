@@ -32,7 +32,7 @@ def left(*select, exclude=()):
     selection = Selection(select, exclude)
     patterns = selection.rule_patterns(rules(NAME), CASES)
     kept = selection.rules(patterns, rules(NAME))
-    return [one.id.rpartition("/")[2] for one in selection.cases(patterns, CASES)], kept
+    return [c.id.rpartition("/")[2] for c in selection.cases(patterns, CASES)], kept
 
 
 EVERY_RULE = frozenset(rule.id for rule in rules(NAME))
@@ -81,10 +81,8 @@ def test_a_pattern_of_no_format_is_refused(selection):
     ("pattern", "near"),
     [
         (f"{NAME}/v7.1.6/ddl/droptable", f"Did you mean '{NAME}/v7.1.6/ddl/drop-table'?"),
-        *(
-            (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
-            ("*/no-such-case", "no case matches --select */no-such-case"),
-        ),
+        (f"{NAME}/value/jsn", f"Did you mean '{NAME}/value/json'?"),
+        ("*/no-such-case", "no case matches --select */no-such-case"),
         (f"{NAME}/v7.1.6/drawn/2/*", "no case matches"),
     ],
 )
@@ -115,8 +113,8 @@ def test_a_pattern_of_a_format_or_a_glob_may_stand(selection):
 )
 def test_what_a_decoder_does_not_claim_is_unsupported(claims, mine, why):
     kept, unsupported = claimed(CASES, Capabilities(**claims), (1, 2))
-    assert [one.id.rpartition("/")[2] for one in kept] == mine
-    assert [(one.verdict, one.note) for one in unsupported] == [(Verdict.UNSUPPORTED, why)] * (3 - len(mine))
+    assert [c.id.rpartition("/")[2] for c in kept] == mine
+    assert [(result.verdict, result.note) for result in unsupported] == [(Verdict.UNSUPPORTED, why)] * (3 - len(mine))
 
 
 def test_types_narrow_level_one_alone_and_levels_that_a_decoder_has_not_are_nowhere():
@@ -129,7 +127,7 @@ def test_recorded_rows_have_the_columns_that_they_have():
     recorded = replace(INSERT, level=2, origin=Origin.RECORDED)
     assert claimed([recorded], Capabilities(types=("varchar",)), (2,)) == ([recorded], [])
     kept, unsupported = claimed([recorded], Capabilities(types=("int",)), (2,))
-    assert (kept, [one.note for one in unsupported]) == ([], ["column type not claimed"])
+    assert (kept, [result.note for result in unsupported]) == ([], ["column type not claimed"])
 
 
 def test_a_recorded_case_that_our_writer_does_not_match_has_failed():

@@ -72,9 +72,9 @@ def test_the_unfit_cell_is_named():
     fmt = get("ticdc-canal-json")
     (case,) = (case for case in named_cases(fmt, [fmt.profile("v7.1.6")]) if case.id.endswith("/fault/cell-int"))
     row = OutputRow(0, "ROW", "INSERT", dict.fromkeys(ENVELOPE), after={"id": "1", "c_int": None})
-    (found,) = Judge(rules(fmt.name)).judge(case, [[row]] * len(case.written), case.tables[0].name).findings
-    assert (found.expected, found.column) == ("exactly one CORRUPT row: column 'c_int' (int) cannot hold \"12x4\"", "c_int")
-    assert found.actual == "ROW INSERT {c_int: NULL, id: 1}"
+    (finding,) = Judge(rules(fmt.name)).judge(case, [[row]] * len(case.written), case.tables[0].name).findings
+    assert (finding.expected, finding.column) == ("exactly one CORRUPT row: column 'c_int' (int) cannot hold \"12x4\"", "c_int")
+    assert finding.actual == "ROW INSERT {c_int: NULL, id: 1}"
     other = replace(case, fault="", tables=())
-    (found,) = Judge(rules(fmt.name)).judge(other, [[row]] * len(case.written), "t").findings
-    assert (found.expected, found.column) == ("exactly one CORRUPT row", None)
+    (finding,) = Judge(rules(fmt.name)).judge(other, [[row]] * len(case.written), "t").findings
+    assert (finding.expected, finding.column) == ("exactly one CORRUPT row", None)

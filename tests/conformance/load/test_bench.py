@@ -41,12 +41,12 @@ def test_generation_is_timed_and_gives_the_asked_for_messages():
 
 
 def test_the_table_has_figures_ratio_and_range_and_says_when_other_rows_are_found():
-    one = result(decoder="mine.py:decode_rows", median=0.526)
-    text = shown(measure.render([one]))
+    own = result(decoder="mine.py:decode_rows", median=0.526)
+    text = shown(measure.render([own]))
     for part in ("8,000", "10,000", "0.53x", "0.43..0.63", "100,000", "mine.py:decode_rows", "3 interleaved rounds over 200"):
         assert part in text
     assert "different work" not in text
-    other = shown(measure.render([one | {"rows": 199}]))
+    other = shown(measure.render([own | {"rows": 199}]))
     assert "returns 199 row changes, the baseline 200: the ratio compares different work" in other
 
 
@@ -67,7 +67,7 @@ def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         (None, "No such file"),
         ("{", "is not JSON"),
@@ -77,11 +77,11 @@ def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path)
         ('{"type": "cdc-conformance bench", "results": [1]}', "without format, level, decoder"),
     ],
 )
-def test_a_file_that_save_did_not_write_is_refused(tmp_path, text, told):
+def test_a_file_that_save_did_not_write_is_refused(tmp_path, text, problem):
     path = tmp_path / "bench.json"
     if text is not None:
         path.write_text(text, "utf-8")
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=problem):
         measure.saved(path)
 
 
@@ -89,28 +89,28 @@ def test_ratios_are_compared_by_format_level_and_decoder():
     whole = {"median": 1.0}
     old = [result(), result(level=2, **whole), result("debezium-json", **whole), result(decoder="gone", **whole)]
     new = [result(level=2, median=0.89), result(median=0.72), result(decoder="new", **whole)]
-    found = measure.compare(old, new, 0.9)
+    comparison = measure.compare(old, new, 0.9)
     names = ("format", "level", "decoder", "saved_ratio", "ratio", "below")
-    assert [tuple(one[name] for name in names) for one in found if one["type"] == "bench-change"] == [
+    assert [tuple(row[name] for name in names) for row in comparison if row["type"] == "bench-change"] == [
         (FORMAT, 1, "reference", 0.8, 0.72, False),
         (FORMAT, 2, "reference", 1.0, 0.89, True),
     ]
-    assert [round(one["change"], 3) for one in found if "change" in one] == [-0.1, -0.11]
-    assert [(one["type"], one["decoder"]) for one in found[2:]] == [("bench-added", "new"), ("bench-gone", "gone")]
-    assert measure.slower(found) and not measure.slower(measure.compare(old, new, 0.8))
+    assert [round(row["change"], 3) for row in comparison if "change" in row] == [-0.1, -0.11]
+    assert [(row["type"], row["decoder"]) for row in comparison[2:]] == [("bench-added", "new"), ("bench-gone", "gone")]
+    assert measure.slower(comparison) and not measure.slower(measure.compare(old, new, 0.8))
 
 
 def test_a_comparison_shows_old_new_change_and_names_what_it_leaves_out():
     old = [result(median=0.8), result(decoder="gone"), result(level=2, messages=100)]
-    found = measure.compare(old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9)
-    text = shown(measure.render_comparison(found, 0.9))
+    comparison = measure.compare(old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9)
+    text = shown(measure.render_comparison(comparison, 0.9))
     for part in ("0.80x", "0.40x", "-50.0%", "below 0.9 of the saved"):
         assert part in text
     assert f"{FORMAT} changes new: not in the saved file" in text
     assert f"{FORMAT} changes gone: in the saved file, not measured now" in text
     assert f"{FORMAT} rows reference: measured with messages 200 instead of 100" in text
-    assert "| 0.80x | 0.40x | -50.0% | below 0.9 of the saved |" in measure.markdown([result()], found, 0.9)
-    kinds = [one["type"] for one in json.loads(json.dumps(found))]
+    assert "| 0.80x | 0.40x | -50.0% | below 0.9 of the saved |" in measure.markdown([result()], comparison, 0.9)
+    kinds = [row["type"] for row in json.loads(json.dumps(comparison))]
     assert kinds == ["bench-change", "bench-change", "bench-added", "bench-gone"]
 
 
@@ -194,23 +194,16 @@ def broken_if_wrong(text, listen):
 
 def test_a_round_saves_a_mistake_twice_and_takes_the_time_to_the_first_rule(watching, tmp_path):
     saved = watching(broken_if_wrong)
-    found = watched.measure(None, FORMAT, tmp_path, 2, lambda _text: None)
+    times = watched.measure(None, FORMAT, tmp_path, 2, lambda _text: None)
     assert ["DELETE" in text for text in saved] == [False, True, True, False, True, True]
     assert len(set(saved)) == len(saved)
     assert all("reference.decode(records, deployment=deployment)" in text for text in saved)
     assert compileall.compile_dir(tmp_path, quiet=1)
     # Each reading of this clock is a second later: one at the save, the next at the first rule, none at the second rule.
-    one = {"median": 1.0, "min": 1.0, "max": 1.0}
-    assert found == {
-        "type": "bench-watch",
-        "format": FORMAT,
-        "profile": found["profile"],
-        "cases": 2,
-        "rounds": 2,
-        "first": one,
-        "again": one,
-    }
-    assert watched.markdown([found]).endswith(f"| {FORMAT} | {found['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |")
+    span = {"median": 1.0, "min": 1.0, "max": 1.0}
+    facts = {"type": "bench-watch", "format": FORMAT, "profile": times["profile"], "cases": 2, "rounds": 2}
+    assert times == {**facts, "first": span, "again": span}
+    assert watched.markdown([times]).endswith(f"| {FORMAT} | {times['profile']} | 2 | 2 | 1.0 s (1.0..1.0) | 1.0 s (1.0..1.0) |")
 
 
 def test_a_mistake_that_breaks_no_rule_is_no_endless_loop(watching, tmp_path):

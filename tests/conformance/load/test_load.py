@@ -80,7 +80,7 @@ def test_a_decoder_that_takes_all_that_there_is_keeps_up():
 
 
 @pytest.mark.parametrize(
-    ("step", "growth", "told"),
+    ("step", "growth", "reason"),
     [
         ({"rate": 1_000, "capacity": 600}, 400, "backlog grows by "),
         ({"rate": 1_000, "capacity": 930, "seconds": 60}, None, ""),
@@ -90,10 +90,10 @@ def test_a_decoder_that_takes_all_that_there_is_keeps_up():
     ],
     ids=["too little", "a little too slow", "much too slow", "long batches", "not drained"],
 )
-def test_what_does_not_keep_up_is_told_with_the_reason(step, growth, told):
+def test_what_does_not_keep_up_is_told_with_the_reason(step, growth, reason):
     step = made(**step)
     fine, why = step.judgement()
-    assert not fine and told in why
+    assert not fine and reason in why
     assert growth is None or step.growth == pytest.approx(growth, rel=0.05)
 
 
@@ -132,7 +132,7 @@ def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told
     routes = Routes({end: f"run.{end}" for end in ends}, "{topic}", 2)
     source = ProducerSource(fmt, fmt.profiles[0], 1, Layout(partitions=2), 1, 10, own, routes)
     sent = [next(source) for _ in range(20)]
-    assert {one.topic for one in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
+    assert {message.topic for message in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
     assert routes.lanes[sent[0].topic, 0] == 0 and sorted(routes.lanes.values()) == [0, 1, 2, 3]
     topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
     assert topics.source["lanes"] == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
@@ -154,13 +154,7 @@ def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for()
     assert lane.caught_up
 
 
-TASK = Task(
-    *(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False),
-    every=4,
-    pool=10,
-    own="",
-    producers=2,
-)
+TASK = Task(FORMAT, "v7.1.6", 1, 2, 2, "127.0.0.1:1", {}, "p", {"": "t"}, "", False, every=4, pool=10, own="", producers=2)
 
 
 class Numbered:
@@ -206,7 +200,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
             at = command["base"] + number * 0.1 + 0.05
             tallies[number % 2](Delivered(number // 2, 0, 50 + number, at - 0.02, at))
         assert producers.take() == []
-        figures = json.loads(json.dumps([{**one.figures(published(10)), "cpu_s": 0.25} for one in tallies]))
+        figures = json.loads(json.dumps([{**tally.figures(published(10)), "cpu_s": 0.25} for tally in tallies]))
         engine._commands = iter([{"done": True, "figures": figures}])
         *events, sent, done = producers.take()
         engine._commands = iter([{"done": True, "figures": [tallies[0].figures(published(10), "no broker")]}])
@@ -216,7 +210,7 @@ def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(mo
             producers.take()
     owed = [50 + number for number in range(20) if number // 2 % 3 != 2]
     assert [done["done"][name] for name in ("sent", "acked", "failed", "cpu_s")] == [20, 20, 0, 0.5]
-    assert (producers.acked, producers.owed, producers.places) == (20, len(owed), sum(place_hash(0, one) for one in owed))
+    assert (producers.acked, producers.owed, producers.places) == (20, len(owed), sum(place_hash(0, offset) for offset in owed))
     assert producers.samples == {(0, 50): (0, 0), (0, 60): (5, 0)}
     assert done["done"]["max_ms"] == pytest.approx(done["done"]["p50_ms"], rel=0.01) == 250.0
     assert [acked for event in events for _, acked in event.values()] == list(range(21))
@@ -262,10 +256,10 @@ def test_what_a_producer_is_doing_is_told_while_it_does_it(monkeypatch, eventual
         assert [tick["tick"][1] for tick in ticks] == [0, 9]
         assert [offset for _, offset, _, _ in sent["sent"]] == list(range(50, 59))
         over.set()
-        found = []
-        eventually(lambda: found.extend(producer.take()) or any("done" in event for event in found))
-    assert [tick["tick"][1] for tick in found if "tick" in tick] == [10]
-    assert [one for event in found for one in event.get("sent", ())] == [(1, 7, ANY, 1)]
+        events = []
+        eventually(lambda: events.extend(producer.take()) or any("done" in event for event in events))
+    assert [tick["tick"][1] for tick in events if "tick" in tick] == [10]
+    assert [sent for event in events for sent in event.get("sent", ())] == [(1, 7, ANY, 1)]
     owed = [50 + n for n in range(9) if n % 3 != 2] + [7 * 1]
     assert (producer.acked, producer.owed, producer.ends) == (10, len(owed), {0: 59, 1: 8})
     assert producer.samples == {(0, 52): (2, 0), (0, 56): (6, 0)}
@@ -359,8 +353,8 @@ SHORT.rate = 5_000
 def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome, changes, verdict, words, code):
     for name, value in changes.items():
         setattr(outcome, name, value)
-    found, text = report.headline(outcome)
-    assert (found, outcome.exit_code) == (verdict, code)
+    word, text = report.headline(outcome)
+    assert (word, outcome.exit_code) == (verdict, code)
     assert text.startswith(words) if verdict == "falls behind" else text == words
 
 
@@ -373,10 +367,10 @@ def test_a_run_that_ends_before_it_falls_behind_says_so(outcome):
 def test_what_executors_have_not_told_is_not_known(outcome):
     outcome.settings = replace(outcome.settings, producers=4)
     outcome.steps[0].ticks, outcome.steps[0].published, outcome.interrupted = [], {}, True
-    found = json.loads(json.dumps(report.record(outcome)))
-    told = found["figures"]
-    assert [told[name] for name in ("sent", "acknowledged", "not_delivered", "offered_per_second", "backlog_max")] == [None] * 5
-    assert told["decoded"] == 10_000
+    figures = json.loads(json.dumps(report.record(outcome)))["figures"]
+    names = ("sent", "acknowledged", "not_delivered", "offered_per_second", "backlog_max")
+    assert [figures[name] for name in names] == [None] * 5
+    assert figures["decoded"] == 10_000
     text = report.markdown(outcome)
     assert "| messages | an unknown number acknowledged, an unknown number not delivered, 10,000 decoded |" in text
     assert "| backlog | not known; the rest in 1.0 s |" in text
@@ -387,10 +381,10 @@ def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
     outcome.settings = replace(outcome.settings, search=True)
     outcome.steps += [made(2_000, 100_000), made(4_000, 2_500), made(3_000, 2_500)]
     assert report.headline(outcome) == ("keeps up", "keeps up at up to 2,000/s")
-    found = report.record(outcome)
-    search = [(one["rate"], one["keeps_up"]) for one in found["search"]]
+    record = report.record(outcome)
+    search = [(step["rate"], step["keeps_up"]) for step in record["search"]]
     assert search == [(1000, True), (2000, True), (4000, False), (3000, False)]
-    assert found["rate"] == 2_000
+    assert record["rate"] == 2_000
     outcome.steps = [made(1_000, 10), made(500, 10)]
     assert report.headline(outcome)[1] == "falls behind at every rate tried, down to 500/s"
     assert outcome.exit_code == 1
@@ -398,10 +392,10 @@ def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
 
 def test_the_record_has_the_figures_and_is_json(outcome, tmp_path):
     report.write(outcome, tmp_path / "new" / "folder")
-    found = json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))
+    record = json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))
     assert (tmp_path / "new/folder/load.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    figures, lag, timeline = found["figures"], found["figures"]["lag_s"], found["timeline"]
-    assert (found["verdict"], figures["decoded"], figures["batch_s"]["max"]) == ("keeps up", 10_000, 0.5)
+    figures, lag, timeline = record["figures"], record["figures"]["lag_s"], record["timeline"]
+    assert (record["verdict"], figures["decoded"], figures["batch_s"]["max"]) == ("keeps up", 10_000, 0.5)
     assert lag["p50"] == pytest.approx(0.75, abs=0.05)
     assert lag["p50"] <= lag["p95"] <= lag["p99"] <= lag["max"]
     assert figures["decoded_per_busy_second"] == 1_000
@@ -413,10 +407,10 @@ def test_of_a_long_load_few_points_are_drawn_and_the_longest_batch_stays(outcome
     step = made(100, 10_000, seconds=1_000)
     longest = step.batches[77] = replace(step.batches[77], began=step.batches[77].began - 3)
     outcome.steps = [step]
-    found = report.record(outcome)
-    assert len(found["timeline"]) <= report.POINTS
-    assert len(found["batches"]) <= report.POINTS
-    assert max(one["seconds"] for one in found["batches"]) == longest.seconds == 3.5
+    record = report.record(outcome)
+    assert len(record["timeline"]) <= report.POINTS
+    assert len(record["batches"]) <= report.POINTS
+    assert max(batch["seconds"] for batch in record["batches"]) == longest.seconds == 3.5
 
 
 HOSTILE = "</title><script>alert('x')</script>\x1b[2J|`"
@@ -467,7 +461,7 @@ def test_what_the_source_owes_is_counted_for_each_query_without_the_source(name,
     fed.settle()
     scenarios = [own.scenario(3, unit) if own else orders.load_scenario(fmt, chosen, 3, unit) for unit in range(80)]
     messages = [
-        (unit, one) for unit, told in enumerate(scenarios) for one in fmt.write(told.history, chosen, Layout(partitions=2))
+        (unit, w) for unit, scenario in enumerate(scenarios) for w in fmt.write(scenario.history, chosen, Layout(partitions=2))
     ]
     owed = [(u, w) for u, w in messages if level == 1 or any(c.kind is Kind.ROW and c.table == table for c in w.changes)]
     assert fed.owed == len(owed) + sum(unit < 30 for unit, _ in owed)
@@ -543,9 +537,9 @@ def test_ctrl_c_leaves_the_lane_keeps_what_was_measured_and_ends_the_engine(fake
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: engine)
     words = ("--level", "changes", "--broker", "none", "--format", "json", "--report", str(tmp_path / "out"))
     done = performed("load", FORMAT, *words)
-    found = json.loads(done.stdout)
-    assert (len(left), done.exit_code, found["verdict"], found["exit_code"]) == (1, 130, "interrupted", 130)
-    assert (left[0].outcome.kinds["ROW"], found["figures"]["decoded"]) == (5, 10_000)
+    record = json.loads(done.stdout)
+    assert (len(left), done.exit_code, record["verdict"], record["exit_code"]) == (1, 130, "interrupted", 130)
+    assert (left[0].outcome.kinds["ROW"], record["figures"]["decoded"]) == (5, 10_000)
     assert report.headline(left[0].outcome) == ("interrupted", "interrupted at 1,000/s")
     assert "all started processes have been stopped" in done.stderr and (tmp_path / "out" / "load.html").exists()
     assert session_processes(fake[1]()[0][0]) == []
@@ -571,8 +565,8 @@ def decode_rows_losing(records, table, deployment):
     return decode_rows(records, table, deployment).where("offset % 50 <> 7").withColumn("op", F.lit("DELETE"))
 
 def decode_rows_raising(records, table, deployment):
-    found = decode_rows(records, table, deployment)
-    return found.withColumn("op", F.expr("IF(offset > 150, raise_error('cannot go on'), op)"))
+    rows = decode_rows(records, table, deployment)
+    return rows.withColumn("op", F.expr("IF(offset > 150, raise_error('cannot go on'), op)"))
 
 @F.udf("string")
 def late(op):
@@ -600,8 +594,8 @@ def under_load(kafka, engine, tmp_path_factory):
 def topics(kafka):
     from confluent_kafka.admin import AdminClient
 
-    found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=60).topics
-    return [name for name in found if name.startswith("cdc-conformance")]
+    metadata = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=60)
+    return [name for name in metadata.topics if name.startswith("cdc-conformance")]
 
 
 def good(outcome, *verdicts):
@@ -630,7 +624,7 @@ class TestWithoutABroker:
         outcome = loading.run(replace(SMALL, decoder=f"{path}:decode_rows_losing"), engine, None)
         assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
         assert outcome.missing == outcome.owed - outcome.messages > 10
-        assert outcome.sample.bad and "op" in {one.finding.path for one in outcome.sample.failures}
+        assert outcome.sample.bad and "op" in {failure.finding.path for failure in outcome.sample.failures}
 
 
 class TestUnderLoad:

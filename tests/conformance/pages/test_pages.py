@@ -56,7 +56,7 @@ def test_a_format_s_page_has_every_rule_profile_and_kind_of_message(text, name):
     assert places.keys() == owed.keys()
     for short, place in places.items():
         rule, where = owed[short], "" if place == "formats.md" else "../"
-        links = " ".join(f"[{one.where}]({where}sources/{one.where.replace('#', '.md#')})" for one in rule.citations)
+        links = " ".join(f"[{fact.where}]({where}sources/{fact.where.replace('#', '.md#')})" for fact in rule.citations)
         said = rule.statement.replace("|", "\\|")
         assert f"\n|{short}|{said}|{rule.obligation}, {rule.provenance}|{rule.effect}|{links}|\n" in text[place]
     assert [p.name for p in get(name).profiles if f"`{p.name}`" not in page.split("## Profiles")[1].split("\n## ")[0]] == []
@@ -77,8 +77,8 @@ def test_a_format_s_page_has_every_trap_with_its_rule(text, name):
 
 
 def test_what_two_formats_share_stands_on_the_page_of_the_first_and_what_three_share_in_formats_md():
-    one, two, three = (made.Trap(name, "x/r", "Why.") for name in ("one", "two", "three"))
-    shared = made.homes({"a": [one, two, three, three], "b": [two, three], "c": [three]})
+    first, second, third = (made.Trap(name, "x/r", "Why.") for name in ("one", "two", "three"))
+    shared = made.homes({"a": [first, second, third, third], "b": [second, third], "c": [third]})
     assert shared.traps == {("one", "Why."): "a", ("two", "Why."): "a", ("three", "Why."): "formats"}
 
 
@@ -89,14 +89,14 @@ def test_every_option_of_a_profile_has_words(fmt):
 
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
-    found = list(_samples.samples(fmt))
+    samples = list(_samples.samples(fmt))
     # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
-    told = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
-    assert [one.told for one in found if one.told in ("INSERT", "UPDATE", "DELETE")] == told
-    for one in found:
-        read = json.loads(one.text)
+    words = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
+    assert [sample.told for sample in samples if sample.told in ("INSERT", "UPDATE", "DELETE")] == words
+    for sample in samples:
+        read = json.loads(sample.text)
         if fmt.container == "json":
-            assert read == (None if one.message.value is None else json.loads(one.message.value))
+            assert read == (None if sample.message.value is None else json.loads(sample.message.value))
 
 
 JSON = st.recursive(
@@ -120,4 +120,4 @@ def test_a_number_keeps_its_spelling_when_it_is_laid_out():
 
 def test_the_page_on_streams_names_every_nemesis():
     page = (DOCS / "load-and-streams.md").read_text("utf-8")
-    assert [one.name for one in NEMESES if f"| {one.name} | {one.statement} |" not in page] == []
+    assert [nemesis.name for nemesis in NEMESES if f"| {nemesis.name} | {nemesis.statement} |" not in page] == []

@@ -15,8 +15,8 @@ def room(name, *imports):
 
 
 SMALL = {
-    one.name: one
-    for one in (room("generators.a"), room("generators.b", "generators.a"), room("conformance.c", "generators.a", "generators.b"))
+    r.name: r
+    for r in (room("generators.a"), room("generators.b", "generators.a"), room("conformance.c", "generators.a", "generators.b"))
 }
 
 
@@ -32,10 +32,10 @@ def test_an_arrow_that_others_imply_is_left_out():
 
 def test_the_picture_has_a_box_for_each_room_and_escapes_its_words():
     root = ET.fromstring(picture(SMALL))
-    names = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert [name for name in names if name not in ("generators", "conformance")] == ["c", "a", "b"]
     assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
-    assert "About <generators.a>." in [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert "About <generators.a>." in [element.text for element in root.iter("{http://www.w3.org/2000/svg}title")]
 
 
 def test_the_table_counts_rooms_and_arrows():

@@ -146,7 +146,7 @@ def main():
     said = hello | HELLO.get(LIE, {})
     say(**{name: value for name, value in said.items() if value is not None})
     OUT.flush()
-    told = 0
+    lies = 0
     held = []
     while line := IN.readline():
         asked = json.loads(line)
@@ -157,7 +157,7 @@ def main():
                 if LIE in ("backwards", "late"):
                     held.append(asked)
                 elif text(asked["value"]) == "lie":
-                    told += 1
+                    lies += 1
                     lie({**asked, "batch": batch})
                 else:
                     changes(asked)
@@ -168,11 +168,11 @@ def main():
                     changes(record)
                 held = []
                 say(type="ended", batch=batch)
-                if told and LIE == "goes-on":
+                if lies and LIE == "goes-on":
                     OUT.flush()
                     time.sleep(0.05)
                     changes({"seq": 1, "value": None})
-                if told and LIE == "dies-after":
+                if lies and LIE == "dies-after":
                     OUT.flush()
                     time.sleep(0.05)
                     os._exit(4)
