@@ -119,14 +119,14 @@ def test_selected_columns_alone_are_in_rows(name, option):
     events = (change(WIDE, Op.INSERT, (None, ROW)), change(WIDE, Op.UPDATE, (ROW, {**ROW, "b": 3})))
     for options, there in (((option,), True), ((option, "selected"), False)):
         written = fmt.write(History(events), fmt.build("new-8.5.7", *options), Layout())
-        rows = [one for one in written if one.changes[0].kind is Kind.ROW]
-        assert len(rows) == 2 and all((b"hidden_a" in one.message.value) is there for one in rows)
-        states = {one.changes[0].after["hidden_a"].state for one in rows}
+        rows = [record for record in written if record.changes[0].kind is Kind.ROW]
+        assert len(rows) == 2 and all((b"hidden_a" in record.message.value) is there for record in rows)
+        states = {record.changes[0].after["hidden_a"].state for record in rows}
         assert states == ({State.VALUE} if there else {State.ABSENT})
-    known = [one.message.value for one in written if one.changes[0].kind is Kind.BOOTSTRAP]
+    known = [record.message.value for record in written if record.changes[0].kind is Kind.BOOTSTRAP]
     assert all(b"hidden_a" in value for value in known) and bool(known) is name.startswith("ticdc-simple")
-    cases = {one.name for one in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in one.name}
-    assert cases == {f"selected/{one}" for one in ("insert", "update", "update-hidden", "delete")}
+    cases = {scenario.name for scenario in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in scenario.name}
+    assert cases == {f"selected/{action}" for action in ("insert", "update", "update-hidden", "delete")}
 
 
 @pytest.mark.parametrize("name", SINKS)
@@ -136,7 +136,7 @@ def test_routed_tables_have_the_partitions_of_their_sources(name):
     history = History((change(WIDE, Op.INSERT, (None, ROW)),))
     places = [fmt.write(history, profile, Layout(partitions=16))[0] for profile in (plain, routed)]
     sources = (WIDE, replace(WIDE, database="source_shop"))
-    assert [one.message.partition for one in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
+    assert [record.message.partition for record in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
     assert places[0].message.value == places[1].message.value and places[0].message.partition != places[1].message.partition
     sql = "alter table t add column c char(3) default 'x'"
     event = SchemaChange(START, "add column", sql, "shop", "t")
