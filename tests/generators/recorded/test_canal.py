@@ -16,19 +16,19 @@ FMT = get("alibaba-canal-json")
 
 
 def episode(recording, name):
-    return next(one for one in registry.episodes(FMT.name) if (one.recording.name, one.name) == (recording, name))
+    return next(e for e in registry.episodes(FMT.name) if (e.recording.name, e.name) == (recording, name))
 
 
 def made(recording, name):
-    one = episode(recording, name)
-    return list(cases(FMT, FMT.profile(one.recording.profile), one))
+    chosen = episode(recording, name)
+    return list(cases(FMT, FMT.profile(chosen.recording.profile), chosen))
 
 
 def test_ids_are_unique_and_every_message_is_in_one_episode():
-    found = registry.episodes(FMT.name)
-    ids = [one.case_id for one in found]
+    episodes = registry.episodes(FMT.name)
+    ids = [e.case_id for e in episodes]
     assert len(set(ids)) == len(ids) == 493
-    numbers = [(one.recording.name, message.event) for one in found for message in one.messages]
+    numbers = [(e.recording.name, message.event) for e in episodes for message in e.messages]
     assert len(set(numbers)) == len(numbers) == 2204
 
 
@@ -95,9 +95,9 @@ def test_all_rows_of_a_minimal_event_have_the_same_columns():
 )  # fmt: skip
 def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, spelled):
     live: dict[tuple[str, str], Spellings] = {}
-    found = parse(sql, "d")
-    assert (found.action, found.database, found.table) == (action, "d", table)
-    apply(live, found)
+    statement = parse(sql, "d")
+    assert (statement.action, statement.database, statement.table) == (action, "d", table)
+    apply(live, statement)
     assert live["d", "t"] == spelled
 
 
