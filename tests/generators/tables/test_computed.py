@@ -122,8 +122,8 @@ def test_every_row_that_is_written_has_its_value(tmp_path):
     values, (user,), canal = Values(schema), schema.tables, get("ticdc-canal-json")
     assert schema.notes == ()
     load = TableLoad(values, schema.tables)
-    histories = [one.history for one in scenarios.named(values, schema.tables, ddl=True)]
-    histories += [one.history for one in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)]
+    histories = [scenario.history for scenario in scenarios.named(values, schema.tables, ddl=True)]
+    histories += [scenario.history for scenario in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)]
     histories += [load.scenario(1, n).history for n in range(40)]
     histories.append(streams.streamed(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history)
     rows = [
