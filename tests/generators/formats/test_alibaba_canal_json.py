@@ -13,26 +13,11 @@ from literals import literal
 from tables import keyed
 from writing import Writing
 
+from generators import model
 from generators.families.canal import json_text, wire
 from generators.formats.alibaba_canal_json import FORMAT, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
-from generators.model import (
-    Column,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    Row,
-    RowChange,
-    SchemaChange,
-    SourceStatement,
-    State,
-    Table,
-    Watermark,
-    Written,
-)
+from generators.model import Column, History, Instant, Json, Kind, Layout, Op, Row, SchemaChange, SourceStatement, State, Table
 from generators.recorded import store
 from generators.sources import boundaries, mysql
 from generators.sources.boundaries import ID, START, change, insert
@@ -47,7 +32,7 @@ written = Writing(write)
 message = written.message
 
 
-def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
+def update(table: Table, *rows: tuple[Row, Row]) -> model.RowChange:
     return boundaries.change(table, Op.UPDATE, *rows)
 
 
@@ -71,7 +56,7 @@ MIXED = keyed(
 MESSAGES = json.loads(literal("alibaba-rows.json"))
 
 
-def framed(record: Written) -> str:
+def framed(record: model.Written) -> str:
     """The text with the numbers of `id` and `ts` cut out."""
     assert record.message.value is not None
     text = record.message.value.decode()
@@ -343,7 +328,7 @@ def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     assert [c.position for w in records for c in w.changes] == [str(w["id"]) for w in wires]
     assert [c.commit_time_us for w in records for c in w.changes] == [w["es"] * 1000 for w in wires]
     assert all(w["ts"] > w["es"] for w in wires)
-    assert written(NEW, Watermark(START)) == []
+    assert written(NEW, model.Watermark(START)) == []
 
 
 @pytest.mark.parametrize("recorded", ["m102-1.1.4", "main-1.1.8"])

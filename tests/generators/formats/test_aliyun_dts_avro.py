@@ -13,43 +13,14 @@ from fastavro.schema import fingerprint, to_parsing_canonical_form
 from literals import literal
 from tables import keyed
 
+from generators import model
 from generators.drawing.cases import boundary_scenarios
-from generators.formats.aliyun_dts_avro import FORMAT, object_name, write
+from generators.formats.aliyun_dts_avro import FORMAT, object_name, schema, write
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile, followed
 from generators.formats.aliyun_dts_avro.scenarios import operation, setting
-from generators.formats.aliyun_dts_avro.schema import (
-    BRANCHES,
-    FIELD,
-    OPERATIONS,
-    AvroRecord,
-    Framing,
-    cell_bytes,
-    cell_text,
-    record_schema,
-    whole,
-)
-from generators.model import (
-    Column,
-    Event,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Logical,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    Watermark,
-    Written,
-    ZeroDate,
-)
+from generators.formats.aliyun_dts_avro.schema import BRANCHES, FIELD, Framing, cell_bytes, cell_text, record_schema, whole
+from generators.model import Column, Event, Kind, Layout, Logical, Op, SchemaChange, SourceType, State, Value, Written, ZeroDate
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import START, change, insert
 
@@ -59,7 +30,7 @@ LEGACY = FORMAT.profile("2020-06+text-object+legacy-charsets")
 POSTGRESQL, PHYSICAL = FORMAT.profile("2020-06+postgresql"), FORMAT.profile("2020-06+postgresql+physical-log")
 
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
-ROW: Row = {"id": 1, "a": "x", "b": None}
+ROW: model.Row = {"id": 1, "a": "x", "b": None}
 
 VECTOR = bytes.fromhex(literal("aliyun-dts-insert.hex"))
 """An INSERT in the shape of one that a consumer printed (aliyun#images), encoded by an independent Avro library."""
@@ -77,7 +48,7 @@ HEAD = dict(
 
 
 def written(p: AliyunProfile, *events: Event, seed: int = 0) -> list[Written]:
-    return write(History(events, seed), p, Layout("topic", 3))
+    return write(model.History(events, seed), p, Layout("topic", 3))
 
 
 def message(p: AliyunProfile, *events: Event, seed: int = 0) -> tuple[dict[str, Any], Written]:
@@ -113,15 +84,17 @@ def test_the_schema_is_the_published_one_with_its_types_inlined() -> None:
 def test_the_computed_vector() -> None:
     cells = [("Integer", {"precision": 8, "value": "123456789"}), ("Character", {"charset": "utf8mb4", "value": b"test"})]
     fields = [FIELD({"name": "a", "dataTypeNumber": 8}), FIELD({"name": "b", "dataTypeNumber": 253})]
-    record = AvroRecord(HEAD, {"pk_uk_info": '{"PRIMARY":["a"]}'}, fields, None, [cell_bytes(c) for c in cells], 1_696_984_408)
+    record = schema.AvroRecord(
+        HEAD, {"pk_uk_info": '{"PRIMARY":["a"]}'}, fields, None, [cell_bytes(c) for c in cells], 1_696_984_408
+    )
     assert record.encoded() == VECTOR
     assert len(VECTOR) == 125
 
 
 def test_the_writer_writes_the_vectors_fields_images_and_key() -> None:
-    table = Table("mydb", "t1", (Column("a", mysql.integer("bigint")), Column("b", mysql.text("varchar"))), ("a",))
+    table = model.Table("mydb", "t1", (Column("a", mysql.integer("bigint")), Column("b", mysql.text("varchar"))), ("a",))
     plain = replace(followed(PLAIN), table_order=True)
-    _, sent = message(plain, insert(table, {"a": 123456789, "b": "test"}, Instant(1_696_984_408_000)))
+    _, sent = message(plain, insert(table, {"a": 123456789, "b": "test"}, model.Instant(1_696_984_408_000)))
     assert sent.message.value is not None
     fields, source = VECTOR.index(b"\x04\x04\x02a"), VECTOR.index(b"\xb0\xb5\xaf\xd2\x0c\x10")
     assert sent.message.value.endswith(VECTOR[fields:])
@@ -284,7 +257,7 @@ def test_not_a_number_has_no_text_in_json() -> None:
 
 def test_a_rows_record() -> None:
     """aliyun#born-timestamp, aliyun#keys."""
-    record, sent = message(PLAIN, change(ABC, Op.UPDATE, (ROW, {**ROW, "b": "y"}), at=Instant(1_700_000_000_987, 3)))
+    record, sent = message(PLAIN, change(ABC, Op.UPDATE, (ROW, {**ROW, "b": "y"}), at=model.Instant(1_700_000_000_987, 3)))
     assert record["sourceTimestamp"] == record["bornTimestamp"] == 1_700_000_000
     assert (record["sourcePosition"], record["safeSourcePosition"]) == ("72469@78", "72347@78")
     assert record["processTimestamps"] is None
@@ -402,10 +375,10 @@ def test_ddl_is_the_string_branch_of_the_after_image_and_names_its_database() ->
 @pytest.mark.parametrize(
     ("event", "name", "kind", "accept"),
     [
-        (TransactionMark(START, "BEGIN", "1"), "BEGIN", Kind.TRANSACTION, ()),
-        (TransactionMark(START, "ABORT", "1"), "ABORT", Kind.TRANSACTION, ()),
-        (Heartbeat(START), "HEARTBEAT", Kind.HEARTBEAT, ()),
-        (Watermark(START), "CHECKPOINT", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
+        (model.TransactionMark(START, "BEGIN", "1"), "BEGIN", Kind.TRANSACTION, ()),
+        (model.TransactionMark(START, "ABORT", "1"), "ABORT", Kind.TRANSACTION, ()),
+        (model.Heartbeat(START), "HEARTBEAT", Kind.HEARTBEAT, ()),
+        (model.Watermark(START), "CHECKPOINT", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
         (operation("NOOP"), "NOOP", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
         (operation("RDB"), "RDB", Kind.CONTROL, ()),
         (operation("COMMAND", "{}", "db"), "COMMAND", Kind.DDL, ((Kind.CONTROL, None),)),
@@ -495,7 +468,7 @@ def test_every_branch_and_every_operation_occurs_in_a_case() -> None:
                 for value in (v for side in ("beforeImages", "afterImages") for v in record[side] or () if record["fields"]):
                     branches.add(value[0].rpartition(".")[2] if isinstance(value, tuple) else value and "EmptyObject")
     assert branches == {None, *BRANCHES[1:]}
-    assert operations == set(OPERATIONS)
+    assert operations == set(schema.OPERATIONS)
 
 
 def test_real_marks_are_shorter_than_the_demos_filler() -> None:

@@ -10,23 +10,11 @@ import pytest
 from literals import literal
 from writing import Writing
 
+from generators import model
 from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
 from generators.formats.cloudcanal_json import FORMAT, write
-from generators.model import (
-    Column,
-    Instant,
-    Kind,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    ZeroDate,
-)
+from generators.model import Column, Instant, Kind, Op, Row, SchemaChange, SourceType, State, Table, TransactionMark, Value
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -164,7 +152,7 @@ FORMS = TextForms("America/New_York", "hex", labels=True)
         *((mysql.set_of("a", "b", "c"), 5, "a,c"), (mysql.set_of("a"), 0, "")),
         (mysql.binary("varbinary", 4), b"\x00\xff", "00ff"),
         (mysql.temporal("timestamp"), mysql.wall("2024-06-15 12:34:56"), "2024-06-15 08:34:56"),
-        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
+        (mysql.temporal("datetime", 3), model.ZeroDate(), "0000-00-00 00:00:00.000"),
         *((mysql.temporal("time"), -mysql.MICROS, "-00:00:01"), (mysql.year(), 0, "0000")),
     ],
 )

@@ -6,23 +6,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import debezium_rows
 import pytest
-from debezium_rows import (
-    BARE,
-    CUSTOMERS,
-    MIDDLE,
-    NEW,
-    OLD,
-    PG,
-    PG_CUSTOMERS,
-    PG_FULL,
-    PG_OLD,
-    PLAIN,
-    ROW,
-    inserted,
-    payload,
-    written,
-)
+from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_OLD, PLAIN, ROW, inserted, payload, written
 from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
@@ -193,7 +179,7 @@ def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None
     """As in the output of 3.5.0."""
     assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
     row: dict[str, Value] = {"id": 1, "name": "a", "note": None}
-    (record,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
+    (record,) = written(debezium_rows.PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
     assert payload(record)["before"] == payload(record)["after"] == row
 
 

@@ -9,27 +9,11 @@ from decimal import Decimal
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
+from generators import model
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import profile, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
-from generators.model import (
-    Change,
-    Column,
-    Default,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    RowChange,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    State,
-    Table,
-    Value,
-)
+from generators.model import Change, Column, Default, History, Instant, Kind, Layout, Op, SourceStatement, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -54,7 +38,9 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     """debezium#flattened."""
     plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
     row = {**ROW}
-    records = written(plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), RowChange(START, CUSTOMERS, Op.TRUNCATE, ()))
+    records = written(
+        plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), model.RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
+    )
     (record,) = records
     assert (record.message.value, record.message.key) == (b"null", b'{"id":1004}')
     assert (record.changes[0].kind, record.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
@@ -91,7 +77,9 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
     """debezium#back-ticks."""
     table = Table("d", "t`t", (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))), ("q`q",))
     old = profile(release)
-    created = SchemaChange(START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table)
+    created = model.SchemaChange(
+        START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table
+    )
     ddl, streamed, read = written(
         old, created, boundaries.insert(table, {"q`q": 1}), boundaries.change(table, Op.READ, (None, {"q`q": 2}))
     )
@@ -213,7 +201,7 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         (postgresql.other('"char"'), "CHAR 1 0"),
     ],
 )
-def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, shown: str) -> None:
+def test_postgresqls_types_are_told_as_its_driver_tells_them(type: model.SourceType, shown: str) -> None:
     """debezium#source-type."""
     p = profile("3.5.0.Final", "postgresql", "source-type")
     parameters = source_parameters(Column("c", type), p)
@@ -223,7 +211,7 @@ def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, s
 def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
     """debezium#flattened, debezium#flattened-without-source."""
     message = SourceStatement(START, "logical-message", "hello", "audit", "p1")
-    events = (message, Heartbeat(START), message)
+    events = (message, model.Heartbeat(START), message)
     for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
         records = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
         assert [record.message.headers for record in records] == headers

@@ -7,24 +7,9 @@ import json
 import pytest
 from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_OLD, PLAIN, ROW, payload, written
 
+from generators import model
 from generators.formats.debezium_json import DebeziumProfile, profile, write
-from generators.model import (
-    Column,
-    Default,
-    Event,
-    Heartbeat,
-    History,
-    Kind,
-    Layout,
-    Op,
-    RowChange,
-    RowImages,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    Table,
-    TransactionMark,
-)
+from generators.model import Column, Default, Heartbeat, History, Kind, Layout, Op, SchemaChange, Table, TransactionMark
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -58,7 +43,7 @@ def test_transaction_metadata() -> None:
 
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
-    event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
+    event = model.SourceStatement(START, "logical-message", "hello", "shop", "outbox")
     (record,) = written(PG, event)
     wired = payload(record)
     assert list(wired) == ["op", "ts_ms", "source", "transaction", "message"]
@@ -179,7 +164,7 @@ def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
     table = Table("inv", "a\\b", columns, ("id",), schema="public")
     for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
         (record,) = written(
-            profile(release, "postgresql"), RowChange(START, table, Op.INSERT, (RowImages(None, {"id": 1, "a": 2}),))
+            profile(release, "postgresql"), model.RowChange(START, table, Op.INSERT, (model.RowImages(None, {"id": 1, "a": 2}),))
         )
         key = json.loads(record.message.key or b"")
         assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
@@ -219,9 +204,9 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     renamed = SchemaChange(
         START, "table comment", "ALTER TABLE `customers` COMMENT 'x'", "inventory", "customers", CUSTOMERS, CUSTOMERS
     )
-    events: tuple[Event, ...] = (
+    events: tuple[model.Event, ...] = (
         TransactionMark(START, "BEGIN", "1"),
-        SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
+        model.SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
         row,
         row,
         TransactionMark(START, "COMMIT", "1", 2),
@@ -242,7 +227,7 @@ def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
     mood = Default("'ok'::mood", "ok")
 
-    def shown(release: str, type: SourceType, default: Default) -> str:
+    def shown(release: str, type: model.SourceType, default: Default) -> str:
         options = ("postgresql",) if type.source == "postgresql" else ()
         schema = "public" if options else None
         table = Table("d", "t", (Column("c", type, default=default),), schema=schema)

@@ -13,26 +13,11 @@ from literals import literal
 from tables import keyed
 from writing import Writing
 
+from generators import model
 from generators.families.mysql_texts import cell
 from generators.formats.tencent_dts_json import FIELDS, FORMAT, write
 from generators.formats.tencent_dts_json.rows import type_number
-from generators.model import (
-    Column,
-    Event,
-    Heartbeat,
-    Instant,
-    Kind,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    Watermark,
-    ZeroDate,
-)
+from generators.model import Column, Heartbeat, Instant, Kind, Op, Row, State, Table, TransactionMark, Value, Watermark, ZeroDate
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -66,7 +51,7 @@ def test_fields_are_the_documents_in_its_order_and_null_or_absent() -> None:
     wired, _ = message(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
     assert tuple(wired) == tuple(name for name in FIELDS if name != "heartbeatTimestamp")
     assert [n for n, v in wired.items() if v is None] == [
-        *("transactionId", "oldColumns", "sql", "executionTime", "syncedGtid", "tags"),
+        *("transactionId", "oldColumns", "sql", "executionTime", "syncedGtid", "tags")
     ]
     sparse, _ = message(SPARSE, insert(ABC, {"id": 1, "a": "x", "b": None}))
     assert [n for n, v in sparse.items() if v is None] == ["oldColumns", "tags"]
@@ -119,13 +104,13 @@ def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: lis
         (Heartbeat(START), Kind.HEARTBEAT, {"messageType": "HEARTBEAT", "heartbeatTimestamp": 1_700_000_000, "timestamp": None}),
         (Watermark(START), Kind.CONTROL, {"messageType": "CHECKPOINT", "position": "2196@4", "timestamp": None}),
         (
-            SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
+            model.SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
             Kind.DDL,
             {"messageType": "DDL", "sql": "DROP TABLE t", "executionTime": 0, "schemaName": "db", "tableName": None},
         ),
     ],
 )
-def test_messages_without_rows(event: Event, kind: Kind, carries: dict[str, Any]) -> None:
+def test_messages_without_rows(event: model.Event, kind: Kind, carries: dict[str, Any]) -> None:
     """tencent#timestamp, tencent#reader-timestamp: seconds but for readerTimestamp."""
     wired, record = message(PLAIN, event)
     assert {name: wired[name] for name in carries} == carries
@@ -183,7 +168,7 @@ def test_a_checkpoint_may_be_read_in_three_ways() -> None:
         *((mysql.set_of("a", "b", "c"), 6, "b,c"), (mysql.bit(8), 200, "200"), (mysql.year(), 2024, "2024")),
     ],
 )
-def test_value_texts(type: SourceType, value: Value, text: str | None) -> None:
+def test_value_texts(type: model.SourceType, value: Value, text: str | None) -> None:
     """The page's examples (tencent#datetime-example: the day that the second one loses is kept; tencent#binary: whole bytes), and
     what it does not cover, assumed."""
     value_cell = cell(type, value, PLAIN.forms)

@@ -7,18 +7,7 @@ import pytest
 from literals import literal
 
 from generators.formats.ticdc_canal_json import FORMAT, write
-from generators.model import (
-    Column,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Watermark,
-)
+from generators.model import Column, History, Instant, Kind, Layout, Op, SchemaChange, State, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 

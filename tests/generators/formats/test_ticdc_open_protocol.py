@@ -6,25 +6,11 @@ from typing import Final
 
 import pytest
 
+from generators import model
 from generators.formats.ticdc_open_protocol import FORMAT
 from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
 from generators.garbage.wellformed import State
-from generators.model import (
-    Column,
-    Event,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    SourceType,
-    Table,
-    Value,
-    Watermark,
-    Written,
-)
+from generators.model import Column, Event, History, Instant, Json, Kind, Layout, Op, SourceType, Table, Value, Watermark, Written
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
@@ -47,7 +33,7 @@ def first_event(name: str, *events: Event) -> tuple[bytes, bytes]:
 
 
 def test_the_document_s_statement_and_resolved_event() -> None:
-    statement = SchemaChange(AT, "create table", CREATE, "test", "t1")
+    statement = model.SchemaChange(AT, "create table", CREATE, "test", "t1")
     key, value = first_event("v8.5.7", statement)
     assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":2}'
     assert value == f'{{"q":"{RESTORED}","t":3}}'.encode()

@@ -18,19 +18,7 @@ from generators.formats import ticdc_simple_json
 from generators.formats.ticdc_simple_avro import FORMAT, write
 from generators.formats.ticdc_simple_avro.faults import OUTDATED
 from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, wrapped
-from generators.model import (
-    Bootstrap,
-    Column,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    Table,
-    Watermark,
-)
+from generators.model import Bootstrap, Column, Heartbeat, History, Instant, Kind, Layout, Op, SchemaChange, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 

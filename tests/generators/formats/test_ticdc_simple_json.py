@@ -7,29 +7,15 @@ import pytest
 from literals import literal
 from tables import keyed
 
+from generators import model
 from generators.drawing.cases import boundary_scenarios
 from generators.errors import Refused
 from generators.formats.ticdc_simple_json import FORMAT, go_shortest, write
-from generators.model import (
-    Bootstrap,
-    Column,
-    Default,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Watermark,
-    ZeroDate,
-)
+from generators.model import Bootstrap, Column, History, Instant, Json, Kind, Op, SchemaChange, State, Table, Watermark, ZeroDate
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
-LAYOUT = Layout("topic", 3)
+LAYOUT = model.Layout("topic", 3)
 
 
 def at(tso):
@@ -328,7 +314,7 @@ def test_defaults_are_strings_but_those_of_bit_numbers_and_those_of_timestamp_in
     for name in ("v8.5.7", "new-8.5.4"):
         assert message(name, event)[0]["tableSchema"]["columns"][1]["default"] == expected
     literal = declared.partition(" DEFAULT ")[2]
-    modelled = table_of(Column("c", kind, default=None if literal == "NULL" else Default(literal)))
+    modelled = table_of(Column("c", kind, default=None if literal == "NULL" else model.Default(literal)))
     assert message("v8.5.7", Bootstrap(Instant(9), modelled))[0]["tableSchema"]["columns"][1]["default"] == expected
 
 
