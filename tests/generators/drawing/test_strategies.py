@@ -15,29 +15,11 @@ from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
+from generators import model
 from generators.drawing import strategies as s
 from generators.drawing import value_strategies as _values
 from generators.drawing.histories import ddl_text
-from generators.model import (
-    Bootstrap,
-    Change,
-    Column,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Logical,
-    Message,
-    Op,
-    RowChange,
-    Scenario,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    Table,
-    Watermark,
-    Written,
-)
+from generators.model import Column, History, Instant, Logical, Op, RowChange, Scenario, SchemaChange, Table, Watermark, Written
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
 from generators.wire_format import Choices, Format, KindRow, Profile
@@ -46,14 +28,16 @@ INT = mysql.integer("int")
 WIDE = boundaries.every_type(s.any_type)
 
 
-def write(history: History, profile: Profile, layout: Layout) -> list[Written]:
+def write(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
     """One message per event; watermarks are not written by the first profile."""
     written = []
     for number, event in enumerate(history.events):
         if isinstance(event, Watermark) and profile.release == "1":
             continue
         text = f"{profile.name} {type(event).__name__} {event.at.ms}"
-        written.append(Written(Message(layout.topic, 0, None, text.encode(), event=number), (Change(0, Kind.ROW),)))
+        written.append(
+            Written(model.Message(layout.topic, 0, None, text.encode(), event=number), (model.Change(0, model.Kind.ROW),))
+        )
     return written
 
 
@@ -112,7 +96,7 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.columns(source="pg"), "source='pg'"),
         (lambda: s.tables(source="pg"), "source='pg'"),
         (lambda: s.tables(source="postgresql", supports=lambda k: k.source == "mysql"), "accepts no type of postgresql"),
-        (lambda: s.values(SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
+        (lambda: s.values(model.SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
         (lambda: s.histories(TOY, source="postgresql"), "source='postgresql': expected None, or one that toy reads: mysql"),
         (lambda: s.scenarios(MIXED, source="oracle"), "one that toy reads: mysql, postgresql"),
         (lambda: s.draw(5, 1, 1), "strategy=5: expected a Hypothesis strategy"),
@@ -305,8 +289,8 @@ def test_scenarios_are_of_the_source_asked_for(source: str | None) -> None:
 
 
 def test_a_profile_writes_histories_of_its_source() -> None:
-    def write_source(history: History, profile: Profile, layout: Layout) -> list[Written]:
-        names = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | Bootstrap)}
+    def write_source(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
+        names = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | model.Bootstrap)}
         assert names == {profile.source}
         return write(history, profile, layout)
 
@@ -315,7 +299,7 @@ def test_a_profile_writes_histories_of_its_source() -> None:
     assert {(record.message.value or b"").split()[0] for record in drawn} == {b"my", b"pg"}
 
 
-def ten_values(type: SourceType) -> bool:
+def ten_values(type: model.SourceType) -> bool:
     return type == mysql.decimal(1, 0, unsigned=True)
 
 
@@ -329,7 +313,7 @@ def test_histories_have_the_kinds_of_the_format() -> None:
     def kinds(fmt: Format[Profile]) -> set[type]:
         return {type(event) for history in s.draw(s.histories(fmt), 300, 1) for event in history.events}
 
-    assert kinds(TOY) == {RowChange, SchemaChange, Watermark, Bootstrap}
+    assert kinds(TOY) == {RowChange, SchemaChange, Watermark, model.Bootstrap}
     assert kinds(ROWS_ONLY) == {RowChange}
 
 
@@ -382,19 +366,19 @@ def test_rename() -> None:
     rename_sql = ddl_text("rename table", "old", "t", "was")
     events = (
         RowChange(at, table(), Op.INSERT, ()),
-        Bootstrap(at, table("b`")),
+        model.Bootstrap(at, table("b`")),
         SchemaChange(at, "rename table", rename_sql, "old", "t", table("was"), table(), "was"),
         SchemaChange(at, "odd", "ALTER TABLE `old`.`t` ADD `x` int", "old", "t"),
         SchemaChange(at, "alter database", ddl_text("alter database", "old", ""), "old"),
-        SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
-        SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
+        model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         Watermark(at),
     )
     renamed = s.rename(Scenario("n", History(events, 9), 1, frozenset({"x"})), "new", "_7")
     assert (renamed.name, renamed.tags, renamed.history.seed) == ("n", {"x"}, 9)
     assert renamed.history.events == (
         RowChange(at, table("t_7", "new"), Op.INSERT, ()),
-        Bootstrap(at, table("b`_7", "new")),
+        model.Bootstrap(at, table("b`_7", "new")),
         SchemaChange(
             at,
             "rename table",
@@ -407,8 +391,8 @@ def test_rename() -> None:
         ),
         SchemaChange(at, "odd", "ALTER TABLE `new`.`t_7` ADD `x` int", "new", "t_7"),
         SchemaChange(at, "alter database", "ALTER DATABASE `new` CHARACTER SET utf8mb4", "new"),
-        SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
-        SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
+        model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         Watermark(at),
     )
 

@@ -4,22 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from generators import model
 from generators.errors import Refused
 from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, statement, unpack
-from generators.model import (
-    Bootstrap,
-    Column,
-    Heartbeat,
-    History,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    SourceStatement,
-    State,
-    Table,
-    TransactionMark,
-)
+from generators.model import Bootstrap, Column, Heartbeat, History, Kind, Layout, Op, SchemaChange, State, Table, TransactionMark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change
 from generators.wire_format import FORMATS, get
@@ -77,8 +65,7 @@ NULLABLE = Table(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "split"),
-    [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)],
+    ("before", "after", "split"), [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)]
 )
 @pytest.mark.parametrize("new", [False, True])
 def test_update_of_a_nullable_unique_column_is_split(before, after, split, new):
@@ -164,7 +151,7 @@ def test_a_view_of_another_form_than_its_own_is_refused_by_the_newest_release_al
 @pytest.mark.parametrize("name", [name for name in FORMATS if name.startswith("ticdc-")])
 def test_other_events_have_no_message(name):
     """Nor has a bootstrap, but in Simple, which sends schemas."""
-    events = (SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
+    events = (model.SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
     events += () if "simple" in name else (Bootstrap(START, SINGLE),)
     profiles = get(name).profiles
     assert [get(name).write(History(events), profile, Layout()) for profile in (profiles[0], profiles[-1])] == [[], []]
