@@ -44,10 +44,7 @@ def written(value: bytes | None) -> Written:
             *("rows-reshaped", "no-such-message", b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}'),
             b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
         ),
-        (
-            *("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'),
-            b'{"id":0,"table":"t","type":"INSERT"}\r\n',
-        ),
+        (*("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'), b'{"id":0,"table":"t","type":"INSERT"}\r\n'),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
         ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
