@@ -64,14 +64,8 @@ def served(certificate):
     [
         ({"until": -timedelta(days=1)}, "Its certificate: certificate has expired. Renew the broker's certificate."),
         ({"since": timedelta(days=1)}, "certificate is not yet valid. Compare the clocks of this machine and of the broker."),
-        (
-            {"address": "10.0.0.1"},
-            "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate.",
-        ),
-        (
-            {"signer": "other"},
-            "ssl.ca.location names the authorities that are trusted, none of which issued this one.",
-        ),
+        ({"address": "10.0.0.1"}, "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate."),
+        ({"signer": "other"}, "ssl.ca.location names the authorities that are trusted, none of which issued this one."),
     ],
     ids=["expired", "not yet valid", "wrong host", "unknown authority"],
 )

@@ -12,18 +12,9 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import Placed, PublishError, places, publish
+from generators.publishing.kafka import Placed, PublishError, check_reachable, places, publish, run_topic
 from generators.publishing.pacing import PRODUCER_CONFIG
-from generators.publishing.topics import (
-    LARGEST_MESSAGE,
-    TOPIC_CONFIG,
-    check_reachable,
-    create_topic,
-    delete_topics,
-    ensure_topic,
-    run_topic,
-    run_topic_name,
-)
+from generators.publishing.topics import LARGEST_MESSAGE, TOPIC_CONFIG, create_topic, delete_topics, ensure_topic, run_topic_name
 
 pytestmark = pytest.mark.kafka
 
@@ -60,7 +51,7 @@ def test_round_trip(kafka, topic):
     result = publish(kafka.bootstrap, topic, messages)
     assert (result.acknowledged, result.failed, result.errors) == (5, 0, ())
     assert result.placed == [
-        *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1)),
+        *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1))
     ]
     records = by_place(kafka.bootstrap, topic)
     assert len(records) == 5
