@@ -37,15 +37,8 @@ def done(step, folder, code=0):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GIT_"))}
     env |= {"PATH": path, "PYTHONPATH": str(folder), "COLUMNS": "200"}
-    ended = subprocess.run(
-        ["nice", "sh", "-c", RUNS.get(step, step)],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    words = ["nice", "sh", "-c", RUNS.get(step, step)]
+    ended = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ended.returncode == code, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 

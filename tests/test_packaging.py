@@ -109,17 +109,15 @@ def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
     assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
 
 
+def output(words, seconds, cwd, env=None):
+    """What a command says, which must end well."""
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def build(kind, source, out):
-    done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)],
-        cwd=source,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    output([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)], 120, source)
     (made,) = out.iterdir()
     return made
 
@@ -149,17 +147,8 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
             if done.returncode == 0:
                 break
         assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [home / "bin" / "cdc-conformance", "doctor"],
-        cwd=tmp_path,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    packages = next(line for line in map(json.loads, done.stdout.splitlines()) if line["name"] == "our packages")
+    checks = output([home / "bin" / "cdc-conformance", "doctor"], 200, tmp_path, env).splitlines()
+    packages = next(line for line in map(json.loads, checks) if line["name"] == "our packages")
     assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
 
 
