@@ -105,16 +105,16 @@ def test_the_job_of_gitlab_hands_over_its_inputs_and_the_example_has_no_other(tm
     given = {name: value.strip('"') for name, value in re.findall(r'(\w+): ("[^"]*"|[^,]+)', example)}
     assert given.keys() <= set(inputs)
     (script,) = re.findall(r"^  script:\n    - >-\n((?:      .*\n)+)", job, re.MULTILINE)
-    line = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda found: {**defaults, **given}[found[1]], " ".join(script.split()))
+    line = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: {**defaults, **given}[match[1]], " ".join(script.split()))
     command = tmp_path / ".cdc-conformance" / "bin" / "cdc-conformance"
     command.parent.mkdir(parents=True)
     command.write_text(COMMAND)
     command.chmod(0o755)
-    told = subprocess.run(
+    output = subprocess.run(
         ["sh", "-c", line], cwd=tmp_path, env={"FOLDER": "r"}, capture_output=True, text=True, check=True
     ).stdout
     said = "<run><ticdc-canal-json><--decoder><mine.py:decode><--budget><ci><--broker><none><--report><conformance-report>"
-    assert told == said
+    assert output == said
     assert "junit: conformance-report/junit.xml" in job and "paths: [conformance-report]" in job
 
 
@@ -155,5 +155,5 @@ def test_it_prepares_and_stands_where_the_user_s_files_are():
     assert "cdc-conformance prepare" in steps("RUN") and "prepare" in cli.commands
     assert (steps("ENTRYPOINT"), steps("WORKDIR")) == (['["cdc-conformance"]'], ["/work"])
     assert "SPARK_LOCAL_IP=127.0.0.1" in steps("ENV")
-    told = (ROOT / "docs" / "ci.md").read_text("utf-8")
-    assert 'docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json' in told
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    assert 'docker run --rm --network none -v "$PWD:/work" cdc-conformance run ticdc-canal-json' in page

@@ -37,15 +37,8 @@ def done(step, folder, code=0):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GIT_"))}
     env |= {"PATH": path, "PYTHONPATH": str(folder), "COLUMNS": "200"}
-    ended = subprocess.run(
-        ["nice", "sh", "-c", RUNS.get(step, step)],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    words = ["nice", "sh", "-c", RUNS.get(step, step)]
+    ended = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ended.returncode == code, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 
@@ -53,8 +46,8 @@ def done(step, folder, code=0):
 def texts(folder):
     """Every file by its path, but for what tools leave behind."""
     left = {"__pycache__", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-    found = (path for path in folder.rglob("*") if path.is_file() and not left & set(path.parts))
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    paths = (path for path in folder.rglob("*") if path.is_file() and not left & set(path.parts))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +96,7 @@ def test_every_block_says_what_it_is():
     assert (len(BLOCKS), {kind for kind, _, _ in BLOCKS}) == (PAGE.count("\n```") / 2 - 1, {"run", "says", "in"})
 
 
-@pytest.mark.parametrize(("name", "text"), sorted(one for one in SHOWN if one[0] not in TESTS))
+@pytest.mark.parametrize(("name", "text"), sorted(part for part in SHOWN if part[0] not in TESTS))
 def test_what_the_page_shows_of_a_file_stands_in_the_example(name, text):
     assert (TOY / name).read_text("utf-8").count(text) == 1
 
@@ -111,7 +104,7 @@ def test_what_the_page_shows_of_a_file_stands_in_the_example(name, text):
 def test_the_facts_quote_the_page_and_the_tests_have_its_messages():
     prose = " ".join(PAGE.replace("\n> ", " ").replace("`", "").split())
     facts = tomllib.loads((TOY / "conformance" / "rules" / "sources" / "toy.toml").read_text("utf-8"))["facts"]
-    quotes = [one["quote"] for fact in facts.values() for one in fact["evidence"]]
+    quotes = [citation["quote"] for fact in facts.values() for citation in fact["evidence"]]
     assert len(quotes) >= 7
     assert [quote for quote in quotes if quote not in prose] == []
     messages = re.search(r"^```jsonl\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[1].splitlines()
@@ -131,8 +124,8 @@ def test_the_brought_tests_are_red_with_a_sentence_each(laid):
     said = done("red", laid[0], code=1)
     (shown,) = (text for kind, _, text in BLOCKS if kind == "says")
     failures = said.partition("= FAILURES =")[2].partition("= short test summary")[0]
-    told = [line for line in failures.splitlines() if line and not re.fullmatch(r"_+ \w+ _+|=+", line)]
-    assert sorted(set(told)) == sorted(shown.splitlines())
+    sentences = [line for line in failures.splitlines() if line and not re.fullmatch(r"_+ \w+ _+|=+", line)]
+    assert sorted(set(sentences)) == sorted(shown.splitlines())
     assert "Traceback" not in said and "passed" not in said
 
 

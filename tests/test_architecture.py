@@ -36,8 +36,8 @@ SKELETON = ROOT / "conformance" / "commands" / "skeleton"
 
 
 def sources(folder: str) -> list[Path]:
-    found = (ROOT / folder).rglob("*.py")
-    return sorted(path for path in found if "__pycache__" not in path.parts and not path.is_relative_to(SKELETON))
+    paths = (ROOT / folder).rglob("*.py")
+    return sorted(path for path in paths if "__pycache__" not in path.parts and not path.is_relative_to(SKELETON))
 
 
 def imported(tree: ast.AST, module: str) -> Iterator[str]:
@@ -70,12 +70,12 @@ def violations(path: str, text: str) -> list[str]:
         banned.remove("spark_checks")
     tree = ast.parse(text, path)
     names = list(imported(tree, module))
-    found = [f"{path} imports {name}" for name in names if any(within(name, ban) for ban in banned)]
+    lines = [f"{path} imports {name}" for name in names if any(within(name, ban) for ban in banned)]
     if path.startswith(DECODERS):
-        found += [
+        lines += [
             f"{path} imports {name}"
             for name in names
-            if name.partition(".")[0] not in sys.stdlib_module_names and not any(within(name, one) for one in ALLOWED)
+            if name.partition(".")[0] not in sys.stdlib_module_names and not any(within(name, parent) for parent in ALLOWED)
         ]
     if path.startswith("conformance/") and path not in NAMES_SPARK_CHECKS:
         docstrings = {
@@ -85,21 +85,21 @@ def violations(path: str, text: str) -> list[str]:
             and node.body
             and isinstance(node.body[0], ast.Expr)
         }
-        found += [
+        lines += [
             f"{path}:{node.lineno} names spark_checks"
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
             if node.value == "spark_checks" or node.value.startswith("spark_checks.")
         ]
-    return found
+    return lines
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_imports_point_one_way(package):
     paths = sources(package)
     assert paths
-    found = [line for path in paths for line in violations(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))]
-    assert found == []
+    lines = [line for path in paths for line in violations(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))]
+    assert lines == []
 
 
 @cache
@@ -110,8 +110,8 @@ def names_of(path: Path) -> frozenset[str]:
 
 def importing(name: str, *packages: str) -> set[str]:
     """The files of the packages that import it."""
-    found = {path for package in packages for path in sources(package) if any(within(one, name) for one in names_of(path))}
-    return {path.relative_to(ROOT).as_posix() for path in found}
+    files = {path for package in packages for path in sources(package) if any(within(target, name) for target in names_of(path))}
+    return {path.relative_to(ROOT).as_posix() for path in files}
 
 
 def rooms_for(paths: Iterable[Path]) -> set[str]:
@@ -135,8 +135,8 @@ def test_nothing_imports_the_scoreboard():
 def test_imports_of_a_new_format_point_one_way(root):
     paths = [path for path in root.rglob("*.py") if "tests" not in path.parts and "__pycache__" not in path.parts]
     assert len(paths) == 2
-    found = [line for path in paths for line in violations(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))]
-    assert found == []
+    lines = [line for path in paths for line in violations(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))]
+    assert lines == []
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ def wrong_arrows(name: str, targets: set[str], docstring: str) -> list[str]:
     package = name.partition(".")[0]
     real = {target.partition(".")[2] for target in targets - BASE if target.startswith(f"{package}.")}
     stated = said(docstring) - BASE
-    return [f"{name} imports {one} and does not say so" for one in sorted(real - stated)] + [
-        f"{name} says that it imports {one}" for one in sorted(stated - real)
+    return [f"{name} imports {target} and does not say so" for target in sorted(real - stated)] + [
+        f"{name} says that it imports {target}" for target in sorted(stated - real)
     ]
 
 

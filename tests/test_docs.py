@@ -37,13 +37,13 @@ def prose(page):
 
 def anchors(page):
     """The anchors of its headings, as GitHub makes them."""
-    found, seen = set(), {}
+    ids, seen = set(), {}
     for title in re.findall(r"^#+ (.*)$", FENCE.sub("", page), re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
         anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
         number = seen[anchor] = seen.get(anchor, -1) + 1
-        found.add(f"{anchor}-{number}" if number else anchor)
-    return found
+        ids.add(f"{anchor}-{number}" if number else anchor)
+    return ids
 
 
 def names_of(path, page):
@@ -52,25 +52,25 @@ def names_of(path, page):
 
 def broken(name, page):
     """Its links to files that are not there and to headings that no page has."""
-    found = []
+    targets = []
     for target in LINK.findall(prose(page)):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
         there = (ROOT / name).parent / path if path else ROOT / name
         if not there.exists() or (anchor and anchor not in names_of(there, page if not path else there.read_text("utf-8"))):
-            found.append(target)
-    return found
+            targets.append(target)
+    return targets
 
 
 def commands(page):
     """The commands of its code blocks, as lists of words; what stands in a table or in prose is no command."""
     for _language, block in FENCE.findall(page):
         joined = re.sub(r"\s*\\\n\s*", " ", block)
-        joined = re.sub(r">-\n( +)((?:\S.*\n\1)*\S.*\n)", lambda found: " ".join(found[2].split()) + "\n", joined)
+        joined = re.sub(r">-\n( +)((?:\S.*\n\1)*\S.*\n)", lambda match: " ".join(match[2].split()) + "\n", joined)
         for line in joined.splitlines():
-            if found := COMMAND.match(line):
-                yield shlex.split(VARIABLE.sub("1", found["rest"]).split(" > ")[0].split(" >> ")[0], comments=True)
+            if match := COMMAND.match(line):
+                yield shlex.split(VARIABLE.sub("1", match["rest"]).split(" > ")[0].split(" >> ")[0], comments=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,8 +155,8 @@ def test_the_hook_of_pre_commit_is_a_command():
 
 def test_the_pages_have_one_number_of_cases():
     (number,) = set(re.findall(r"([\d,]{6,}) cases,", text("docs/matrix.svg")))
-    told = [found for name in NAMES if name != "CHANGELOG.md" for found in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))]
-    assert set(told) == {number}
+    figures = [figure for name in NAMES if name != "CHANGELOG.md" for figure in re.findall(r"\b(\d\d,\d{3}) cases\b", text(name))]
+    assert set(figures) == {number}
 
 
 def test_the_table_and_the_picture_are_of_one_report_of_every_format():
@@ -183,11 +183,11 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     assert (sum(map(len, IN_SPARK.values())), len(IN_SPARK)) == (2, 2)
     assert "In Spark the self test tries two of them, and the right one in two formats." in page
     assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
-    special, found = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}, {}
+    special, kinds = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}, {}
     for fmt in formats():
-        for profile in (one for one in fmt.profiles if one.source == "postgresql"):
-            tables = [table for one in boundary_scenarios(fmt, profile) for table in tables_of(one.history)]
-            found.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
-    assert {name: special & types for name, types in found.items() if special & types} == dict.fromkeys(
+        for profile in (profile for profile in fmt.profiles if profile.source == "postgresql"):
+            tables = [table for scenario in boundary_scenarios(fmt, profile) for table in tables_of(scenario.history)]
+            kinds.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
+    assert {name: special & types for name, types in kinds.items() if special & types} == dict.fromkeys(
         ("debezium-json", "debezium-avro"), special
     )

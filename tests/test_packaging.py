@@ -40,12 +40,12 @@ def project_files() -> list[Path]:
 
 def pins(lock: Path) -> dict[str, tuple[Requirement, list[str]]]:
     """The pinned requirements of a lock file and their hashes, by name and marker."""
-    text, found = re.sub(r"\\\n", " ", lock.read_text(encoding="utf-8")), {}
+    text, pinned = re.sub(r"\\\n", " ", lock.read_text(encoding="utf-8")), {}
     for line in re.sub("#.*", "", text).split("\n"):
         if line.strip():
             requirement, *hashes = re.split(r"\s+--hash=", line.strip())
-            found[requirement] = (Requirement(requirement), hashes)
-    return found
+            pinned[requirement] = (Requirement(requirement), hashes)
+    return pinned
 
 
 def locked(lock: Path, name: str) -> list[Requirement]:
@@ -55,13 +55,13 @@ def locked(lock: Path, name: str) -> list[Requirement]:
 def test_no_file_names_a_registry_or_a_path_of_one_machine():
     paths = project_files()
     assert ROOT / "pyproject.toml" in paths
-    found = []
+    hits = []
     for path in paths:
         text = path.read_bytes().decode("utf-8", "replace")
         for number, line in enumerate(text.splitlines(), 1):
             if hit := FOREIGN.search(line):
-                found.append(f"{path.relative_to(ROOT)}:{number}: {hit[0]}")
-    assert found == []
+                hits.append(f"{path.relative_to(ROOT)}:{number}: {hit[0]}")
+    assert hits == []
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_a_foreign_address_is_seen(line):
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
 def test_every_requirement_is_pinned_with_hashes(lock):
-    found = pins(lock)
-    assert found
-    for line, (pin, hashes) in found.items():
+    pinned = pins(lock)
+    assert pinned
+    for line, (pin, hashes) in pinned.items():
         assert not line.startswith("-") and "://" not in line, line
         assert re.fullmatch(r"==[\w.!+]+", str(pin.specifier)), line
         assert hashes, f"{line} has no hash"
@@ -94,32 +94,30 @@ def test_the_locks_hold_every_declared_dependency_and_agree():
     assert [lock.name for lock in LOCKS] == sorted(wanted)
     for name, lines in wanted.items():
         for requirement in map(Requirement, lines):
-            found = locked(ROOT / "requirements" / name, requirement.name)
-            assert found, f"{name} lacks {requirement}: tox run -e lock"
-            for pin in found:
+            pinned = locked(ROOT / "requirements" / name, requirement.name)
+            assert pinned, f"{name} lacks {requirement}: tox run -e lock"
+            for pin in pinned:
                 assert all(requirement.specifier.contains(spec.version) for spec in pin.specifier), f"{pin} against {requirement}"
     versions: dict[tuple[str, str], set[str]] = {}
     for lock in LOCKS:
         for pin, _ in pins(lock).values():
             versions.setdefault((canonicalize_name(pin.name), str(pin.marker)), set()).add(str(pin.specifier))
-    assert {key: found for key, found in versions.items() if len(found) > 1} == {}
+    assert {key: specifiers for key, specifiers in versions.items() if len(specifiers) > 1} == {}
 
 
 def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
     assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
 
 
+def output(words, seconds, cwd, env=None):
+    """What a command says, which must end well."""
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def build(kind, source, out):
-    done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)],
-        cwd=source,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    output([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)], 120, source)
     (made,) = out.iterdir()
     return made
 
@@ -149,17 +147,8 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
             if done.returncode == 0:
                 break
         assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [home / "bin" / "cdc-conformance", "doctor"],
-        cwd=tmp_path,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    packages = next(line for line in map(json.loads, done.stdout.splitlines()) if line["name"] == "our packages")
+    checks = output([home / "bin" / "cdc-conformance", "doctor"], 200, tmp_path, env).splitlines()
+    packages = next(line for line in map(json.loads, checks) if line["name"] == "our packages")
     assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
 
 

@@ -40,8 +40,8 @@ class Block:
     text: str
 
 
-BLOCKS = [Block(**found.groupdict()) for found in BLOCK.finditer(PAGE)]
-FIRST = [Block(**found.groupdict()) for found in BLOCK.finditer(README.partition("## Five minutes")[2])]
+BLOCKS = [Block(**match.groupdict()) for match in BLOCK.finditer(PAGE)]
+FIRST = [Block(**match.groupdict()) for match in BLOCK.finditer(README.partition("## Five minutes")[2])]
 """The five minutes of README."""
 
 
@@ -70,7 +70,7 @@ def unsaid(shown, said, ordered):
     left, missing = words(said), []
     for line in words(shown):
         pattern = ".*".join(re.escape(part) for part in line.split("..."))
-        at = next((n for n, one in enumerate(left) if re.search(f"(^|[^-/a-z0-9]){pattern}", one)), None)
+        at = next((n for n, candidate in enumerate(left) if re.search(f"(^|[^-/a-z0-9]){pattern}", candidate)), None)
         if at is None:
             missing.append(line)
         elif ordered:

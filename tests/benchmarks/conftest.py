@@ -100,6 +100,6 @@ def pytest_terminal_summary(terminalreporter, config):
     measured = [b for b in getattr(session, "benchmarks", ()) if b.extra_info]
     if measured:
         terminalreporter.section("ratios and rates")
-        for one in measured:
-            shown = ", ".join(f"{name} {value}" for name, value in one.extra_info.items())
-            terminalreporter.write_line(f"{one.name}: {shown}")
+        for bench in measured:
+            shown = ", ".join(f"{name} {value}" for name, value in bench.extra_info.items())
+            terminalreporter.write_line(f"{bench.name}: {shown}")

@@ -31,15 +31,15 @@ SHAPES = Choices(
 
 def composed(fmt: Format[Any]) -> list[Profile]:
     """Every profile of a release and at most two options that the format lets be."""
-    found = []
+    profiles = []
     for release in fmt.choices.releases:
         for count in range(3):
             for options in combinations(fmt.choices.options, count):
                 try:
-                    found.append(fmt.profile("+".join((release, *options))))
+                    profiles.append(fmt.profile("+".join((release, *options))))
                 except UsageError:
                     continue
-    return found
+    return profiles
 
 
 def test_options_are_ordered_and_checked() -> None:
@@ -66,10 +66,10 @@ def test_profiles_are_made_of_their_names(fmt: Format[Any]) -> None:
         assert fmt.build(listed.release, *reversed(listed.options)) == listed
     every = composed(fmt)
     assert len(every) > len(fmt.profiles)
-    assert len({one.database for one in (*every, *fmt.profiles)}) == len({one.name for one in (*every, *fmt.profiles)})
+    assert len({p.database for p in (*every, *fmt.profiles)}) == len({p.name for p in (*every, *fmt.profiles)})
     with pytest.raises(UnknownName, match=f"of {fmt.name}"):
         fmt.profile("none")
-    release, option = next((one.release, one.options[0]) for one in fmt.profiles if one.options)
+    release, option = next((profile.release, profile.options[0]) for profile in fmt.profiles if profile.options)
     with pytest.raises(UnknownName, match=f"Did you mean '{option}'"):
         fmt.build(release, f"{option}x")
     for twice in ((option, option), *(group for group in fmt.choices.exclusive if len(group) > 1)):
@@ -138,9 +138,9 @@ WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def test_deployments_say_where_a_messages_schema_is() -> None:
     for fmt in formats():
-        told = {profile.name: profile.deployment.schemas for profile in fmt.profiles}
-        assert told.items() >= WITH_SCHEMAS.get(fmt.name, {}).items()
-        assert (fmt.name in WITH_SCHEMAS) is any(told.values()) is all(told.values())
+        schemas = {profile.name: profile.deployment.schemas for profile in fmt.profiles}
+        assert schemas.items() >= WITH_SCHEMAS.get(fmt.name, {}).items()
+        assert (fmt.name in WITH_SCHEMAS) is any(schemas.values()) is all(schemas.values())
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_SCHEMAS if not name.endswith("avro")])

@@ -17,4 +17,4 @@ class Mutant(NamedTuple):
 
 
 LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["mutant"]
-MUTANTS = tuple(Mutant(**{**one, "tests": tuple(one["tests"])}) for one in LISTED)
+MUTANTS = tuple(Mutant(**{**entry, "tests": tuple(entry["tests"])}) for entry in LISTED)

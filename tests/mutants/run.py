@@ -38,7 +38,7 @@ def copied(root: Path) -> None:
         compileall.compile_dir(root / package, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
 
-def tested(root: Path, told: Path, tests: tuple[str, ...]) -> int:
+def tested(root: Path, log: Path, tests: tuple[str, ...]) -> int:
     """The exit code of a process of its own that runs tests in the tree and writes down what it prints; -1 if it does not end."""
     child = os.fork()
     if child:
@@ -47,7 +47,7 @@ def tested(root: Path, told: Path, tests: tuple[str, ...]) -> int:
     code = 70
     try:
         signal.alarm(LIMIT)
-        with told.open("w") as out:
+        with log.open("w") as out:
             os.dup2(out.fileno(), 1)
             os.dup2(out.fileno(), 2)
         os.chdir(root)
@@ -60,18 +60,18 @@ def tested(root: Path, told: Path, tests: tuple[str, ...]) -> int:
 
 def outcome(root: Path, mutant: Mutant) -> tuple[str, str]:
     """What became of a mutant, and why: killed, survived or stale."""
-    path, told = root / mutant.file, root / "told"
+    path, log = root / mutant.file, root / "log"
     text = path.read_text("utf-8")
     if (times := text.count(mutant.old)) != 1:
         return "stale", f"its text stands {times} times in {mutant.file}"
     path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
     try:
-        code = tested(root, told, mutant.tests)
+        code = tested(root, log, mutant.tests)
     finally:
         path.write_text(text, "utf-8")
     if code == -1:
         return "killed", f"no end within {LIMIT} s"
-    printed = told.read_text("utf-8", "replace")
+    printed = log.read_text("utf-8", "replace")
     failed = re.search(r"^(?:FAILED|ERROR) \S*?::(\S+)", printed, re.MULTILINE)
     if code == 1 and failed:
         return "killed", failed[1]

@@ -48,9 +48,9 @@ def inserted(p: DebeziumProfile) -> RowChange:
     return boundaries.insert(CUSTOMERS, ROW) if p.is_mysql else boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
 
 
-def payload(one: Written) -> dict[str, Any]:
-    assert one.message.value is not None
-    found = json.loads(one.message.value)
-    inner = found["payload"] if list(found) == ["schema", "payload"] else found
+def payload(record: Written) -> dict[str, Any]:
+    assert record.message.value is not None
+    body = json.loads(record.message.value)
+    inner = body["payload"] if list(body) == ["schema", "payload"] else body
     assert isinstance(inner, dict)
     return inner

@@ -35,24 +35,24 @@ Records = Callable[..., DataFrame]
 
 def rows_by_offset(frame: DataFrame) -> dict[int, list[Row]]:
     """Output rows by offset, in the order of `row`."""
-    found: dict[int, list[Row]] = {}
+    groups: dict[int, list[Row]] = {}
     for row in sorted(frame.collect(), key=lambda r: (r.offset, r.row)):
-        found.setdefault(row.offset, []).append(row)
-    return found
+        groups.setdefault(row.offset, []).append(row)
+    return groups
 
 
 def by_offset(frame: DataFrame) -> dict[int, Row]:
     """Output rows by offset, of which there is one each."""
-    found = rows_by_offset(frame)
-    assert all([row.row for row in rows] == [0] for rows in found.values())
-    return {offset: rows[0] for offset, rows in found.items()}
+    groups = rows_by_offset(frame)
+    assert all([row.row for row in rows] == [0] for rows in groups.values())
+    return {offset: rows[0] for offset, rows in groups.items()}
 
 
 def by_message(frame: DataFrame) -> list[list[Row]]:
     """Output rows of each message, which has at least one."""
-    found = rows_by_offset(frame)
-    assert list(found) == list(range(len(found)))
-    return list(found.values())
+    groups = rows_by_offset(frame)
+    assert list(groups) == list(range(len(groups)))
+    return list(groups.values())
 
 
 def instant(value: object) -> object:
@@ -123,14 +123,14 @@ def assert_typed(
     with settings(spark, {"spark.sql.session.timeZone": zone, "spark.sql.ansi.enabled": ansi}):
         out = by_offset(module.decode_rows(records(*wire), table, deployment=deployment))
     for i, (kind, cell, wanted) in enumerate(cells):
-        told = (zone, kind, cell)
+        context = (zone, kind, cell)
         if wanted is MISFIT:
-            assert out[i].kind == "CORRUPT", told
+            assert out[i].kind == "CORRUPT", context
             continue
-        assert out[i].kind == "ROW", told
+        assert out[i].kind == "ROW", context
         got = out[i].before[names[i]]
         got = bytes(got) if isinstance(got, bytearray) else got
         aware = isinstance(wanted, dt.datetime) and wanted.tzinfo
         got = instant(got) if aware else got
-        assert (repr(got) if got != got else got) == (repr(wanted) if wanted != wanted else wanted), told
-        assert type(got) is type(wanted), told
+        assert (repr(got) if got != got else got) == (repr(wanted) if wanted != wanted else wanted), context
+        assert type(got) is type(wanted), context

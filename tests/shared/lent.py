@@ -17,11 +17,11 @@ def here(spec: str) -> str:
 
 
 class Lent:
-    """Does as the child does, but for its end; `told` hears of the start and of the end."""
+    """Does as the child does, but for its end; `listener` hears of the start and of the end."""
 
-    def __init__(self, engine: Any, told: Callable[[str], object] = str):
-        self._engine, self._told = engine, told
-        told("started")
+    def __init__(self, engine: Any, listener: Callable[[str], object] = str):
+        self._engine, self._listener = engine, listener
+        listener("started")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -43,4 +43,4 @@ class Lent:
 
     def close(self) -> None:
         """The child stays."""
-        self._told("closed")
+        self._listener("closed")

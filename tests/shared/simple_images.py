@@ -29,4 +29,4 @@ def assert_images(decode: Callable[..., Any], records: Records, row: Callable[..
         for op, members, _, _ in ROWS
     ]
     out = by_offset(decode(records(*wired)))
-    assert [(one.op, one.before, one.after) for one in out.values()] == [(op, before, after) for op, _, before, after in ROWS]
+    assert [(r.op, r.before, r.after) for r in out.values()] == [(op, before, after) for op, _, before, after in ROWS]

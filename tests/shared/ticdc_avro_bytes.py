@@ -81,9 +81,6 @@ VALUES: Final = {
         f"{_HEAD % (_TEXT, '0a2d312e3238', '0205')}{_TAIL}0263{_COMMIT}14333135313332353636320004",
         f"{_NULLS}0275{_COMMIT}14333837383430393838330004",
     ),
-    "new-8.5.7+extension+bigint-string": (
-        f"{_HEAD % (_TEXT, '0280', '040005')}{_TAIL}0263{_COMMIT}",
-        f"{_NULLS}0275{_COMMIT}",
-    ),
+    "new-8.5.7+extension+bigint-string": (f"{_HEAD % (_TEXT, '0280', '040005')}{_TAIL}0263{_COMMIT}", f"{_NULLS}0275{_COMMIT}"),
 }
 """The data of INSERT and UPDATE behind the framing, by profile."""

@@ -22,13 +22,13 @@ class Writing:
 
     def texts(self, profile: Any, *events: Event, seed: int = 0) -> list[str]:
         """The messages as text."""
-        return [(one.message.value or b"").decode() for one in self(profile, *events, seed=seed)]
+        return [(record.message.value or b"").decode() for record in self(profile, *events, seed=seed)]
 
     def bodies(self, profile: Any, *events: Event, seed: int = 0) -> list[Any]:
         """The messages as JSON."""
         return list(map(json.loads, self.texts(profile, *events, seed=seed)))
 
-    def one(self, profile: Any, *events: Event, seed: int = 0) -> tuple[Any, Written]:
+    def message(self, profile: Any, *events: Event, seed: int = 0) -> tuple[Any, Written]:
         """The only message as JSON, and as it was written."""
-        (found,) = self(profile, *events, seed=seed)
-        return json.loads(found.message.value or b""), found
+        (record,) = self(profile, *events, seed=seed)
+        return json.loads(record.message.value or b""), record

@@ -30,14 +30,14 @@ def events(fmt: Format[Any], profile: Profile, count: int, **more: Any) -> list[
 
 
 def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Written]:
-    found = []
+    written = []
     for number, event in enumerate(history.events):
         assert isinstance(event, RowChange)
         assert {column.type.source for column in event.table.columns} == {profile.source}
         for images in event.rows:
             value = repr((event.table.name, images)).encode()
-            found.append(Written(Message(layout.topic, 0, None, value, event=number), ()))
-    return found
+            written.append(Written(Message(layout.topic, 0, None, value, event=number), ()))
+    return written
 
 
 PG = Profile("1", source="postgresql")
@@ -52,7 +52,7 @@ def test_values_fit_their_types_and_nullability(fmt: Format[Any], of: Any) -> No
         for event in events(fmt, fmt.profiles[0], 300, level=level):
             assert event.table.schema == ("public" if of is postgresql else None)
             for name, value in (
-                item for one in event.rows for image in (one.before, one.after) for item in (image or {}).items()
+                item for images in event.rows for image in (images.before, images.after) for item in (image or {}).items()
             ):
                 column = event.table.column(name)
                 assert of.fits(column.type, value), (column, value)
@@ -151,8 +151,8 @@ def test_negative_positions_are_refused() -> None:
 
 
 def test_load_has_every_op_null_and_many_keys() -> None:
-    found = [bulk.load_scenario(TICDC, TICDC.profiles[0], 1, n).history.events[0] for n in range(600)]
-    changes = [event for event in found if isinstance(event, RowChange)]
+    units = [bulk.load_scenario(TICDC, TICDC.profiles[0], 1, n).history.events[0] for n in range(600)]
+    changes = [event for event in units if isinstance(event, RowChange)]
     assert {event.op for event in changes} == {Op.INSERT, Op.UPDATE, Op.DELETE}
     rows = [event.rows[0].after or event.rows[0].before or {} for event in changes]
     assert None in {row["note"] for row in rows}
@@ -218,7 +218,7 @@ TOY: Format[Toy] = replace(
 def test_what_templates_cannot_follow_the_writer_writes(trick: str, learned: bool) -> None:
     profile = Toy("1", trick=trick)
     assert (load.why_not_learned(TOY, profile) is None) is learned
-    found = list(bulk.messages(TOY, profile, 3, 0, 100))
+    messages = list(bulk.messages(TOY, profile, 3, 0, 100))
     histories = [bulk.load_scenario(TOY, profile, 3, n).history for n in range(100)]
     expected = [written.message for history in histories for written in toy_write(history, profile, Layout())]
-    assert found == expected
+    assert messages == expected

@@ -162,31 +162,31 @@ def test_a_mutant_is_the_same_under_another_hash_seed():
         "m = Mutants(get('huawei-cdl-json'), get('huawei-cdl-json').profiles[:1], 3)\n"
         "print(hashlib.sha256(b''.join(x.message.value or b'-' for x in m.some(0, 300))).hexdigest())"
     )
-    found = set()
+    digests = set()
     for seed in ("0", "1"):
         environment = {"PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo", "PATH": "", "PYTHONPATH": ":".join(filter(None, sys.path))}
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stderr
-        found.add(done.stdout)
-    assert len(found) == 1
+        digests.add(done.stdout)
+    assert len(digests) == 1
 
 
 def test_every_way_is_gone_and_every_state_is_reached(mutants):
-    found = list(mutants.some(0, 6000))
-    assert {m.way for m in found} == {way.name for way in (*BYTES, *JSON)}
-    states = [m.left.state for m in found]
+    sample = list(mutants.some(0, 6000))
+    assert {m.way for m in sample} == {way.name for way in (*BYTES, *JSON)}
+    states = [m.left.state for m in sample]
     assert all(states.count(state) > 300 for state in State)
     # Changed nothing or came out valid: seldom enough that most of the work is done on garbage.
-    assert states.count(State.UNREADABLE) > len(found) / 3
+    assert states.count(State.UNREADABLE) > len(sample) / 3
 
 
 def test_compressed_messages_are_damaged_before_and_after_they_were_compressed():
-    found = list(Mutants(get(FORMAT), group(packing="snappy")[:1], 1).some(0, 400))
-    packed = [m for m in found if m.way.startswith("packed-")]
+    sample = list(Mutants(get(FORMAT), group(packing="snappy")[:1], 1).some(0, 400))
+    packed = [m for m in sample if m.way.startswith("packed-")]
     assert 60 < len(packed) < 140
-    assert {m.left.state for m in found if m not in packed} == set(State)
+    assert {m.left.state for m in sample if m not in packed} == set(State)
 
 
 def test_nesting_reaches_the_depth_that_is_promised(mutants):
@@ -196,12 +196,12 @@ def test_nesting_reaches_the_depth_that_is_promised(mutants):
 
 @pytest.mark.slow
 def test_the_huge_ones_are_of_25_megabytes_or_deeper_than_any_stack(mutants):
-    found = {m.way: m for m in mutants.huge()}
-    assert list(found) == list(HUGE["json"])
-    assert [m.number for m in found.values()] == [-1 - n for n in range(len(found))]
-    assert all(m.message.size > 5_000_000 for m in found.values())
-    assert found["huge-string"].message.size > HUGE_BYTES > 20_000_000
-    states = {name: (m.left.state, m.left.reason) for name, m in found.items()}
+    by_way = {m.way: m for m in mutants.huge()}
+    assert list(by_way) == list(HUGE["json"])
+    assert [m.number for m in by_way.values()] == [-1 - n for n in range(len(by_way))]
+    assert all(m.message.size > 5_000_000 for m in by_way.values())
+    assert by_way["huge-string"].message.size > HUGE_BYTES > 20_000_000
+    states = {name: (m.left.state, m.left.reason) for name, m in by_way.items()}
     broken = {"huge-truncated", "bottomless-unclosed"}
     assert {name for name, (state, _) in states.items() if state is State.UNREADABLE} == broken
     assert {states[name][1] for name in broken} == {"truncated"}

@@ -24,22 +24,22 @@ TICDC = get("ticdc-canal-json")
 
 
 def changes(options: LoadOptions, count: int = 600) -> list[RowChange]:
-    found = [orders.load_scenario(TICDC, TICDC.profiles[0], 1, n, options).history.events[0] for n in range(count)]
-    return [event for event in found if isinstance(event, RowChange)]
+    events = [orders.load_scenario(TICDC, TICDC.profiles[0], 1, n, options).history.events[0] for n in range(count)]
+    return [event for event in events if isinstance(event, RowChange)]
 
 
 def written(fmt: Format[Any], profile: Profile, units: range, options: LoadOptions, layout: Layout) -> list[Message]:
     histories = (orders.load_scenario(fmt, profile, 3, n, options).history for n in units)
-    return [one.message for history in histories for one in fmt.write(history, profile, layout)]
+    return [record.message for history in histories for record in fmt.write(history, profile, layout)]
 
 
 def digest(name: str, options: LoadOptions, start: int, count: int) -> str:
     """Of everything in the messages of a format's first profile."""
     fmt = get(name)
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for message in load.messages(fmt, fmt.profiles[0], 3, start, count, options=options):
-        found.update(repr(message).encode())
-    return found.hexdigest()
+        sha.update(repr(message).encode())
+    return sha.hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_skews() -> None:
 
 
 def test_rows_have_keys_of_their_own_and_share_a_commit() -> None:
-    found = changes(LoadOptions(rows=50, transaction=7), 30)
-    for number, event in enumerate(found):
+    events = changes(LoadOptions(rows=50, transaction=7), 30)
+    for number, event in enumerate(events):
         keys = [(images.after or images.before or {})["id"] for images in event.rows]
         assert len(set(keys)) == len(keys) == 50
-        assert event.at.ms - found[0].at.ms == number // 7
+        assert event.at.ms - events[0].at.ms == number // 7
 
 
 @pytest.mark.parametrize(("rate", "low", "high"), [(0, 0, 0), (0.25, 90, 210), (1, 600, 600)])
@@ -107,9 +107,9 @@ def test_the_null_rate_is_that_of_the_nullable_column(rate: float, low: int, hig
 
 @pytest.mark.parametrize("size", [1, 40, 5_000])
 def test_the_payload_is_a_column_of_about_that_many_bytes(size: int) -> None:
-    found = changes(LoadOptions(payload=size), 50)
-    assert [column.name for column in found[0].table.columns][-1] == "payload"
-    for event in found:
+    events = changes(LoadOptions(payload=size), 50)
+    assert [column.name for column in events[0].table.columns][-1] == "payload"
+    for event in events:
         text = (event.rows[0].after or event.rows[0].before or {})["payload"]
         assert isinstance(text, str)
         assert size - 3 <= len(text.encode()) <= size
@@ -147,8 +147,8 @@ def test_load_of_every_format_is_what_its_writer_writes(name: str, chosen: str, 
     profile = fmt.profile(chosen)
     units = range(11_970, 12_050)
     layout = Layout() if options is orders.DEFAULT else Layout("orders", 5)
-    found = list(load.messages(fmt, profile, 3, units.start, len(units), layout=layout, options=options))
-    assert found == written(fmt, profile, units, options, layout)
+    messages = list(load.messages(fmt, profile, 3, units.start, len(units), layout=layout, options=options))
+    assert messages == written(fmt, profile, units, options, layout)
     assert (load.why_not_learned(fmt, profile, layout, options) is None) is (f"{name}/{chosen}" not in UNLEARNED)
 
 

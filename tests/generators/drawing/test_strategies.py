@@ -15,29 +15,11 @@ from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
+from generators import model
 from generators.drawing import strategies as s
 from generators.drawing import value_strategies as _values
 from generators.drawing.histories import ddl_text
-from generators.model import (
-    Bootstrap,
-    Change,
-    Column,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Logical,
-    Message,
-    Op,
-    RowChange,
-    Scenario,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    Table,
-    Watermark,
-    Written,
-)
+from generators.model import Column, History, Instant, Logical, Op, RowChange, Scenario, SchemaChange, Table, Watermark, Written
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources import registry as sources
 from generators.wire_format import Choices, Format, KindRow, Profile
@@ -46,15 +28,17 @@ INT = mysql.integer("int")
 WIDE = boundaries.every_type(s.any_type)
 
 
-def write(history: History, profile: Profile, layout: Layout) -> list[Written]:
+def write(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
     """One message per event; watermarks are not written by the first profile."""
-    found = []
+    written = []
     for number, event in enumerate(history.events):
         if isinstance(event, Watermark) and profile.release == "1":
             continue
         text = f"{profile.name} {type(event).__name__} {event.at.ms}"
-        found.append(Written(Message(layout.topic, 0, None, text.encode(), event=number), (Change(0, Kind.ROW),)))
-    return found
+        written.append(
+            Written(model.Message(layout.topic, 0, None, text.encode(), event=number), (model.Change(0, model.Kind.ROW),))
+        )
+    return written
 
 
 CHOICES = Choices("toy", ("1", "2"), {"wide": "Messages are wide."})
@@ -112,7 +96,7 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.columns(source="pg"), "source='pg'"),
         (lambda: s.tables(source="pg"), "source='pg'"),
         (lambda: s.tables(source="postgresql", supports=lambda k: k.source == "mysql"), "accepts no type of postgresql"),
-        (lambda: s.values(SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
+        (lambda: s.values(model.SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
         (lambda: s.histories(TOY, source="postgresql"), "source='postgresql': expected None, or one that toy reads: mysql"),
         (lambda: s.scenarios(MIXED, source="oracle"), "one that toy reads: mysql, postgresql"),
         (lambda: s.draw(5, 1, 1), "strategy=5: expected a Hypothesis strategy"),
@@ -172,23 +156,23 @@ def test_every_logical_type_is_drawn() -> None:
 
 
 def test_the_domain_of_types_is_whole() -> None:
-    found = {kind for family in _values.FAMILIES for kind in family}
-    decimals = {(kind.precision, kind.scale) for kind in found if kind.name == "decimal"}
+    kinds = {kind for family in _values.FAMILIES for kind in family}
+    decimals = {(kind.precision, kind.scale) for kind in kinds if kind.name == "decimal"}
     assert decimals == {(p, c) for p in range(1, 66) for c in range(min(p, 30) + 1)}
-    assert {kind.length for kind in found if kind.name == "bit"} == set(range(1, 65))
-    assert {kind.length for kind in found if kind.name == "char"} == set(range(1, 256))
-    assert {(k.name, k.unsigned, k.zerofill) for k in found if k.logical is Logical.INT} == {
+    assert {kind.length for kind in kinds if kind.name == "bit"} == set(range(1, 65))
+    assert {kind.length for kind in kinds if kind.name == "char"} == set(range(1, 256))
+    assert {(k.name, k.unsigned, k.zerofill) for k in kinds if k.logical is Logical.INT} == {
         (name, unsigned, zerofill)
         for name in ("tinyint", "smallint", "mediumint", "int", "bigint")
         for unsigned, zerofill in ((False, False), (True, False), (True, True))
     }
-    labels = [kind.members for kind in found if kind.members]
+    labels = [kind.members for kind in kinds if kind.members]
     assert all(len({label.casefold() for label in members}) == len(members) <= 64 for members in labels)
-    assert not any("," in label for kind in found if kind.name == "set" for label in kind.members)
+    assert not any("," in label for kind in kinds if kind.name == "set" for label in kind.members)
 
 
 def test_each_type_of_a_group_has_a_number() -> None:
-    assert max(len(family) for found in sources.SOURCES.values() for family in found.families) <= _values.STEPS
+    assert max(len(family) for source in sources.SOURCES.values() for family in source.families) <= _values.STEPS
     groups = _values.type_groups(s.any_type, False)
     assert {_values.type_at(groups, n) for n in range(_values.STEPS * len(groups))} == {k for group in groups for k in group}
 
@@ -207,9 +191,9 @@ def test_tables(source: str, data: st.DataObject) -> None:
     table = data.draw(s.tables(min_columns=2, max_columns=5, source=source))
     assert 2 <= len(table.columns) <= 5
     assert table.schema == sources.source(source).schema
-    for one in (*table.columns, data.draw(s.columns(source=source))):
-        assert one.type.source == source
-        assert source == "mysql" or len(one.name.encode()) <= 63
+    for column in (*table.columns, data.draw(s.columns(source=source))):
+        assert column.type.source == source
+        assert source == "mysql" or len(column.name.encode()) <= 63
     assert len({column.name.casefold() for column in table.columns}) == len(table.columns)
     keys = [table.column(name) for name in table.handle_key]
     assert not any(column.nullable for column in keys) and all(_values.keyable(column.type) for column in keys)
@@ -305,17 +289,17 @@ def test_scenarios_are_of_the_source_asked_for(source: str | None) -> None:
 
 
 def test_a_profile_writes_histories_of_its_source() -> None:
-    def write_source(history: History, profile: Profile, layout: Layout) -> list[Written]:
-        found = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | Bootstrap)}
-        assert found == {profile.source}
+    def write_source(history: History, profile: Profile, layout: model.Layout) -> list[Written]:
+        names = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | model.Bootstrap)}
+        assert names == {profile.source}
         return write(history, profile, layout)
 
     fmt = dataclasses.replace(MIXED, write=write_source)
     drawn = s.draw(s.messages(fmt), 100, 1)
-    assert {(one.message.value or b"").split()[0] for one in drawn} == {b"my", b"pg"}
+    assert {(record.message.value or b"").split()[0] for record in drawn} == {b"my", b"pg"}
 
 
-def ten_values(type: SourceType) -> bool:
+def ten_values(type: model.SourceType) -> bool:
     return type == mysql.decimal(1, 0, unsigned=True)
 
 
@@ -329,7 +313,7 @@ def test_histories_have_the_kinds_of_the_format() -> None:
     def kinds(fmt: Format[Profile]) -> set[type]:
         return {type(event) for history in s.draw(s.histories(fmt), 300, 1) for event in history.events}
 
-    assert kinds(TOY) == {RowChange, SchemaChange, Watermark, Bootstrap}
+    assert kinds(TOY) == {RowChange, SchemaChange, Watermark, model.Bootstrap}
     assert kinds(ROWS_ONLY) == {RowChange}
 
 
@@ -349,13 +333,13 @@ def test_messages(some: Written, second: Written, first: Written) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(s.scenarios(TOY), s.row_scenarios(boundaries.pool(s.any_type)))
-def test_scenarios(one: Scenario, two: Scenario) -> None:
-    assert (one.level, two.level) == (1, 2)
-    assert "drawn" in one.tags & two.tags
-    (change,) = two.history.events
+def test_scenarios(scenario: Scenario, row_scenario: Scenario) -> None:
+    assert (scenario.level, row_scenario.level) == (1, 2)
+    assert "drawn" in scenario.tags & row_scenario.tags
+    (change,) = row_scenario.history.events
     assert isinstance(change, RowChange)
     check_rows(change)
-    for event in one.history.events:
+    for event in scenario.history.events:
         if isinstance(event, RowChange):
             check_rows(event)
 
@@ -382,19 +366,19 @@ def test_rename() -> None:
     rename_sql = ddl_text("rename table", "old", "t", "was")
     events = (
         RowChange(at, table(), Op.INSERT, ()),
-        Bootstrap(at, table("b`")),
+        model.Bootstrap(at, table("b`")),
         SchemaChange(at, "rename table", rename_sql, "old", "t", table("was"), table(), "was"),
         SchemaChange(at, "odd", "ALTER TABLE `old`.`t` ADD `x` int", "old", "t"),
         SchemaChange(at, "alter database", ddl_text("alter database", "old", ""), "old"),
-        SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
-        SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.SourceStatement(at, "rows-query", "INSERT INTO `t` VALUES (1)", "old", "t"),
+        model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         Watermark(at),
     )
     renamed = s.rename(Scenario("n", History(events, 9), 1, frozenset({"x"})), "new", "_7")
     assert (renamed.name, renamed.tags, renamed.history.seed) == ("n", {"x"}, 9)
     assert renamed.history.events == (
         RowChange(at, table("t_7", "new"), Op.INSERT, ()),
-        Bootstrap(at, table("b`_7", "new")),
+        model.Bootstrap(at, table("b`_7", "new")),
         SchemaChange(
             at,
             "rename table",
@@ -407,8 +391,8 @@ def test_rename() -> None:
         ),
         SchemaChange(at, "odd", "ALTER TABLE `new`.`t_7` ADD `x` int", "new", "t_7"),
         SchemaChange(at, "alter database", "ALTER DATABASE `new` CHARACTER SET utf8mb4", "new"),
-        SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
-        SourceStatement(at, "xa-commit", "XA COMMIT 1"),
+        model.SourceStatement(at, "rows-query", "INSERT INTO `t_7` VALUES (1)", "new", "t_7"),
+        model.SourceStatement(at, "xa-commit", "XA COMMIT 1"),
         Watermark(at),
     )
 
@@ -421,14 +405,14 @@ def test_a_renamed_table_keeps_within_the_limit_of_names() -> None:
     assert isinstance(row, RowChange) and isinstance(ddl, SchemaChange)
     assert (row.table.name, ddl.table, ddl.sql) == (name, name, f"ALTER TABLE `{name}`")
     long = Table("old", "é" * 31, (Column("t", postgresql.integer()),), schema="public")
-    (found,) = s.rename(Scenario("n", History((RowChange(Instant(1), long, Op.INSERT, ()),))), "new", "_s7").history.events
-    assert isinstance(found, RowChange) and found.table.name == "é" * 30 + "_s7"
+    (change,) = s.rename(Scenario("n", History((RowChange(Instant(1), long, Op.INSERT, ()),))), "new", "_s7").history.events
+    assert isinstance(change, RowChange) and change.table.name == "é" * 30 + "_s7"
 
 
 def test_a_drawn_comment_is_the_table_s() -> None:
     drawn = s.draw(s.histories(TOY, max_events=8), 400, 1)
-    told = [e.after for h in drawn for e in h.events if isinstance(e, SchemaChange) and e.action == "table comment"]
-    assert told and all(after is not None and after.comment == 'it\'s "new"' for after in told)
+    tables = [e.after for h in drawn for e in h.events if isinstance(e, SchemaChange) and e.action == "table comment"]
+    assert tables and all(after is not None and after.comment == 'it\'s "new"' for after in tables)
 
 
 @pytest.mark.parametrize("action", sources.POSTGRESQL.drawn_ddl)
@@ -438,14 +422,14 @@ def test_rename_of_postgresql(action: str) -> None:
 
     sql = ddl_text(action, "old", 't"', "was", "postgresql")
     event = SchemaChange(Instant(1), action, sql, "old", 't"', named("was", "old"), named('t"', "old"), "was")
-    (found,) = s.rename(Scenario("n", History((event,))), "new", "_7").history.events
-    assert isinstance(found, SchemaChange)
-    assert found.sql == sql.replace('"t"""', '"t""_7"').replace('"was"', '"was_7"')
-    assert found.after == named('t"_7', "new")
+    (change,) = s.rename(Scenario("n", History((event,))), "new", "_7").history.events
+    assert isinstance(change, SchemaChange)
+    assert change.sql == sql.replace('"t"""', '"t""_7"').replace('"was"', '"was_7"')
+    assert change.after == named('t"_7', "new")
     odd = dataclasses.replace(event, action="odd", sql='GRANT ALL ON "public"."t""" TO "x"')
-    (found,) = s.rename(Scenario("n", History((odd,))), "new", "_7").history.events
-    assert isinstance(found, SchemaChange)
-    assert found.sql == 'GRANT ALL ON "public"."t""_7" TO "x"'
+    (change,) = s.rename(Scenario("n", History((odd,))), "new", "_7").history.events
+    assert isinstance(change, SchemaChange)
+    assert change.sql == 'GRANT ALL ON "public"."t""_7" TO "x"'
 
 
 @pytest.mark.parametrize("source", ["mysql", "postgresql"])
@@ -511,16 +495,16 @@ def test_everything_shrinks_to_the_plain() -> None:
 
 
 def test_a_column_of_interest_keeps_the_rest_plain() -> None:
-    found = smallest(s.tables(), lambda t: any(column.type.name == "json" for column in t.columns), 2_000)
+    shrunk = smallest(s.tables(), lambda t: any(column.type.name == "json" for column in t.columns), 2_000)
     # Shrinking ends in either, as JSON cannot be a key.
-    assert found.columns in ((Column("c0", INT, nullable=False), Column("c1", mysql.json())), (Column("c0", mysql.json()),))
+    assert shrunk.columns in ((Column("c0", INT, nullable=False), Column("c1", mysql.json())), (Column("c0", mysql.json()),))
 
 
 def test_draw_is_exact_reproducible_and_reports() -> None:
-    told: list[int] = []
-    first = s.draw(s.scenarios(TOY), 250, 11, progress=told.append)
+    counts: list[int] = []
+    first = s.draw(s.scenarios(TOY), 250, 11, progress=counts.append)
     assert len(first) == 250
-    assert told == [100, 200]
+    assert counts == [100, 200]
     assert repr(s.draw(s.scenarios(TOY), 250, 11)) == repr(first)
     assert repr(s.draw(s.scenarios(TOY), 250, 12)) != repr(first)
 

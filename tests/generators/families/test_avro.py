@@ -24,9 +24,9 @@ VALUE = {"a": "text of some length", "b": 1_700_000_000}
 def apache(schema: Any, value: bytes) -> Any:
     """What Apache's library reads, which must come to the end."""
     source = io.BytesIO(value)
-    found = avro.io.DatumReader(avro.schema.parse(json.dumps(schema))).read(avro.io.BinaryDecoder(source))
+    datum = avro.io.DatumReader(avro.schema.parse(json.dumps(schema))).read(avro.io.BinaryDecoder(source))
     assert source.tell() == len(value)
-    return found
+    return datum
 
 
 @pytest.mark.parametrize(

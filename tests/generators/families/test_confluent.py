@@ -47,9 +47,9 @@ def read(data: bytes) -> Any:
     more; the writer uses another library."""
     source = io.BytesIO(data[5:])
     schema = confluent.SCHEMAS[int.from_bytes(data[1:5])][1].replace('"logicalType":"time-', '"number":"time-')
-    found = DatumReader(parse(schema)).read(BinaryDecoder(source))
+    value = DatumReader(parse(schema)).read(BinaryDecoder(source))
     assert not source.read()
-    return found
+    return value
 
 
 def test_a_schema_of_connect_is_written_as_the_converter_writes_it() -> None:
@@ -90,15 +90,15 @@ def test_data_are_those_that_another_reader_reads() -> None:
         "m": {"k": True},
         "s": {"x": 2.5},
     }
-    found = datum(shape, given)
-    assert (found["n"], found["d"], found["a"], found["m"], found["s"]) == (
+    value = datum(shape, given)
+    assert (value["n"], value["d"], value["a"], value["m"], value["s"]) == (
         -(1 << 63),
         Decimal("-123.45"),
         ["é", None],
         {"k": True},
         {"x": 2.5},
     )
-    assert round(found["f"], 6) == 0.1
+    assert round(value["f"], 6) == 0.1
     assert datum(shape, {**given, "d": None, "a": [], "m": {}, "s": None, "f": float("inf")})["f"] == float("inf")
 
 
@@ -106,8 +106,8 @@ def test_every_message_of_the_writer_is_read_by_another_reader() -> None:
     fmt = get("debezium-avro")
     for profile in fmt.profiles:
         for scenario in islice(boundary_scenarios(fmt, profile), 0, None, 9):
-            for one in as_case(fmt, profile, scenario).written:
-                for part in filter(None, (one.message.key, one.message.value)):
+            for record in as_case(fmt, profile, scenario).written:
+                for part in filter(None, (record.message.key, record.message.value)):
                     assert confluent.left(part) == READABLE, (profile.name, scenario.name)
                     assert isinstance(read(part), dict)
 
@@ -169,13 +169,13 @@ def test_a_case_keeps_its_schemas_under_its_profiles_subjects_whatever_else_was_
     """A message that is spoiled in its first byte needs its schema as any other."""
     fmt = get("debezium-avro")
     profiles = [fmt.profile("3.5.0.Final"), fmt.profile("3.5.0.Final+record-name"), fmt.profile("3.5.0.Final+topic-record-name")]
-    found = []
+    names = []
     for profile in profiles:
         (case,) = made(fmt, profile, (f"*/{name}",))
-        found.append({subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects})
-    assert all(subject.endswith(("-key", "-value")) for subject in found[0])
-    assert found[1] and all("-" not in subject and subject.endswith(("Key", "Envelope", "Value")) for subject in found[1])
-    assert found[2] and all("-cdc." in subject or "-io." in subject for subject in found[2])
+        names.append({subject for subjects, _ in confluent.named_in([case]).values() for subject in subjects})
+    assert all(subject.endswith(("-key", "-value")) for subject in names[0])
+    assert names[1] and all("-" not in subject and subject.endswith(("Key", "Envelope", "Value")) for subject in names[1])
+    assert names[2] and all("-cdc." in subject or "-io." in subject for subject in names[2])
 
 
 def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> None:
@@ -185,7 +185,7 @@ def test_a_connector_stops_at_a_table_of_which_two_columns_have_one_name() -> No
     assert isinstance(event, RowChange)
     names = {"p:q": "a:b", "c/d": "a/b"}
     columns = tuple(replace(column, name=names.get(column.name, column.name)) for column in event.table.columns)
-    rows = tuple(replace(one, after={names.get(n, n): v for n, v in (one.after or {}).items()}) for one in event.rows)
+    rows = tuple(replace(images, after={names.get(n, n): v for n, v in (images.after or {}).items()}) for images in event.rows)
     clash = replace(event, table=replace(event.table, columns=columns), rows=rows)
     assert fmt.write(History((event,)), fmt.profiles[0], LAYOUT)
     assert fmt.write(History((clash,)), fmt.profiles[0], LAYOUT) == []
@@ -199,9 +199,9 @@ def test_a_statement_tells_columns_by_their_own_names_and_rows_by_avro_s() -> No
     statement, row = fmt.write(
         History((made, insert(table, {"a b": 1, "a<b>&c": "x"}))), fmt.profile("3.5.0.Final+mariadb"), LAYOUT
     )
-    told = json.loads(confluent.readable(statement.message.value or b""))["payload"]["tableChanges"][0]["table"]
-    assert [column["name"] for column in told["columns"]] == ["a b", "a<b>&c"]
-    assert told["primaryKeyColumnNames"] == ["a b"]
+    description = json.loads(confluent.readable(statement.message.value or b""))["payload"]["tableChanges"][0]["table"]
+    assert [column["name"] for column in description["columns"]] == ["a b", "a<b>&c"]
+    assert description["primaryKeyColumnNames"] == ["a b"]
     assert json.loads(confluent.readable(row.message.key or b""))["payload"] == {"a_b": 1}
     assert json.loads(confluent.readable(row.message.value or b""))["payload"]["after"] == {"a_b": 1, "a_b__c": "x"}
 
@@ -210,5 +210,5 @@ def test_a_datum_that_avro_would_encode_otherwise_is_told_apart() -> None:
     head = confluent.named("t-value", '{"type":"array","items":"int"}')
     one_block, two_blocks = (head + bytes.fromhex(datum) for datum in ("04020400", "0202020400"))
     shown = [json.loads(confluent.readable(value)) for value in (one_block, two_blocks)]
-    assert [found["payload"] for found in shown] == [[1, 2]] * 2
-    assert [found.get("datum") for found in shown] == [None, "AgICBAA="]
+    assert [document["payload"] for document in shown] == [[1, 2]] * 2
+    assert [document.get("datum") for document in shown] == [None, "AgICBAA="]

@@ -4,22 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from generators import model
 from generators.errors import Refused
 from generators.families.ticdc.sink import moved, pack, partition_of, row_hash, split_rows, statement, unpack
-from generators.model import (
-    Bootstrap,
-    Column,
-    Heartbeat,
-    History,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    SourceStatement,
-    State,
-    Table,
-    TransactionMark,
-)
+from generators.model import Bootstrap, Column, Heartbeat, History, Kind, Layout, Op, SchemaChange, State, Table, TransactionMark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change
 from generators.wire_format import FORMATS, get
@@ -77,8 +65,7 @@ NULLABLE = Table(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "split"),
-    [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)],
+    ("before", "after", "split"), [({"a": 1}, {"a": 9}, True), ({"a": None}, {"a": 1}, True), ({"c": "x"}, {"c": "y"}, False)]
 )
 @pytest.mark.parametrize("new", [False, True])
 def test_update_of_a_nullable_unique_column_is_split(before, after, split, new):
@@ -119,14 +106,14 @@ def test_selected_columns_alone_are_in_rows(name, option):
     events = (change(WIDE, Op.INSERT, (None, ROW)), change(WIDE, Op.UPDATE, (ROW, {**ROW, "b": 3})))
     for options, there in (((option,), True), ((option, "selected"), False)):
         written = fmt.write(History(events), fmt.build("new-8.5.7", *options), Layout())
-        rows = [one for one in written if one.changes[0].kind is Kind.ROW]
-        assert len(rows) == 2 and all((b"hidden_a" in one.message.value) is there for one in rows)
-        states = {one.changes[0].after["hidden_a"].state for one in rows}
+        rows = [record for record in written if record.changes[0].kind is Kind.ROW]
+        assert len(rows) == 2 and all((b"hidden_a" in record.message.value) is there for record in rows)
+        states = {record.changes[0].after["hidden_a"].state for record in rows}
         assert states == ({State.VALUE} if there else {State.ABSENT})
-    known = [one.message.value for one in written if one.changes[0].kind is Kind.BOOTSTRAP]
+    known = [record.message.value for record in written if record.changes[0].kind is Kind.BOOTSTRAP]
     assert all(b"hidden_a" in value for value in known) and bool(known) is name.startswith("ticdc-simple")
-    cases = {one.name for one in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in one.name}
-    assert cases == {f"selected/{one}" for one in ("insert", "update", "update-hidden", "delete")}
+    cases = {scenario.name for scenario in fmt.scenarios(fmt.build("new-8.5.7", "selected"), "d") if "selected" in scenario.name}
+    assert cases == {f"selected/{action}" for action in ("insert", "update", "update-hidden", "delete")}
 
 
 @pytest.mark.parametrize("name", SINKS)
@@ -136,7 +123,7 @@ def test_routed_tables_have_the_partitions_of_their_sources(name):
     history = History((change(WIDE, Op.INSERT, (None, ROW)),))
     places = [fmt.write(history, profile, Layout(partitions=16))[0] for profile in (plain, routed)]
     sources = (WIDE, replace(WIDE, database="source_shop"))
-    assert [one.message.partition for one in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
+    assert [record.message.partition for record in places] == [partition_of("table", t, ROW, 1, 16, new=True) for t in sources]
     assert places[0].message.value == places[1].message.value and places[0].message.partition != places[1].message.partition
     sql = "alter table t add column c char(3) default 'x'"
     event = SchemaChange(START, "add column", sql, "shop", "t")
@@ -164,7 +151,7 @@ def test_a_view_of_another_form_than_its_own_is_refused_by_the_newest_release_al
 @pytest.mark.parametrize("name", [name for name in FORMATS if name.startswith("ticdc-")])
 def test_other_events_have_no_message(name):
     """Nor has a bootstrap, but in Simple, which sends schemas."""
-    events = (SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
+    events = (model.SourceStatement(START, "rows-query", "select 1"), Heartbeat(START), TransactionMark(START, "BEGIN", "1"))
     events += () if "simple" in name else (Bootstrap(START, SINGLE),)
     profiles = get(name).profiles
     assert [get(name).write(History(events), profile, Layout()) for profile in (profiles[0], profiles[-1])] == [[], []]

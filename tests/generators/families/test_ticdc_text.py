@@ -48,7 +48,7 @@ def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two(name, profile):
     fmt, instant = get(name), mysql.wall("2024-11-03 05:30:00")
     history = History((insert(Table("d", "t", (Column("c", mysql.temporal("timestamp")),)), {"c": instant}),))
     written = [fmt.write(history, fmt.profile(chosen), Layout())[0] for chosen in ("v8.5.7", profile)]
-    plain, twice = (one.changes[0].after["c"] for one in written)
+    plain, twice = (record.changes[0].after["c"] for record in written)
     assert (plain.state, "2024-11-03 13:30:00" in plain.text) == (State.VALUE, True)
     assert (twice.state, twice.options) == (State.ONE_OF, (instant, instant + 3600 * mysql.MICROS))
     assert "2024-11-03 01:30:00" in twice.text and "America/New_York" in twice.reason

@@ -13,26 +13,11 @@ from literals import literal
 from tables import keyed
 from writing import Writing
 
+from generators import model
 from generators.families.canal import json_text, wire
 from generators.formats.alibaba_canal_json import FORMAT, _Flat, _placement, partition_of, profile, write
 from generators.formats.alibaba_canal_json.cells import column_type
-from generators.model import (
-    Column,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    Row,
-    RowChange,
-    SchemaChange,
-    SourceStatement,
-    State,
-    Table,
-    Watermark,
-    Written,
-)
+from generators.model import Column, History, Instant, Json, Kind, Layout, Op, Row, SchemaChange, SourceStatement, State, Table
 from generators.recorded import store
 from generators.sources import boundaries, mysql
 from generators.sources.boundaries import ID, START, change, insert
@@ -44,10 +29,10 @@ ABC = keyed("mytest.user", "id", id=mysql.integer("bigint"), a=mysql.text("varch
 
 
 written = Writing(write)
-one = written.one
+message = written.message
 
 
-def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
+def update(table: Table, *rows: tuple[Row, Row]) -> model.RowChange:
     return boundaries.change(table, Op.UPDATE, *rows)
 
 
@@ -71,10 +56,10 @@ MIXED = keyed(
 MESSAGES = json.loads(literal("alibaba-rows.json"))
 
 
-def framed(found: Written) -> str:
+def framed(record: model.Written) -> str:
     """The text with the numbers of `id` and `ts` cut out."""
-    assert found.message.value is not None
-    text = found.message.value.decode()
+    assert record.message.value is not None
+    text = record.message.value.decode()
     for name in ("id", "ts"):
         before, _, rest = text.partition(f',"{name}":')
         text = f'{before},"{name}":#{rest.lstrip("0123456789")}'
@@ -83,9 +68,9 @@ def framed(found: Written) -> str:
 
 @pytest.mark.parametrize("release", sorted(MESSAGES))
 def test_a_whole_message_of_each_release(release: str) -> None:
-    (found,) = written(PLAIN[release], boundaries.insert(MIXED, INSERTED))
-    assert framed(found) == MESSAGES[release]
-    assert (found.message.key, found.message.headers, found.message.topic, found.message.partition) == (None, (), "topic", 0)
+    (record,) = written(PLAIN[release], boundaries.insert(MIXED, INSERTED))
+    assert framed(record) == MESSAGES[release]
+    assert (record.message.key, record.message.headers, record.message.topic, record.message.partition) == (None, (), "topic", 0)
 
 
 # canal#partition
@@ -106,10 +91,10 @@ def test_partition_of_the_executed_vectors(
 
 def test_the_hash_spreads_rows_that_share_the_batch() -> None:
     rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in range(1, 9)]
-    found = written(PLAIN["1.1.8+pk-hash"], boundaries.change(ABC, Op.INSERT, *rows))
-    assert len(found) > 1
+    records = written(PLAIN["1.1.8+pk-hash"], boundaries.change(ABC, Op.INSERT, *rows))
+    assert len(records) > 1
     seen: list[str] = []
-    for part in found:
+    for part in records:
         assert part.message.value is not None
         wired = json.loads(part.message.value)
         ids = [row["id"] for row in wired["data"]]
@@ -118,7 +103,7 @@ def test_the_hash_spreads_rows_that_share_the_batch() -> None:
         assert [c.after["id"].text for c in part.changes if c.after] == ids
         seen += ids
     assert sorted(seen) == [str(i) for i in range(1, 9)]
-    assert len({c.position for part in found for c in part.changes}) == 1
+    assert len({c.position for part in records for c in part.changes}) == 1
 
 
 # old
@@ -128,14 +113,14 @@ def test_old_is_cumulative() -> None:
     """canal#old-cumulative and canal#flink-old-by-name."""
     first: Row = {"id": 1, "a": "x", "b": "k"}
     second: Row = {"id": 2, "a": "q", "b": None}
-    wired, found = one(NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"})))
+    wired, record = message(NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"})))
     assert wired["data"] == [{"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}]
     assert wired["old"] == [{"a": "x"}, {"a": "q", "b": None}]
-    zero, one_ = found.changes
-    assert zero.before is not None and states(zero.before) == {"id": "ABSENT", "a": "VALUE", "b": "ABSENT"}
-    assert one_.before is not None and states(one_.before) == {"id": "ABSENT", "a": "VALUE", "b": "NULL"}
-    assert zero.full_before is not None and {n: c.text for n, c in zero.full_before.items()} == {"id": "1", "a": "x", "b": "k"}
-    assert one_.full_before is not None and {n: c.text for n, c in one_.full_before.items()} == {"id": "2", "a": "q", "b": None}
+    head, tail = record.changes
+    assert head.before is not None and states(head.before) == {"id": "ABSENT", "a": "VALUE", "b": "ABSENT"}
+    assert tail.before is not None and states(tail.before) == {"id": "ABSENT", "a": "VALUE", "b": "NULL"}
+    assert head.full_before is not None and {n: c.text for n, c in head.full_before.items()} == {"id": "1", "a": "x", "b": "k"}
+    assert tail.full_before is not None and {n: c.text for n, c in tail.full_before.items()} == {"id": "2", "a": "q", "b": None}
 
 
 @pytest.mark.parametrize(
@@ -150,13 +135,13 @@ def test_old_of_rows_without_a_change(release: str, all_unchanged: Any, some_cha
     row: Row = {"id": 1, "a": "x", "b": "k"}
     two: Row = {"id": 2, "a": "q", "b": None}
     three: Row = {"id": 3, "a": "r", "b": "m"}
-    wired, found = one(PLAIN[release], update(ABC, (row, row), (two, two)))
+    wired, record = message(PLAIN[release], update(ABC, (row, row), (two, two)))
     assert wired["old"] == all_unchanged
     expected = {"ANY"} if all_unchanged is None else {"ABSENT"}
-    assert all(change.before is not None and set(states(change.before).values()) == expected for change in found.changes)
-    wired, found = one(PLAIN[release], update(ABC, (row, row), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})))
+    assert all(change.before is not None and set(states(change.before).values()) == expected for change in record.changes)
+    wired, record = message(PLAIN[release], update(ABC, (row, row), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})))
     assert (len(wired["data"]), wired["old"]) == (3, some_changed)
-    assert len(found.changes) == 3
+    assert len(record.changes) == 3
 
 
 BLOBS = keyed("mytest.blobs", "id", id=mysql.integer("bigint"), n=mysql.integer("int"), t=mysql.text("text"), j=mysql.json())
@@ -179,20 +164,20 @@ STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
 )
 def test_row_images(name: str, op: Op, before: Row | None, after: Row | None, data: Any, old: Any, keys: Any) -> None:
     """canal#row-image; a key change under MINIMAL follows from canal#old-changed and canal#old-cumulative."""
-    wired, found = one(PLAIN[name], boundaries.change(BLOBS, op, (before, after)))
+    wired, record = message(PLAIN[name], boundaries.change(BLOBS, op, (before, after)))
     assert wired["data"] == [data]
     assert wired["old"] == (None if old is None else [old])
     assert wired["pkNames"] == keys
     assert list(wired["mysqlType"]) == list(wired["sqlType"]) == list(data)
-    (change,) = found.changes
+    (change,) = record.changes
     shown = change.before if op is Op.DELETE else change.after
     assert shown is not None
     assert {n: c.text for n, c in shown.items() if c.state is not State.ABSENT} == data
 
 
 def test_the_old_value_of_a_changed_blob_is_unknown_and_what_no_image_holds_is_absent() -> None:
-    _, found = one(PLAIN["1.1.8+noblob"], update(BLOBS, (STORED, {**STORED, "t": "new"})))
-    before, after = (found.changes[0].image(side, 2) for side in ("before", "after"))
+    _, record = message(PLAIN["1.1.8+noblob"], update(BLOBS, (STORED, {**STORED, "t": "new"})))
+    before, after = (record.changes[0].image(side, 2) for side in ("before", "after"))
     assert before is not None
     assert after is not None
     assert states(before) == {"id": "VALUE", "n": "VALUE", "t": "ANY", "j": "ABSENT"}
@@ -227,13 +212,13 @@ def test_texts_of_json(value: Any, text: str) -> None:
 
 def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
     table = Table("d", "t", (Column("s", mysql.text("varchar", 8)),))
-    (found,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\x01"}))
-    assert found.message.value is not None
-    assert b'"s":"a\x01"' in found.message.value
-    assert [c.accept for c in found.changes] == [((Kind.CORRUPT, None),)]
-    assert [c.kind for c in found.changes] == [Kind.ROW]
-    (found,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\t\n"}))
-    assert [c.accept for c in found.changes] == [()]
+    (record,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\x01"}))
+    assert record.message.value is not None
+    assert b'"s":"a\x01"' in record.message.value
+    assert [c.accept for c in record.changes] == [((Kind.CORRUPT, None),)]
+    assert [c.kind for c in record.changes] == [Kind.ROW]
+    (record,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\t\n"}))
+    assert [c.accept for c in record.changes] == [()]
 
 
 # DDL and other statements
@@ -252,24 +237,24 @@ SILENT = ["alter database", "create view", "drop view", "create sequence", "add 
 def test_ddl(release: str) -> None:
     p = PLAIN[release]
     for action, expected in DDL:
-        wired, found = one(p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old"))
+        wired, record = message(p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old"))
         assert [wired[name] for name in ("type", "isDdl", "database", "table", "sql")] == [expected, True, "d", "new", "SOME sql"]
         assert {wired[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {None}
-        (change,) = found.changes
+        (change,) = record.changes
         assert (change.kind, change.op, change.sql, change.accept, change.keys) == (Kind.DDL, None, "SOME sql", (), None)
     for action in SILENT:
         assert written(p, SchemaChange(START, action, "x", "d", "t")) == []
     for action in ("table comment", "table charset"):
-        found_ = written(p, SchemaChange(START, action, "x", "d", "t"))
-        assert len(found_) == (0 if release in ("1.1.4", "1.1.5") else 1)
+        records = written(p, SchemaChange(START, action, "x", "d", "t"))
+        assert len(records) == (0 if release in ("1.1.4", "1.1.5") else 1)
 
 
 @pytest.mark.parametrize(("release", "is_ddl"), [("1.1.4", False), ("1.1.5", True), ("1.1.8", True)])
 def test_create_database(release: str, is_ddl: bool) -> None:
     sql = "CREATE DATABASE IF NOT EXISTS `shop`"
-    wired, found = one(PLAIN[release], SchemaChange(START, "create database", sql, "shop"))
+    wired, record = message(PLAIN[release], SchemaChange(START, "create database", sql, "shop"))
     assert (wired["type"], wired["isDdl"], wired["database"], wired["table"]) == ("QUERY", is_ddl, "`shop`", "")
-    (change,) = found.changes
+    (change,) = record.changes
     assert (change.kind, change.accept) == (Kind.DDL, () if is_ddl else ((Kind.CONTROL, None),))
 
 
@@ -285,10 +270,10 @@ def test_create_database(release: str, is_ddl: bool) -> None:
     ],
 )
 def test_statements_that_are_no_rows(family: str, kind: str, database: str, table: str, change: Any) -> None:
-    wired, found = one(NEW, SourceStatement(START, family, "the sql", "d", "t"))
+    wired, record = message(NEW, SourceStatement(START, family, "the sql", "d", "t"))
     assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (kind, False, None, "the sql")
     assert (wired["database"], wired["table"]) == (database, table)
-    assert [(c.kind, c.accept) for c in found.changes] == [change]
+    assert [(c.kind, c.accept) for c in record.changes] == [change]
 
 
 def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_like() -> None:
@@ -301,12 +286,12 @@ def test_a_live_serial_is_signed_and_tinyint_1_unsigned_has_the_codes_of_its_lik
         (1 << 63, 127, ["-9223372036854775808", "127"], [-5, -6]),
         (7, None, ["7", None], [-5, -6]),
     ):
-        wired, found = one(PLAIN["1.1.7"], boundaries.insert(table, {"s": value, "t": small}))
+        wired, record = message(PLAIN["1.1.7"], boundaries.insert(table, {"s": value, "t": small}))
         assert (list(wired["data"][0].values()), list(wired["sqlType"].values())) == (texts, codes)
-        old, _ = one(PLAIN["1.1.4"], boundaries.insert(table, {"s": value, "t": small}))
+        old, _ = message(PLAIN["1.1.4"], boundaries.insert(table, {"s": value, "t": small}))
         assert old["sqlType"]["t"] == (-7 if small == 127 else codes[1])
-        assert (found.changes[0].after or {})["s"].state is (State.VALUE if value == 7 else State.ANY)
-        assert bool(found.changes[0].accept) is (value != 7)
+        assert (record.changes[0].after or {})["s"].state is (State.VALUE if value == 7 else State.ANY)
+        assert bool(record.changes[0].accept) is (value != 7)
 
 
 TICKED = Table(
@@ -320,10 +305,10 @@ TICKED = Table(
 def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(release: str, key: str, name: str) -> None:
     """Level two has the table's own names, of which such a message says nothing."""
     row: Row = {"k`": 2, "a``b": "1"}
-    wired, found = one(PLAIN[release], update(TICKED, (row, {**row, "a``b": "3"})))
+    wired, record = message(PLAIN[release], update(TICKED, (row, {**row, "a``b": "3"})))
     assert (wired["data"], wired["old"], wired["pkNames"]) == ([{key: "2", name: "3"}], [{name: "1"}], [key])
     assert list(wired["mysqlType"]) == list(wired["sqlType"]) == [key, name]
-    (change,) = found.changes
+    (change,) = record.changes
     assert (change.keys, list(change.after or ())) == ((key,), [key, name])
     whole = change.image("after", 2) or {}
     known = State.ANY if release != "1.1.8" else State.VALUE
@@ -336,14 +321,14 @@ def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(release: str, key: st
 def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     row: Row = {"id": 1, "a": None, "b": None}
     times = (Instant(1_700_000_000_950), Instant(1_700_000_000_990), Instant(1_700_000_009_001))
-    found = written(NEW, *(boundaries.insert(ABC, row, at) for at in times))
-    wires = [json.loads(w.message.value or b"") for w in found]
+    records = written(NEW, *(boundaries.insert(ABC, row, at) for at in times))
+    wires = [json.loads(w.message.value or b"") for w in records]
     assert [w["es"] for w in wires] == [1700000000000, 1700000000000, 1700000009000]
     assert wires[0]["id"] == wires[1]["id"] == wires[2]["id"] - 1
-    assert [c.position for w in found for c in w.changes] == [str(w["id"]) for w in wires]
-    assert [c.commit_time_us for w in found for c in w.changes] == [w["es"] * 1000 for w in wires]
+    assert [c.position for w in records for c in w.changes] == [str(w["id"]) for w in wires]
+    assert [c.commit_time_us for w in records for c in w.changes] == [w["es"] * 1000 for w in wires]
     assert all(w["ts"] > w["es"] for w in wires)
-    assert written(NEW, Watermark(START)) == []
+    assert written(NEW, model.Watermark(START)) == []
 
 
 @pytest.mark.parametrize("recorded", ["m102-1.1.4", "main-1.1.8"])
@@ -365,19 +350,19 @@ def test_rows_go_to_the_partitions_that_were_recorded(
 ) -> None:
     if recorded == "m102-1.1.4":
         facts = {**facts, "database_hash": True}  # this release has no such switch
-    found = dataclasses.replace(profile("1.1.8"), **facts)
-    (recording,) = (one for one in store.recordings("canal") if one.name == recorded)
+    variant = dataclasses.replace(profile("1.1.8"), **facts)
+    (recording,) = (entry for entry in store.recordings("canal") if entry.name == recorded)
     bodies = {m.event: json.loads(m.value or b"") for m in store.messages(recording)}
-    placed = [one for one in store.truth("canal", f"partition-{recorded}") if one["config"] == configuration]
+    placed = [line for line in store.truth("canal", f"partition-{recorded}") if line["config"] == configuration]
     assert len(placed) > 120
-    for one in placed:
-        body = bodies[one["n"]]
+    for line in placed:
+        body = bodies[line["n"]]
         flat = _Flat(body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ()))
-        expected = {part["partition"]: part["rows"] for part in one["parts"]}
+        expected = {part["partition"]: part["rows"] for part in line["parts"]}
         if configuration == "a^b7" and body["table"] != "t_comp":
             assert list(expected) == [0]  # the rule is one of another table
         elif body["data"]:
-            assert _placement(body["data"], flat, found, partitions) == expected, one
+            assert _placement(body["data"], flat, variant, partitions) == expected, line
 
 
 def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
@@ -386,7 +371,7 @@ def test_without_tsdb_a_table_is_as_the_server_shows_it() -> None:
         Column("c", mysql.text("text"), declared="TEXT(100)"),
     )
     event = insert(Table("d", "t", columns, ("id",)), {"id": (1 << 64) - 5, "c": "é"})
-    live, asked = (one(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
+    live, asked = (message(profile("1.1.7", *options), event)[0] for options in ((), ("tsdb-off",)))
     assert (live["mysqlType"], live["data"]) == ({"id": "SERIAL", "c": "TEXT(100)"}, [{"id": "-5", "c": "Ã©"}])
     assert (asked["mysqlType"], asked["data"]) == (
         {"id": "bigint(20) unsigned", "c": "text"},
@@ -399,17 +384,17 @@ def test_without_tsdb_the_server_answers_in_three_bytes_and_desc_has_a_key_of_it
     shown = []
     for name in ("plain", "dot.ted"):
         event = insert(Table("d", name, columns, (), (("b",), ("a😀",))), {"a😀": 1, "b": 2})
-        body, _ = one(profile("1.1.5", "tsdb-off"), event)
+        body, _ = message(profile("1.1.5", "tsdb-off"), event)
         assert (body["mysqlType"]["a?"], body["data"]) == ("enum('?','é')", [{"a?": "1", "b": "2"}])
         shown.append(body["pkNames"])
     assert shown == [None, ["a?"]]
 
 
 def test_a_dynamic_topic_is_of_the_table() -> None:
-    (sent,) = written(profile("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
-    assert sent.message.topic == "db1_t_case"
-    (sent,) = written(profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1"))
-    assert sent.message.topic == "topic"
+    (record,) = written(profile("1.1.7", "dynamic-topic"), insert(TOPICS, {"id": 1}))
+    assert record.message.topic == "db1_t_case"
+    (record,) = written(profile("1.1.7", "dynamic-topic"), SourceStatement(START, "rows-query", "x", "Db1"))
+    assert record.message.topic == "topic"
 
 
 def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> None:
@@ -423,8 +408,8 @@ def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> Non
 
 def test_binary_is_right_padded_or_not() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 4))))
-    (sent,) = written(profile("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
-    cell = (sent.changes[0].after or {})["c"]
+    (record,) = written(profile("1.1.8"), insert(table, {"id": 1, "c": b"a"}))
+    cell = (record.changes[0].after or {})["c"]
     assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "a", (b"a", b"a\0\0\0"))
 
 
@@ -442,7 +427,7 @@ def test_mysql_8_has_no_display_widths() -> None:
 def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
     """canal#live-character-binary."""
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)")))
-    (body, lossy), (_, plain) = (one(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a"))
+    (body, lossy), (_, plain) = (message(NEW, insert(table, {"id": 1, "c": value})) for value in (b"a\xff", b"a"))
     cell = (lossy.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("a\ufffd", 1, "CHAR(8)")
     assert (cell.state, lossy.changes[0].accept) == (State.ANY, ((Kind.CORRUPT, None),))
@@ -463,10 +448,10 @@ def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() 
     times = [Instant(START.ms + ms) for ms in (0, 5_000, 9_000, 20_000)]
     events = [insert(TOPICS, {"id": i}, at) for i, at in enumerate(times)]
     again = SourceStatement(times[2], "canal-restart", "")
-    sent = written(NEW, events[0], again, *events[1:])
-    first, *others = [json.loads(one.message.value or b"")["id"] for one in sent]
+    records = written(NEW, events[0], again, *events[1:])
+    first, *others = [json.loads(record.message.value or b"")["id"] for record in records]
     assert (first > 1, others) == (True, [1, 1, 2])
-    assert [one.message.event for one in sent] == [0, 2, 3, 4]
+    assert [record.message.event for record in records] == [0, 2, 3, 4]
 
 
 def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
@@ -476,20 +461,20 @@ def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
         events = (insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
         ids = [body["id"] for body in written.bodies(NEW, *events, seed=seed)]
         assert ids == sorted(ids)
-        spans |= {ids.count(one) for one in ids}
+        spans |= {ids.count(number) for number in ids}
     assert (min(spans), max(spans)) == (1, 6)
 
 
 def test_a_replace_under_minimal_sets_its_key() -> None:
     """canal#key-names."""
-    wired, _ = one(PLAIN["1.1.8+minimal"], update(BLOBS, (STORED, {"id": 1, "n": 6})))
+    wired, _ = message(PLAIN["1.1.8+minimal"], update(BLOBS, (STORED, {"id": 1, "n": 6})))
     assert (wired["data"], wired["pkNames"]) == ([{"id": "1", "n": "6"}], ["id"])
 
 
 def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)")))
-    body, sent = one(profile("1.1.8"), insert(table, {"id": 1, "c": "é"}))
-    cell = (sent.changes[0].after or {})["c"]
+    body, record = message(profile("1.1.8"), insert(table, {"id": 1, "c": "é"}))
+    cell = (record.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("\u00c3\u00a9", 2004, "TEXT(100)")
     assert (cell.state, cell.options) == (State.ONE_OF, ("é", "\u00c3\u00a9"))
 

@@ -13,43 +13,14 @@ from fastavro.schema import fingerprint, to_parsing_canonical_form
 from literals import literal
 from tables import keyed
 
+from generators import model
 from generators.drawing.cases import boundary_scenarios
-from generators.formats.aliyun_dts_avro import FORMAT, object_name, write
+from generators.formats.aliyun_dts_avro import FORMAT, object_name, schema, write
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
 from generators.formats.aliyun_dts_avro.profiles import AliyunProfile, followed
 from generators.formats.aliyun_dts_avro.scenarios import operation, setting
-from generators.formats.aliyun_dts_avro.schema import (
-    BRANCHES,
-    FIELD,
-    OPERATIONS,
-    AvroRecord,
-    Framing,
-    cell_bytes,
-    cell_text,
-    record_schema,
-    whole,
-)
-from generators.model import (
-    Column,
-    Event,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Logical,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    Watermark,
-    Written,
-    ZeroDate,
-)
+from generators.formats.aliyun_dts_avro.schema import BRANCHES, FIELD, Framing, cell_bytes, cell_text, record_schema, whole
+from generators.model import Column, Event, Kind, Layout, Logical, Op, SchemaChange, SourceType, State, Value, Written, ZeroDate
 from generators.sources import mysql, postgresql
 from generators.sources.boundaries import START, change, insert
 
@@ -59,7 +30,7 @@ LEGACY = FORMAT.profile("2020-06+text-object+legacy-charsets")
 POSTGRESQL, PHYSICAL = FORMAT.profile("2020-06+postgresql"), FORMAT.profile("2020-06+postgresql+physical-log")
 
 ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8), b=mysql.text("varchar", 8))
-ROW: Row = {"id": 1, "a": "x", "b": None}
+ROW: model.Row = {"id": 1, "a": "x", "b": None}
 
 VECTOR = bytes.fromhex(literal("aliyun-dts-insert.hex"))
 """An INSERT in the shape of one that a consumer printed (aliyun#images), encoded by an independent Avro library."""
@@ -77,16 +48,16 @@ HEAD = dict(
 
 
 def written(p: AliyunProfile, *events: Event, seed: int = 0) -> list[Written]:
-    return write(History(events, seed), p, Layout("topic", 3))
+    return write(model.History(events, seed), p, Layout("topic", 3))
 
 
-def one(p: AliyunProfile, *events: Event, seed: int = 0) -> tuple[dict[str, Any], Written]:
+def message(p: AliyunProfile, *events: Event, seed: int = 0) -> tuple[dict[str, Any], Written]:
     """The only record, read as its edition."""
-    (found,) = written(p, *events, seed=seed)
-    assert found.message.value is not None
-    record, size = whole(p.born).read(found.message.value)
-    assert size == len(found.message.value)
-    return record, found
+    (sent,) = written(p, *events, seed=seed)
+    assert sent.message.value is not None
+    record, size = whole(p.born).read(sent.message.value)
+    assert size == len(sent.message.value)
+    return record, sent
 
 
 def wire(type: SourceType, value: Value, p: AliyunProfile = PLAIN) -> tuple[str, Any]:
@@ -113,29 +84,31 @@ def test_the_schema_is_the_published_one_with_its_types_inlined() -> None:
 def test_the_computed_vector() -> None:
     cells = [("Integer", {"precision": 8, "value": "123456789"}), ("Character", {"charset": "utf8mb4", "value": b"test"})]
     fields = [FIELD({"name": "a", "dataTypeNumber": 8}), FIELD({"name": "b", "dataTypeNumber": 253})]
-    record = AvroRecord(HEAD, {"pk_uk_info": '{"PRIMARY":["a"]}'}, fields, None, [cell_bytes(c) for c in cells], 1_696_984_408)
+    record = schema.AvroRecord(
+        HEAD, {"pk_uk_info": '{"PRIMARY":["a"]}'}, fields, None, [cell_bytes(c) for c in cells], 1_696_984_408
+    )
     assert record.encoded() == VECTOR
     assert len(VECTOR) == 125
 
 
 def test_the_writer_writes_the_vectors_fields_images_and_key() -> None:
-    table = Table("mydb", "t1", (Column("a", mysql.integer("bigint")), Column("b", mysql.text("varchar"))), ("a",))
+    table = model.Table("mydb", "t1", (Column("a", mysql.integer("bigint")), Column("b", mysql.text("varchar"))), ("a",))
     plain = replace(followed(PLAIN), table_order=True)
-    _, found = one(plain, insert(table, {"a": 123456789, "b": "test"}, Instant(1_696_984_408_000)))
-    assert found.message.value is not None
+    _, sent = message(plain, insert(table, {"a": 123456789, "b": "test"}, model.Instant(1_696_984_408_000)))
+    assert sent.message.value is not None
     fields, source = VECTOR.index(b"\x04\x04\x02a"), VECTOR.index(b"\xb0\xb5\xaf\xd2\x0c\x10")
-    assert found.message.value.endswith(VECTOR[fields:])
-    assert VECTOR[source : VECTOR.index(b"mydb.t1") + 7] in found.message.value
-    assert b'\x14pk_uk_info\x22{"PRIMARY":["a"]}' in found.message.value
+    assert sent.message.value.endswith(VECTOR[fields:])
+    assert VECTOR[source : VECTOR.index(b"mydb.t1") + 7] in sent.message.value
+    assert b'\x14pk_uk_info\x22{"PRIMARY":["a"]}' in sent.message.value
 
 
 def test_the_smallest_record() -> None:
     """A NOOP with everything empty; the edition of 2019 has one byte less."""
     bare = setting(bare=True)
     for p, expected in ((PLAIN, SMALLEST), (OLD, SMALLEST[:-1])):
-        (found,) = written(p, bare, operation("NOOP"))
-        assert found.message.value == expected
-        (change_,) = found.changes
+        (sent,) = written(p, bare, operation("NOOP"))
+        assert sent.message.value == expected
+        (change_,) = sent.changes
         assert (change_.kind, change_.position, change_.commit_time_us) == (Kind.CONTROL, "", 0)
         assert change_.accept == ((Kind.HEARTBEAT, None),)
 
@@ -230,8 +203,8 @@ def test_millis_are_micros_for_mysql_and_postgresql_and_nanos_for_others() -> No
 
 def test_text_has_one_of_three_branches() -> None:
     kind = mysql.text("text")
-    found = [wire(kind, "x", p)[0] for p in (PLAIN, LEGACY, FORMAT.profile("2019+text-character+sized-blocks"))]
-    assert found == ["BinaryObject", "TextObject", "Character"]
+    branches = [wire(kind, "x", p)[0] for p in (PLAIN, LEGACY, FORMAT.profile("2019+text-character+sized-blocks"))]
+    assert branches == ["BinaryObject", "TextObject", "Character"]
 
 
 @pytest.mark.parametrize(
@@ -250,8 +223,8 @@ def test_characters_are_in_their_columns_charset(name: str, text: str, charset: 
 
 def test_an_unknown_charset_leaves_its_value_open_but_not_its_bytes() -> None:
     table = replace(ABC, columns=(*ABC.columns, Column("c", wire_type("charset:unheard_of", Logical.TEXT))))
-    _, found = one(PLAIN, insert(table, {**ROW, "c": "hi"}))
-    (row,) = found.changes
+    _, sent = message(PLAIN, insert(table, {**ROW, "c": "hi"}))
+    (row,) = sent.changes
     assert row.after is not None
     assert (row.after["c"].state, row.after["c"].text) == (State.ANY, '{"charset":"unheard_of","value":"6869"}')
     assert row.accept == ((Kind.CORRUPT, None),)
@@ -284,42 +257,42 @@ def test_not_a_number_has_no_text_in_json() -> None:
 
 def test_a_rows_record() -> None:
     """aliyun#born-timestamp, aliyun#keys."""
-    record, found = one(PLAIN, change(ABC, Op.UPDATE, (ROW, {**ROW, "b": "y"}), at=Instant(1_700_000_000_987, 3)))
+    record, sent = message(PLAIN, change(ABC, Op.UPDATE, (ROW, {**ROW, "b": "y"}), at=model.Instant(1_700_000_000_987, 3)))
     assert record["sourceTimestamp"] == record["bornTimestamp"] == 1_700_000_000
     assert (record["sourcePosition"], record["safeSourcePosition"]) == ("72469@78", "72347@78")
     assert record["processTimestamps"] is None
     assert set(record["tags"]) == {"pk_uk_info", "readerThroughoutTime", "thread_id", "server_id", "metaVersion"}
     assert (record["tags"]["pk_uk_info"], record["tags"]["readerThroughoutTime"]) == ('{"PRIMARY":["id"]}', "1700000001418")
-    assert (found.message.key, found.message.partition, found.message.timestamp_ms) == (None, 0, 1_700_000_001_418)
+    assert (sent.message.key, sent.message.partition, sent.message.timestamp_ms) == (None, 0, 1_700_000_001_418)
 
 
 def test_columns_come_in_an_order_of_chance_with_their_values() -> None:
     orders = set()
     for seed in range(12):
-        record, _ = one(PLAIN, insert(ABC, {"id": 7, "a": "x", "b": "y"}), seed=seed)
+        record, _ = message(PLAIN, insert(ABC, {"id": 7, "a": "x", "b": "y"}), seed=seed)
         names = [field["name"] for field in record["fields"]]
         values = [value["value"] for _, value in record["afterImages"]]
         assert dict(zip(names, values, strict=True)) == {"id": "7", "a": b"x", "b": b"y"}
         orders.add(tuple(names))
-        assert record == one(PLAIN, insert(ABC, {"id": 7, "a": "x", "b": "y"}), seed=seed)[0]
+        assert record == message(PLAIN, insert(ABC, {"id": 7, "a": "x", "b": "y"}), seed=seed)[0]
     assert len(orders) > 3
 
 
 def test_keys_are_primary_in_a_tag_whose_order_is_of_chance() -> None:
     table = replace(ABC, primary_key=("id", "a"), unique=(("b",), ("a", "b")))
-    found = {one(PLAIN, insert(table, ROW), seed=seed)[0]["tags"]["pk_uk_info"] for seed in range(20)}
-    assert len(found) > 3
-    assert all(json.loads(t) == {"PRIMARY": ["id", "a"], "uk_b": ["b"], "uk_a_b": ["a", "b"]} for t in found)
+    texts = {message(PLAIN, insert(table, ROW), seed=seed)[0]["tags"]["pk_uk_info"] for seed in range(20)}
+    assert len(texts) > 3
+    assert all(json.loads(t) == {"PRIMARY": ["id", "a"], "uk_b": ["b"], "uk_a_b": ["a", "b"]} for t in texts)
     keyless = replace(ABC, primary_key=())
-    tags = [one(PLAIN, insert(keyless, ROW), seed=seed)[0]["tags"].get("pk_uk_info") for seed in range(20)]
+    tags = [message(PLAIN, insert(keyless, ROW), seed=seed)[0]["tags"].get("pk_uk_info") for seed in range(20)]
     assert set(tags) == {None, "{}"}
-    assert one(PLAIN, insert(keyless, ROW))[1].changes[0].keys is None
+    assert message(PLAIN, insert(keyless, ROW))[1].changes[0].keys is None
 
 
 def test_a_filtered_key_column_is_told_by_the_tag_alone() -> None:
-    record, found = written_with(setting(hidden=["id"]))
+    record, sent = written_with(setting(hidden=["id"]))
     assert sorted(field["name"] for field in record["fields"]) == ["a", "b"]
-    (row,) = found.changes
+    (row,) = sent.changes
     assert row.keys == ("id",)
     assert row.after is not None and row.after["id"].state is State.ABSENT
     assert row.types is not None and "id" not in row.types
@@ -327,25 +300,25 @@ def test_a_filtered_key_column_is_told_by_the_tag_alone() -> None:
 
 def written_with(*settings: Event) -> tuple[dict[str, Any], Written]:
     """The INSERT behind settings."""
-    return one(PLAIN, *settings, insert(ABC, ROW))
+    return message(PLAIN, *settings, insert(ABC, ROW))
 
 
 def test_images_that_there_are_not_are_null_or_empty_arrays() -> None:
     for empty, expected in ((False, None), (True, [])):
-        record, found = written_with(setting(empty_images=empty))
+        record, sent = written_with(setting(empty_images=empty))
         assert record["beforeImages"] == expected
-        assert found.changes[0].before is None
+        assert sent.changes[0].before is None
 
 
 def test_what_was_not_captured_is_neither_key_nor_changed() -> None:
     event = change(ABC, Op.UPDATE, ({"id": 1, "a": "x", "b": "k"}, {"id": 1, "a": "y", "b": "k"}))
-    _, found = one(PARTIAL, event)
-    (row,) = found.changes
+    _, sent = message(PARTIAL, event)
+    (row,) = sent.changes
     assert row.before is not None and row.after is not None
     assert {n: c.state for n, c in row.before.items()} == {"id": State.VALUE, "a": State.VALUE, "b": State.ABSENT}
     assert {c.state for c in row.after.values()} == {State.VALUE}
-    _, found = one(PARTIAL, change(ABC, Op.DELETE, (ROW, None)))
-    assert {n: c.state for n, c in (found.changes[0].before or {}).items()} == {
+    _, sent = message(PARTIAL, change(ABC, Op.DELETE, (ROW, None)))
+    assert {n: c.state for n, c in (sent.changes[0].before or {}).items()} == {
         "id": State.VALUE,
         "a": State.ABSENT,
         "b": State.ABSENT,
@@ -364,14 +337,14 @@ def test_object_names(parts: tuple[str, ...], name: str) -> None:
 
 def test_names_of_postgresql_have_three_parts_and_those_of_drds_are_physical() -> None:
     table = replace(ABC, schema="public", columns=tuple(Column(c.name, postgresql.integer()) for c in ABC.columns))
-    record, found = one(POSTGRESQL, insert(table, {"id": 1, "a": 2, "b": None}))
-    assert (record["objectName"], found.changes[0].schema) == ("db.public.abc", "public")
+    record, sent = message(POSTGRESQL, insert(table, {"id": 1, "a": 2, "b": None}))
+    assert (record["objectName"], sent.changes[0].schema) == ("db.public.abc", "public")
     assert record["source"] == {"sourceType": "PostgreSQL", "version": "13.4"}
-    record, found = one(DRDS, insert(ABC, ROW))
+    record, sent = message(DRDS, insert(ABC, ROW))
     assert record["objectName"] == "db_pyii_0005.abc_aeje_11"
     assert (record["tags"]["l_db_name"], record["tags"]["l_tb_name"]) == ("db", "abc")
-    assert (found.changes[0].database, found.changes[0].table) == ("db", "abc")
-    mysql_behind, _ = one(FORMAT.profile("2020-06+logical-names"), insert(ABC, ROW))
+    assert (sent.changes[0].database, sent.changes[0].table) == ("db", "abc")
+    mysql_behind, _ = message(FORMAT.profile("2020-06+logical-names"), insert(ABC, ROW))
     assert mysql_behind["source"] == {"sourceType": "MySQL", "version": "8.0.34"}
     assert [mysql_behind[name] for name in ("objectName", "operation")] == [record[name] for name in ("objectName", "operation")]
     assert mysql_behind["tags"]["l_tb_name"] == "abc"
@@ -392,20 +365,20 @@ def test_a_statement_has_the_tags_of_its_transaction() -> None:
 
 def test_ddl_is_the_string_branch_of_the_after_image_and_names_its_database() -> None:
     event = SchemaChange(START, "create table", "CREATE TABLE t (id int)", "mydb", "t")
-    record, found = one(PLAIN, event)
+    record, sent = message(PLAIN, event)
     assert (record["operation"], record["objectName"], record["afterImages"]) == ("DDL", "mydb", "CREATE TABLE t (id int)")
     assert (record["fields"], record["beforeImages"]) == (None, None)
-    (ddl,) = found.changes
+    (ddl,) = sent.changes
     assert (ddl.kind, ddl.database, ddl.table, ddl.sql) == (Kind.DDL, "mydb", None, "CREATE TABLE t (id int)")
 
 
 @pytest.mark.parametrize(
     ("event", "name", "kind", "accept"),
     [
-        (TransactionMark(START, "BEGIN", "1"), "BEGIN", Kind.TRANSACTION, ()),
-        (TransactionMark(START, "ABORT", "1"), "ABORT", Kind.TRANSACTION, ()),
-        (Heartbeat(START), "HEARTBEAT", Kind.HEARTBEAT, ()),
-        (Watermark(START), "CHECKPOINT", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
+        (model.TransactionMark(START, "BEGIN", "1"), "BEGIN", Kind.TRANSACTION, ()),
+        (model.TransactionMark(START, "ABORT", "1"), "ABORT", Kind.TRANSACTION, ()),
+        (model.Heartbeat(START), "HEARTBEAT", Kind.HEARTBEAT, ()),
+        (model.Watermark(START), "CHECKPOINT", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
         (operation("NOOP"), "NOOP", Kind.CONTROL, ((Kind.HEARTBEAT, None),)),
         (operation("RDB"), "RDB", Kind.CONTROL, ()),
         (operation("COMMAND", "{}", "db"), "COMMAND", Kind.DDL, ((Kind.CONTROL, None),)),
@@ -414,9 +387,9 @@ def test_ddl_is_the_string_branch_of_the_after_image_and_names_its_database() ->
 )
 def test_operations(event: Event, name: str, kind: Kind, accept: tuple[Any, ...]) -> None:
     """aliyun#operations."""
-    record, found = one(PLAIN, event)
+    record, sent = message(PLAIN, event)
     assert record["operation"] == name
-    (change_,) = found.changes
+    (change_,) = sent.changes
     assert (change_.kind, change_.accept) == (kind, accept)
     if kind in (Kind.TRANSACTION, Kind.HEARTBEAT, Kind.CONTROL):
         assert record["objectName"] is None
@@ -432,17 +405,17 @@ def test_meta_version_grows_with_ddl_and_is_not_of_2019() -> None:
     first, _, second = written(PLAIN, insert(ABC, ROW), ddl, insert(ABC, ROW))
     versions = [int(whole().read(w.message.value or b"")[0]["tags"]["metaVersion"]) for w in (first, second)]
     assert versions[1] == versions[0] + 1
-    assert "metaVersion" not in one(OLD, insert(ABC, ROW))[0]["tags"]
+    assert "metaVersion" not in message(OLD, insert(ABC, ROW))[0]["tags"]
 
 
 def test_blocks_hold_the_same_record() -> None:
-    honest, _ = one(PLAIN, insert(ABC, ROW))
-    found = {}
+    honest, _ = message(PLAIN, insert(ABC, ROW))
+    values = {}
     for framing in (Framing(), Framing((1,)), Framing((1, 1)), Framing((2,), sized=True)):
-        record, raw = one(replace(PLAIN, framing=framing), insert(ABC, ROW))
+        record, raw = message(replace(PLAIN, framing=framing), insert(ABC, ROW))
         assert record == honest
-        found[framing] = raw.message.value
-    assert len(set(found.values())) == 4
+        values[framing] = raw.message.value
+    assert len(set(values.values())) == 4
 
 
 def test_ids_grow_or_are_all_the_same() -> None:
@@ -487,21 +460,21 @@ def test_branches_are_numbered_in_the_unions_order() -> None:
 
 
 def test_every_branch_and_every_operation_occurs_in_a_case() -> None:
-    found, operations = set(), set()
+    branches, operations = set(), set()
     for p in (PLAIN, POSTGRESQL):
         for scenario in boundary_scenarios(FORMAT, p):
             for record in (whole(False).read(w.message.value or b"")[0] for w in write(scenario.history, p, Layout())):
                 operations.add(record["operation"])
                 for value in (v for side in ("beforeImages", "afterImages") for v in record[side] or () if record["fields"]):
-                    found.add(value[0].rpartition(".")[2] if isinstance(value, tuple) else value and "EmptyObject")
-    assert found == {None, *BRANCHES[1:]}
-    assert operations == set(OPERATIONS)
+                    branches.add(value[0].rpartition(".")[2] if isinstance(value, tuple) else value and "EmptyObject")
+    assert branches == {None, *BRANCHES[1:]}
+    assert operations == set(schema.OPERATIONS)
 
 
 def test_real_marks_are_shorter_than_the_demos_filler() -> None:
     """aliyun#filler: the demo leaves out what has 48 bytes or less."""
     for p in FORMAT.profiles:
-        for scenario in (one for one in boundary_scenarios(FORMAT, p) if "control:short" in one.tags):
-            (found,) = write(scenario.history, p, Layout())
-            assert len(found.message.value or b"") <= 48
-            assert found.changes[0].kind in (Kind.TRANSACTION, Kind.HEARTBEAT)
+        for scenario in (scenario for scenario in boundary_scenarios(FORMAT, p) if "control:short" in scenario.tags):
+            (sent,) = write(scenario.history, p, Layout())
+            assert len(sent.message.value or b"") <= 48
+            assert sent.changes[0].kind in (Kind.TRANSACTION, Kind.HEARTBEAT)

@@ -40,13 +40,13 @@ def test_the_members_of_huaweis_example() -> None:
     columns = tuple(Column(name, type) for name, (type, _) in HUAWEI.items())
     row: dict[str, Value] = {"id": 1, "c2": b"jg"}
     (text,) = texts(profile("huawei-drs"), boundaries.change(Table("test01", "test ", columns, ("id",)), Op.DELETE, (row, None)))
-    found = json.loads(text)
+    message = json.loads(text)
     order = ["mysqlType", "id", "es", "ts", "database", "table", "type", "isDdl", "sql", "sqlType", "data", "old", "pkNames"]
-    assert list(found) == order
-    assert found["mysqlType"] == {name: type.name for name, (type, _) in HUAWEI.items()}
+    assert list(message) == order
+    assert message["mysqlType"] == {name: type.name for name, (type, _) in HUAWEI.items()}
     # No code of JDBC stands for a binary there that Canal has, too.
-    assert {n: c for n, c in found["sqlType"].items() if n != "c2"} == {n: c for n, (_, c) in HUAWEI.items() if n != "c2"}
-    assert (found["data"], found["old"][0]["c2"], found["pkNames"]) == (None, "[106, 103]", ["id"])
+    assert {n: c for n, c in message["sqlType"].items() if n != "c2"} == {n: c for n, (_, c) in HUAWEI.items() if n != "c2"}
+    assert (message["data"], message["old"][0]["c2"], message["pkNames"]) == (None, "[106, 103]", ["id"])
 
 
 VALUES: tuple[tuple[str, SourceType, Value, str], ...] = (
@@ -62,12 +62,12 @@ VALUES: tuple[tuple[str, SourceType, Value, str], ...] = (
 @pytest.mark.parametrize(("of", "type", "value", "text"), VALUES)
 def test_a_value_as_the_page_prints_it(of: str, type: SourceType, value: Value, text: str) -> None:
     table = Table("d", "t", (Column("c", type),))
-    (found,) = texts(FORMAT.profile(of), boundaries.insert(table, {"c": value}))
-    assert json.loads(found)["data"] == [{"c": text}]
+    (message,) = texts(FORMAT.profile(of), boundaries.insert(table, {"c": value}))
+    assert json.loads(message)["data"] == [{"c": text}]
 
 
-@pytest.mark.parametrize("of", FORMAT.profiles, ids=lambda one: one.name)
+@pytest.mark.parametrize("of", FORMAT.profiles, ids=lambda of: of.name)
 def test_a_row_of_a_full_load(of: DialectProfile) -> None:
     table = Table("d", "t", (Column("id", mysql.integer("int")),), ("id",))
-    (found,) = texts(of, boundaries.change(table, Op.READ, (None, {"id": 1})))
-    assert json.loads(found)["type"] == {"tencent-dts": "INIT", "huawei-drs": "INIT"}.get(of.release, "INSERT")
+    (message,) = texts(of, boundaries.change(table, Op.READ, (None, {"id": 1})))
+    assert json.loads(message)["type"] == {"tencent-dts": "INIT", "huawei-drs": "INIT"}.get(of.release, "INSERT")

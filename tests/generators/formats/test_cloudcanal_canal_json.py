@@ -23,7 +23,7 @@ ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
 TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
 
 written = Writing(write)
-one = written.one
+message = written.message
 UPDATE = literal("cloudcanal-canal-update.json")
 DDL = literal("cloudcanal-canal-ddl.json")
 
@@ -38,33 +38,33 @@ def alter() -> SchemaChange:
 def test_the_documents_row_message() -> None:
     """The example runs three types together and has comments. old is a whole row, the key in it."""
     event = change(DOCUMENTED, Op.UPDATE, (TWENTY_TWO, ELEVEN), at=Instant(1669790847000))
-    (found,) = written(PLAIN, event)
-    assert (found.message.value or b"").decode() == UPDATE.replace("1669790848072", "1669790848377")  # the time of sending
-    assert [(row.schema, row.commit_time_us) for row in found.changes] == [(None, 1669790847_000_000)]
+    (record,) = written(PLAIN, event)
+    assert (record.message.value or b"").decode() == UPDATE.replace("1669790848072", "1669790848377")  # the time of sending
+    assert [(row.schema, row.commit_time_us) for row in record.changes] == [(None, 1669790847_000_000)]
 
 
 def test_the_documents_ddl_message() -> None:
     """[] and whole type maps where Canal has null; tableChanges is one object."""
-    (found,) = written(PLAIN, alter())
-    assert (found.message.value or b"").decode() == DDL.replace("1669790952584", "1669790952377")  # the time of sending
+    (record,) = written(PLAIN, alter())
+    assert (record.message.value or b"").decode() == DDL.replace("1669790952584", "1669790952377")  # the time of sending
 
 
 @pytest.mark.parametrize(("p", "old"), [(PLAIN, []), (NULL_OLD, None), (WITHOUT_OLD, "absent")])
 def test_old_of_insert_and_delete_has_three_readings(p: CanalJsonProfile, old: Any) -> None:
     """canal.md 5: not stated."""
     for event in (insert(DOCUMENTED, ELEVEN), change(DOCUMENTED, Op.DELETE, (ELEVEN, None))):
-        wired, found = one(p, event)
+        wired, record = message(p, event)
         assert wired.get("old", "absent") == old
         assert wired["data"] == [ELEVEN]
-        (row,) = found.changes
+        (row,) = record.changes
         assert (row.before is None, row.after is None) == ((True, False) if row.op is Op.INSERT else (False, True))
 
 
 def test_a_partial_old_row_is_filled_from_data_at_level_two() -> None:
     changed = {**ELEVEN, "col2": "22"}
-    wired, found = one(PARTIAL, change(DOCUMENTED, Op.UPDATE, (ELEVEN, changed), (ELEVEN, ELEVEN)))
+    wired, record = message(PARTIAL, change(DOCUMENTED, Op.UPDATE, (ELEVEN, changed), (ELEVEN, ELEVEN)))
     assert wired["old"] == [{"col2": "11"}, {}]
-    first, second = found.changes
+    first, second = record.changes
     assert first.before is not None and first.full_before is not None
     assert [c.state for c in first.before.values()] == [State.ABSENT, State.VALUE, State.ABSENT]
     assert [(c.text, c.cls) for c in first.full_before.values()] == [("11", "left-out"), ("11", "plain"), ("11", "left-out")]
@@ -72,29 +72,29 @@ def test_a_partial_old_row_is_filled_from_data_at_level_two() -> None:
 
 
 def test_a_deleted_row_may_stand_in_both_lists() -> None:
-    wired, found = one(PARTIAL, change(DOCUMENTED, Op.DELETE, (ELEVEN, None)))
+    wired, record = message(PARTIAL, change(DOCUMENTED, Op.DELETE, (ELEVEN, None)))
     assert (wired["data"], wired["old"]) == ([ELEVEN], [ELEVEN])
-    assert [(c.before is None, c.after is None) for c in found.changes] == [(False, True)]
+    assert [(c.before is None, c.after is None) for c in record.changes] == [(False, True)]
 
 
 def test_es_may_have_milliseconds() -> None:
     for p, es in ((PLAIN, 1669790847000), (PARTIAL, 1669790847987)):
-        wired, found = one(p, insert(DOCUMENTED, ELEVEN, Instant(1669790847987)))
+        wired, record = message(p, insert(DOCUMENTED, ELEVEN, Instant(1669790847987)))
         assert wired["es"] == es
-        assert [c.commit_time_us for c in found.changes] == [es * 1000]
+        assert [c.commit_time_us for c in record.changes] == [es * 1000]
 
 
 def test_ddl_goes_to_partition_0() -> None:
     """cloudcanal#ddl-partition."""
-    found = [write(History((alter(),)), p, Layout("topic", 64))[0].message.partition for p in FORMAT.profiles]
-    assert found == [0] * len(FORMAT.profiles)
+    partitions = [write(History((alter(),)), p, Layout("topic", 64))[0].message.partition for p in FORMAT.profiles]
+    assert partitions == [0] * len(FORMAT.profiles)
     assert write(History((insert(DOCUMENTED, ELEVEN),)), PLAIN, Layout("topic", 64))[0].message.partition != 0
 
 
 def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
     for p in FORMAT.profiles:
         for event in (insert(DOCUMENTED, ELEVEN), alter()):
-            wired, _ = one(p, event)
+            wired, _ = message(p, event)
             assert "gtid" not in wired
             assert list(wired) == sorted(wired)
             assert ("tableChanges" in wired) is wired["isDdl"]
@@ -103,10 +103,10 @@ def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
 def test_ids_are_0_or_numbered() -> None:
     """cloudcanal#canal-id."""
     for p, numbered in ((PLAIN, False), (WITHOUT_OLD, True)):
-        found = written(p, insert(DOCUMENTED, ELEVEN), insert(DOCUMENTED, TWENTY_TWO))
-        ids = [json.loads(w.message.value or b"")["id"] for w in found]
+        records = written(p, insert(DOCUMENTED, ELEVEN), insert(DOCUMENTED, TWENTY_TWO))
+        ids = [json.loads(w.message.value or b"")["id"] for w in records]
         assert (ids[1] - ids[0], ids[0] > 0) == ((1, True) if numbered else (0, False))
-        assert [c.position for w in found for c in w.changes] == [str(i) for i in ids]
+        assert [c.position for w in records for c in w.changes] == [str(i) for i in ids]
 
 
 def test_values_are_those_of_canal() -> None:
@@ -115,7 +115,7 @@ def test_values_are_those_of_canal() -> None:
         *(Column("e", mysql.enum_of("a", "b")), Column("s", mysql.set_of("a", "b", "c"))),
         *(Column("v", mysql.binary("varbinary", 8)), Column("n", mysql.integer("int"))),
     )
-    wired, _ = one(PLAIN, insert(Table("d", "t", columns), {"e": 2, "s": 5, "v": b"\x00\xff", "n": None}))
+    wired, _ = message(PLAIN, insert(Table("d", "t", columns), {"e": 2, "s": 5, "v": b"\x00\xff", "n": None}))
     assert wired["data"] == [{"e": "2", "s": "5", "v": "\x00ÿ", "n": None}]
     assert wired["sqlType"] == {"e": 4, "s": -7, "v": 2004, "n": 4}
     assert wired["pkNames"] == []

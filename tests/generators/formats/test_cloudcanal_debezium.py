@@ -25,14 +25,14 @@ DDL = literal("cloudcanal-debezium-ddl.txt")
 
 
 def written(event: Event, profile: EnvelopeProfile = FORMAT.profiles[0]) -> Written:
-    (one,) = FORMAT.write(History((event,), 5), profile, Layout())
-    return one
+    (record,) = FORMAT.write(History((event,), 5), profile, Layout())
+    return record
 
 
 def payload(event: Event, profile: EnvelopeProfile = FORMAT.profiles[0]) -> dict[str, Any]:
-    found = json.loads(written(event, profile).message.value or b"")
-    told: dict[str, Any] = found["payload"] if profile.schemas else found
-    return told
+    document = json.loads(written(event, profile).message.value or b"")
+    body: dict[str, Any] = document["payload"] if profile.schemas else document
+    return body
 
 
 def alter() -> SchemaChange:
@@ -42,18 +42,18 @@ def alter() -> SchemaChange:
 
 def test_the_documents_insert() -> None:
     event = change(TABLE, Op.INSERT, (None, ROW), at=AT)
-    one = written(event, profile("schemaless"))
+    record = written(event, profile("schemaless"))
     pos = payload(event)["source"]["pos"]
-    assert one.message.value == (DML % pos).encode()
+    assert record.message.value == (DML % pos).encode()
     with_schema = json.loads(written(event).message.value or b"")
     assert list(with_schema) == ["schema", "payload"]
     assert with_schema["payload"] == json.loads(DML % pos)
-    assert [change.commit_time_us for change in one.changes] == [1_669_796_261_933_000]
+    assert [change.commit_time_us for change in record.changes] == [1_669_796_261_933_000]
 
 
 def test_the_documents_statement() -> None:
-    one = written(alter(), profile("schemaless"))
-    assert one.message.value == (DDL % payload(alter())["source"]["pos"]).encode()
+    record = written(alter(), profile("schemaless"))
+    assert record.message.value == (DDL % payload(alter())["source"]["pos"]).encode()
 
 
 def test_what_the_field_table_says_instead() -> None:
@@ -73,10 +73,10 @@ def test_the_message_of_the_vendors_article() -> None:
     """cloudcanal-envelope#values-as-text: what the article leaves out of source and schema is filled in."""
     table = Table("kafka_test", "new_table", (Column("column_1", mysql.integer("int"), nullable=False),), ("column_1",))
     event = change(table, Op.INSERT, (None, {"column_1": 3}), at=Instant(1_659_614_884_026, 0))
-    one = written(event, profile("sample"))
-    (expected,) = one.changes
+    record = written(event, profile("sample"))
+    (expected,) = record.changes
     pos = int((expected.position or "").partition(":")[2])
-    assert (one.message.value or b"").decode() == SAMPLE % pos
+    assert (record.message.value or b"").decode() == SAMPLE % pos
     assert expected.after is not None and expected.after["column_1"].text == "3"
 
 
@@ -89,8 +89,8 @@ def test_typed_values_are_debeziums() -> None:
 
 
 def test_a_later_commit_may_be_in_the_next_file() -> None:
-    one = written(change(TABLE, Op.INSERT, (None, ROW), at=Instant(1_669_796_261_933, 1000)))
-    assert (one.changes[0].position or "").startswith("mysql-bin.000004:")
+    record = written(change(TABLE, Op.INSERT, (None, ROW), at=Instant(1_669_796_261_933, 1000)))
+    assert (record.changes[0].position or "").startswith("mysql-bin.000004:")
 
 
 def test_full_load_rows_are_inserts() -> None:

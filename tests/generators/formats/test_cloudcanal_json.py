@@ -10,23 +10,11 @@ import pytest
 from literals import literal
 from writing import Writing
 
+from generators import model
 from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
 from generators.formats.cloudcanal_json import FORMAT, write
-from generators.model import (
-    Column,
-    Instant,
-    Kind,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    ZeroDate,
-)
+from generators.model import Column, Instant, Kind, Op, Row, SchemaChange, SourceType, State, Table, TransactionMark, Value
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -37,7 +25,7 @@ ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
 TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
 AT = Instant(1669789152000, 1)
 written = Writing(write)
-one = written.one
+message = written.message
 
 NEW = '[{"col1":"11","col2":"11","col_pk":"11"}]'
 OLD = '[{"col1":"22","col2":"22","col_pk":"22"}]'
@@ -58,25 +46,25 @@ def alter() -> SchemaChange:
 )
 def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], before: str, data: str) -> None:
     """The example's action is one of three words, its comments are left out; pks is [] although there is a key."""
-    (found,) = written(PLAIN, change(DOCUMENTED, op, pair, at=AT))
+    (record,) = written(PLAIN, change(DOCUMENTED, op, pair, at=AT))
     text = DML.replace("ACTION", op.value).replace("BEFORE", before).replace("DATA", data, 1)
-    assert (found.message.value or b"").decode() == text
-    assert (found.message.key, found.message.headers) == (None, ())
-    (row,) = found.changes
+    assert (record.message.value or b"").decode() == text
+    assert (record.message.key, record.message.headers) == (None, ())
+    (row,) = record.changes
     assert (row.schema, row.commit_time_us) == ("db_test", 1669789152000_000)
 
 
 def test_the_documents_ddl_message() -> None:
     """One object in tableChanges, positions from 0; the type maps hold the new column; entryType is ROWDATA."""
-    (found,) = written(PLAIN, alter())
-    assert (found.message.value or b"").decode() == DDL.replace("1669789189533", "1669789189377")  # the time of sending
+    (record,) = written(PLAIN, alter())
+    assert (record.message.value or b"").decode() == DDL.replace("1669789189533", "1669789189377")  # the time of sending
 
 
 def test_the_older_edition_has_ddl_and_so_alphabetical_keys() -> None:
     """cloudcanal#ddl-key."""
     for event, flag in ((insert(DOCUMENTED, ELEVEN, AT), False), (alter(), True)):
-        older, _ = one(OLDER, event)
-        newer, _ = one(PLAIN, event)
+        older, _ = message(OLDER, event)
+        newer, _ = message(PLAIN, event)
         assert older["ddl"] is newer["isDdl"] is flag
         assert "isDdl" not in older
         assert list(older) == sorted(older)
@@ -92,17 +80,17 @@ def test_pks_and_bid_as_the_field_table_describes_them() -> None:
     assert [w.changes[0].position for w in (first, second)] == [str(bid) for bid in bids]
     assert first.changes[0].keys == ("col_pk", "col1")
     assert json.loads(first.message.value or b"")["pks"] == ["col_pk", "col1"]
-    wired, found = one(DESCRIBED, alter())
-    assert wired["pks"] == [] and found.changes[0].keys == ()
+    wired, record = message(DESCRIBED, alter())
+    assert wired["pks"] == [] and record.changes[0].keys == ()
 
 
 def test_a_deleted_row_stands_in_data_or_by_the_other_reading_in_before() -> None:
     rows = ((ELEVEN, None), (TWENTY_TWO, None))
     for p, data, before in ((PLAIN, 2, 0), (DESCRIBED, 0, 2), (PARTIAL, 2, 2)):
-        wired, found = one(p, change(DOCUMENTED, Op.DELETE, *rows))
+        wired, record = message(p, change(DOCUMENTED, Op.DELETE, *rows))
         assert (len(wired["data"]), len(wired["before"])) == (data, before)
-        assert [c.after for c in found.changes] == [None, None]
-        assert [c.before["col1"].text for c in found.changes if c.before] == ["11", "22"]
+        assert [c.after for c in record.changes] == [None, None]
+        assert [c.before["col1"].text for c in record.changes if c.before] == ["11", "22"]
 
 
 CONSUMED = literal("cloudcanal-consumed.json")
@@ -112,8 +100,8 @@ def test_the_message_that_the_vendor_consumed() -> None:
     """cloudcanal#ddl-key, but for the time of sending."""
     table = Table("alltype_mysql", "aaa", tuple(Column(c, mysql.integer("int")) for c in "abc"))
     sql = "alter table aaa add c int null"
-    (found,) = written(OLDER, SchemaChange(Instant(1669880624000), "add column", sql, "alltype_mysql", "aaa", None, table))
-    assert (found.message.value or b"").decode() == CONSUMED
+    (record,) = written(OLDER, SchemaChange(Instant(1669880624000), "add column", sql, "alltype_mysql", "aaa", None, table))
+    assert (record.message.value or b"").decode() == CONSUMED
 
 
 @pytest.mark.parametrize(
@@ -128,9 +116,9 @@ def test_mysql_8_shows_no_width_of_integers(type: SourceType, text: str) -> None
 
 
 def test_a_schema_need_not_be_the_database() -> None:
-    wired, found = one(PLAIN, insert(replace(DOCUMENTED, schema="other"), ELEVEN))
+    wired, record = message(PLAIN, insert(replace(DOCUMENTED, schema="other"), ELEVEN))
     assert (wired["db"], wired["schema"]) == ("db_test", "other")
-    assert [(c.database, c.schema) for c in found.changes] == [("db_test", "other")]
+    assert [(c.database, c.schema) for c in record.changes] == [("db_test", "other")]
 
 
 def test_a_commit_is_a_transaction_end_without_rows() -> None:
@@ -147,9 +135,9 @@ def test_statements_without_a_table_of_their_own_are_not_sent() -> None:
 
 
 def test_times_are_milliseconds_and_the_commit_time_ends_in_seconds() -> None:
-    wired, found = one(PLAIN, insert(DOCUMENTED, ELEVEN, Instant(1669789152987)))
+    wired, record = message(PLAIN, insert(DOCUMENTED, ELEVEN, Instant(1669789152987)))
     assert (wired["execTs"], wired["sendTs"]) == (1669789152000, 1669789154364)
-    assert found.changes[0].commit_time_us == 1669789152_000_000
+    assert record.changes[0].commit_time_us == 1669789152_000_000
 
 
 FORMS = TextForms("America/New_York", "hex", labels=True)
@@ -164,15 +152,15 @@ FORMS = TextForms("America/New_York", "hex", labels=True)
         *((mysql.set_of("a", "b", "c"), 5, "a,c"), (mysql.set_of("a"), 0, "")),
         (mysql.binary("varbinary", 4), b"\x00\xff", "00ff"),
         (mysql.temporal("timestamp"), mysql.wall("2024-06-15 12:34:56"), "2024-06-15 08:34:56"),
-        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
+        (mysql.temporal("datetime", 3), model.ZeroDate(), "0000-00-00 00:00:00.000"),
         *((mysql.temporal("time"), -mysql.MICROS, "-00:00:01"), (mysql.year(), 0, "0000")),
     ],
 )
 def test_value_texts_are_mysqls_own(type: SourceType, value: Value, text: str) -> None:
     """Assumed: the document shows strings alone."""
-    found = cell(type, value, FORMS)
-    assert (found.text, found.value) == (text, value)
-    assert found.state is State.VALUE
+    value_cell = cell(type, value, FORMS)
+    assert (value_cell.text, value_cell.value) == (text, value)
+    assert value_cell.state is State.VALUE
 
 
 @pytest.mark.parametrize(("form", "text"), [("", "\x00a\xff"), ("hex", "0061ff"), ("base64", "AGH/"), ("0x", "0x0061ff")])
@@ -189,9 +177,9 @@ def test_binary_forms(form: str, text: str) -> None:
     ],
 )
 def test_texts_that_say_two_things_allow_both(type: SourceType, value: Value, options: tuple[Value, ...]) -> None:
-    found = cell(type, value, FORMS)
-    assert (found.state, found.options) == (State.ONE_OF, options)
-    assert found.reason
+    value_cell = cell(type, value, FORMS)
+    assert (value_cell.state, value_cell.options) == (State.ONE_OF, options)
+    assert value_cell.reason
 
 
 @pytest.mark.parametrize(("type", "value"), [(mysql.bit(1), 1), (mysql.bit(2), 2), (mysql.bit(8), 222), (mysql.bit(3), 0)])

@@ -45,7 +45,7 @@ SILENT = {
         *("ddl/semicolon-in-text", "key-update/nullable-unique", "shape/duplicate-after-rows", "shape/keyless"),
         *("shape/all-null-keyless", "shape/equal-rows"),
         *(f"rows/keyless/multi-row-{op}" for op in ("insert", "update", "delete")),
-        *(f"rows/keyless/{one}" for one in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")),
+        *(f"rows/keyless/{name}" for name in ("all-null", "awkward-texts", "equal-rows", "same-name-elsewhere")),
         *_EMPTY,
     },
     "debezium-json/3.5.0.Final+postgresql": {
@@ -81,7 +81,7 @@ def test_few_cells_are_left_open_and_each_says_why(named: Any) -> None:
     fmt, _, cases = named
     counts: Counter[State] = Counter()
     for case in cases:
-        for change in (change for one in case.written for change in one.changes):
+        for change in (change for record in case.written for change in record.changes):
             for cell in (cell for side in ("before", "after") for cell in (change.image(side, case.level) or {}).values()):
                 counts[cell.state] += 1
                 assert cell.reason or cell.state not in (State.ANY, State.ONE_OF), case.id
@@ -91,7 +91,7 @@ def test_few_cells_are_left_open_and_each_says_why(named: Any) -> None:
 def test_level_one_cases_share_no_table(named: Any) -> None:
     owner: dict[tuple[Any, ...], str] = {}
     for case in named.cases:
-        for change in (change for one in case.written for change in one.changes if case.level == 1 and change.table):
+        for change in (change for record in case.written for change in record.changes if case.level == 1 and change.table):
             assert owner.setdefault((change.database, change.schema, change.table), case.id) == case.id
 
 
@@ -99,8 +99,8 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
     fmt, profile, cases = named
     versions: dict[tuple[Any, ...], str | None] = {}
     for case in cases:
-        for one in case.written if case.level == 2 else ():
-            for change in one.changes:
+        for record in case.written if case.level == 2 else ():
+            for change in record.changes:
                 assert change.kind is not Kind.DDL or "default-for-null" in case.tags, case.id
                 if change.kind is Kind.ROW:
                     place = change.database, *(change.tables or (change.table,))
@@ -112,9 +112,9 @@ def test_level_two_cases_hold_rows_of_the_pool_at_one_version(named: Any) -> Non
 def test_an_unfit_cell_spoils_one_message(named: Any) -> None:
     fmt, profile, cases = named
     if profile.deployment.compression == "none":
-        found = fmt.unfit_cells(profile)
-        assert len({fault.name for fault in found}) == len(found) > 6
-        for fault in found:
+        faults = fmt.unfit_cells(profile)
+        assert len({fault.name for fault in faults}) == len(faults) > 6
+        for fault in faults:
             spoiled = [w for c in cases if c.fault == fault.name for w in c.written if c.scenario.startswith("fault/")]
             assert {w.changes[0].kind for w in spoiled if w.changes} >= {Kind.CORRUPT}, fault.name
 
@@ -135,7 +135,7 @@ def test_every_type_of_message_that_the_page_names_is_written(name: str) -> None
     words = {word for kind in fmt.kinds for word in re.findall(r"\b(?:[A-Z]{3,}(?:_[A-Z]+)*|[a-z]+-[a-z]+)\b", kind.wire)}
     for profile in fmt.profiles:
         for scenario in boundary_scenarios(fmt, profile) if words else ():
-            written = b" ".join(one.message.value or b"" for one in as_case(fmt, profile, scenario).written)
+            written = b" ".join(record.message.value or b"" for record in as_case(fmt, profile, scenario).written)
             words -= {word for word in words if f'"{word}"'.encode() in written}
     assert words == set()
 
@@ -167,8 +167,8 @@ def combined(fmt: Any) -> Iterator[Any]:
     for release in choices.releases:
         for pair in chain(combinations(choices.options, 2), zip(choices.options)):
             whole = sorted(set(pair).union(*(needs[option] for option in pair)))
-            if found := built(release, *whole):
-                wanted.setdefault((release, *pair) if len(pair) == 1 else frozenset(pair), found)
+            if combination := built(release, *whole):
+                wanted.setdefault((release, *pair) if len(pair) == 1 else frozenset(pair), combination)
     covered = set().union(*map(has, fmt.profiles))
     while left := [key for key in wanted if key not in covered]:
         profile = wanted[left[0]]
@@ -237,5 +237,5 @@ def test_every_fact_of_a_profile_has_a_flip(name: str) -> None:
     fmt = get(name)
     facts = {f.name for f in fields(fmt.profiles[0])} - {"release", "options", "assumed", "source"}
     lying = [(lie.lying, fmt.profile(lie.profile)) for lie in lies(name) if lie.lying]
-    flipped = {fact for fact in facts if any(getattr(one, fact) != getattr(honest, fact) for one, honest in lying)}
+    flipped = {fact for fact in facts if any(getattr(liar, fact) != getattr(honest, fact) for liar, honest in lying)}
     assert facts - flipped - {"deployment"} == UNFLIPPED.get(name, set())

@@ -6,23 +6,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import debezium_rows
 import pytest
-from debezium_rows import (
-    BARE,
-    CUSTOMERS,
-    MIDDLE,
-    NEW,
-    OLD,
-    PG,
-    PG_CUSTOMERS,
-    PG_FULL,
-    PG_OLD,
-    PLAIN,
-    ROW,
-    inserted,
-    payload,
-    written,
-)
+from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_CUSTOMERS, PG_OLD, PLAIN, ROW, inserted, payload, written
 from literals import literal
 
 from generators.families.connect import Schema, murmur2, partition_of
@@ -55,31 +41,31 @@ SCHEMA_1_4 = literal("debezium-1.4-schema.txt")
 
 
 def test_a_whole_message_of_1_4_with_its_schema() -> None:
-    (found,) = written(OLD, boundaries.insert(CUSTOMERS, ROW))
-    text = (found.message.value or b"").decode()
+    (record,) = written(OLD, boundaries.insert(CUSTOMERS, ROW))
+    text = (record.message.value or b"").decode()
     assert text.startswith(SCHEMA_1_4)
     assert text.endswith("}")
-    assert list(payload(found)) == ["before", "after", "source", "op", "ts_ms", "transaction"]
+    assert list(payload(record)) == ["before", "after", "source", "op", "ts_ms", "transaction"]
     assert text.partition('"payload":{"before":')[2].startswith(
         'null,"after":{"id":1004,"name":"Anne","n":0.5},"source":{"version":'
     )
 
 
 def test_a_whole_payload_of_3_5() -> None:
-    (found,) = written(BARE, boundaries.insert(CUSTOMERS, ROW))
-    source = payload(found)["source"]
-    ms = payload(found)["ts_ms"]
-    assert (found.message.value or b"").decode() == (
+    (record,) = written(BARE, boundaries.insert(CUSTOMERS, ROW))
+    source = payload(record)["source"]
+    ms = payload(record)["ts_ms"]
+    assert (record.message.value or b"").decode() == (
         '{"before":null,"after":{"id":1004,"name":"Anne","n":0.5},"source":{"version":"3.5.0.Final","connector":"mysql",'
         '"name":"dbserver1","ts_ms":1700000000000,"snapshot":"false","db":"inventory","sequence":null,"ts_us":1700000000000000,'
         f'"ts_ns":1700000000000000000,"table":"customers","server_id":{source["server_id"]},"gtid":null,"file":"{source["file"]}",'
         f'"pos":{source["pos"]},"row":0,"thread":7,"query":null}},"transaction":null,"op":"c","ts_ms":{ms},"ts_us":{ms}000,'
         f'"ts_ns":{ms}000000}}'
     )
-    change = found.changes[0]
+    change = record.changes[0]
     assert change.position == f"{source['file']}:{source['pos']}:0"
     assert change.commit_time_us == 1_700_000_000_000_000
-    assert found.message.timestamp_ms == ms > 1_700_000_000_000
+    assert record.message.timestamp_ms == ms > 1_700_000_000_000
 
 
 @pytest.mark.parametrize(
@@ -95,8 +81,8 @@ def test_a_whole_payload_of_3_5() -> None:
 def test_members_and_version_of_the_envelope(name: str, members: str, number: int | None) -> None:
     """debezium#envelope-members."""
     p = PLAIN[name]
-    (found,) = written(p, inserted(p))
-    wired = json.loads(found.message.value or b"")
+    (record,) = written(p, inserted(p))
+    wired = json.loads(record.message.value or b"")
     assert list(wired["payload"]) == members.split()
     assert [f["field"] for f in wired["schema"]["fields"]] == members.split()
     assert wired["schema"].get("version") == number
@@ -117,14 +103,14 @@ def test_members_and_version_of_the_envelope(name: str, members: str, number: in
 )
 def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
     """debezium#source-postgresql, debezium#source-mysql."""
-    (found,) = written(p, inserted(p))
-    source = payload(found)["source"]
+    (record,) = written(p, inserted(p))
+    source = payload(record)["source"]
     assert list(source) == members.split()
     assert source["snapshot"] == (None if p.nulls_kept else "false")
     assert source["ts_ms"] == 1_700_000_000_000
     if p is PG:
         assert json.loads(source["sequence"]) == [json.loads(source["sequence"])[0], str(source["lsn"])]
-        assert found.changes[0].position == str(source["lsn"])
+        assert record.changes[0].position == str(source["lsn"])
 
 
 @pytest.mark.parametrize("p", [NEW, PG, OLD], ids=lambda p: p.name)
@@ -133,15 +119,15 @@ def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
     table, row = (CUSTOMERS, ROW) if p.is_mysql else (PG_CUSTOMERS, {"id": 1, "name": "a"})
     second = replace(table, name="second")
     three = tuple((None, {**row, "id": number}) for number in range(3))
-    read = [boundaries.change(one, Op.READ, *three) for one in (table, second)]
+    read = [boundaries.change(t, Op.READ, *three) for t in (table, second)]
     streamed = boundaries.insert(table, {**row, "id": 9})
-    *found, last = written(p, *read, boundaries.change(second, Op.READ, (None, row)), streamed)
-    assert len({one.changes[0].position for one in found}) == 1
-    assert last.changes[0].position not in {one.changes[0].position for one in found}
+    *records, last = written(p, *read, boundaries.change(second, Op.READ, (None, row)), streamed)
+    assert len({record.changes[0].position for record in records}) == 1
+    assert last.changes[0].position not in {record.changes[0].position for record in records}
     marks = ["first", "true", "last_in_data_collection", "first_in_data_collection", "true", "last_in_data_collection", "last"]
-    assert [payload(one)["source"]["snapshot"] for one in found] == (["true"] * 6 + ["last"] if p is OLD else marks)
+    assert [payload(record)["source"]["snapshot"] for record in records] == (["true"] * 6 + ["last"] if p is OLD else marks)
     if not p.is_mysql:
-        assert payload(found[3])["source"]["sequence"] == f'[null,"{payload(found[0])["source"]["lsn"]}"]'
+        assert payload(records[3])["source"]["sequence"] == f'[null,"{payload(records[0])["source"]["lsn"]}"]'
 
 
 # Operations
@@ -193,8 +179,8 @@ def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None
     """As in the output of 3.5.0."""
     assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
     row: dict[str, Value] = {"id": 1, "name": "a", "note": None}
-    (found,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
-    assert payload(found)["before"] == payload(found)["after"] == row
+    (record,) = written(debezium_rows.PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
+    assert payload(record)["before"] == payload(record)["after"] == row
 
 
 def test_a_minimal_row_image_leaves_inserts_alone() -> None:
@@ -215,12 +201,12 @@ def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
     """connect#default-for-null."""
     table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))), ("id",))
     given = SchemaChange(START, "set default", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5", "d", "t", table, table)
-    _, found = written(NEW, given, boundaries.insert(table, {"id": 1, "c": None}))
-    wired = json.loads(found.message.value or b"")
+    _, record = written(NEW, given, boundaries.insert(table, {"id": 1, "c": None}))
+    wired = json.loads(record.message.value or b"")
     assert wired["payload"]["after"] == {"id": 1, "c": 5}
     assert wired["schema"]["fields"][1]["fields"][1] == {"type": "int32", "optional": True, "default": 5, "field": "c"}
-    assert found.changes[0].after is not None
-    assert (found.changes[0].after["c"].state, found.changes[0].after["c"].cls) == (State.VALUE, "default")
+    assert record.changes[0].after is not None
+    assert (record.changes[0].after["c"].state, record.changes[0].after["c"].cls) == (State.VALUE, "default")
     _, kept = written(MIDDLE, given, boundaries.insert(table, {"id": 1, "c": None}))
     assert payload(kept)["after"] == {"id": 1, "c": None}
 
@@ -248,9 +234,9 @@ def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(release: 
     """debezium#record-key."""
     number = postgresql.integer("integer")
     table = Table("d", "t", (Column("u", number), Column("a", number), Column("b", number)), (), (("u",), ("b", "a")), "public")
-    (found,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
-    assert list(json.loads(found.message.key or b"")["payload"]) == names
-    assert list(found.changes[0].keys or ()) == names
+    (record,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
+    assert list(json.loads(record.message.key or b"")["payload"]) == names
+    assert list(record.changes[0].keys or ()) == names
 
 
 def test_schema_names_are_adjusted_before_2_0() -> None:

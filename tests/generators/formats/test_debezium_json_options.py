@@ -9,27 +9,11 @@ from decimal import Decimal
 import pytest
 from debezium_rows import CUSTOMERS, PG, PG_CUSTOMERS, PG_OLD, ROW, payload, written
 
+from generators import model
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.formats.debezium_json import profile, write
 from generators.formats.debezium_json.envelope import mangled, source_parameters
-from generators.model import (
-    Change,
-    Column,
-    Default,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    RowChange,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    State,
-    Table,
-    Value,
-)
+from generators.model import Change, Column, Default, History, Instant, Kind, Layout, Op, SourceStatement, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -54,10 +38,12 @@ def test_a_flattened_delete_is_the_text_null() -> None:
     """debezium#flattened."""
     plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
     row = {**ROW}
-    found = written(plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), RowChange(START, CUSTOMERS, Op.TRUNCATE, ()))
-    (one,) = found
-    assert (one.message.value, one.message.key) == (b"null", b'{"id":1004}')
-    assert (one.changes[0].kind, one.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
+    records = written(
+        plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), model.RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
+    )
+    (record,) = records
+    assert (record.message.value, record.message.key) == (b"null", b'{"id":1004}')
+    assert (record.changes[0].kind, record.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
     (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
     assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
     for release in ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final"):
@@ -72,9 +58,9 @@ def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> 
     """debezium#mangled-names."""
     assert mangled("é") == "\uffc3\uffa9"
     table = Table("d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public")
-    (found,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
-    change: Change = found.changes[0]
-    assert payload(found)["after"] == {"\uffc3\uffa9": 1}
+    (record,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
+    change: Change = record.changes[0]
+    assert payload(record)["after"] == {"\uffc3\uffa9": 1}
     assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", None, ["\uffc3\uffa9"])
     assert change.full_after is not None
     assert change.full_after["é"].state is State.ANY
@@ -91,17 +77,19 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
     """debezium#back-ticks."""
     table = Table("d", "t`t", (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))), ("q`q",))
     old = profile(release)
-    created = SchemaChange(START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table)
+    created = model.SchemaChange(
+        START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table
+    )
     ddl, streamed, read = written(
         old, created, boundaries.insert(table, {"q`q": 1}), boundaries.change(table, Op.READ, (None, {"q`q": 2}))
     )
-    for one in (streamed, read):
-        assert list(payload(one)["after"]) == [shown, "a"]
-        assert (one.changes[0].keys, one.changes[0].table) == ((shown,), "t`t")
-        assert (one.changes[0].full_after is None) == (shown == "q`q")
+    for record in (streamed, read):
+        assert list(payload(record)["after"]) == [shown, "a"]
+        assert (record.changes[0].keys, record.changes[0].table) == ((shown,), "t`t")
+        assert (record.changes[0].full_after is None) == (shown == "q`q")
     if release != "1.4.0.Final":
-        found = payload(ddl)["tableChanges"][0]["table"]
-        assert (found["primaryKeyColumnNames"], found["columns"][0]["name"]) == ([shown], shown)
+        description = payload(ddl)["tableChanges"][0]["table"]
+        assert (description["primaryKeyColumnNames"], description["columns"][0]["name"]) == ([shown], shown)
     number = postgresql.integer("integer")
     theirs = Table("d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public")
     (other,) = written(profile(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
@@ -141,8 +129,8 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
     """debezium#unique-keys."""
     whole = mysql.integer("int")
     table = Table("d", "t", (Column("n", whole), Column("u", whole, False)), (), (("n",), ("u",)))
-    (found,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
-    assert found.message.key == key
+    (record,) = written(profile(release, "schemaless"), boundaries.insert(table, {"n": 1, "u": 2}))
+    assert record.message.key == key
 
 
 @pytest.mark.parametrize(
@@ -150,11 +138,11 @@ def test_mysql_takes_the_first_unique_key_that_may_be_one(release: str, key: byt
 )
 def test_a_column_called_as_an_added_member_stops_the_flattened_connector(column: str, options: tuple[str, ...]) -> None:
     """debezium#flattened-names; without PostgreSQL there is no __lsn."""
-    found = profile("3.5.0.Final", "schemaless", *options)
+    p = profile("3.5.0.Final", "schemaless", *options)
     number = postgresql.integer("integer") if "postgresql" in options else mysql.integer("int")
     for name, count in ((column, 0), ("x", 1)):
         table = Table("d", "t", (Column(name, number),), schema="public" if "postgresql" in options else None)
-        assert len(write(History((boundaries.insert(table, {name: 1}),)), found, Layout("cdc"))) == count
+        assert len(write(History((boundaries.insert(table, {name: 1}),)), p, Layout("cdc"))) == count
 
 
 def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> None:
@@ -166,12 +154,12 @@ def test_rows_of_an_incremental_snapshot_have_no_place_in_postgresqls_log() -> N
         (("mariadb",), {"snapshot": "incremental", "row": 0, "thread": None}),
     ):
         p = profile("3.5.0.Final", "schemaless", *options)
-        told = table if "postgresql" in options else CUSTOMERS
+        subject = table if "postgresql" in options else CUSTOMERS
         row: dict[str, Value] = {"id": 1, "name": "x", "n": 0.5}
-        row = {c.name: row[c.name] for c in told.columns}
-        later = replace(boundaries.change(told, Op.READ, (None, row)), at=Instant(START.ms + 1234))
+        row = {c.name: row[c.name] for c in subject.columns}
+        later = replace(boundaries.change(subject, Op.READ, (None, row)), at=Instant(START.ms + 1234))
         first, read, last = write(
-            History((boundaries.insert(told, row), begin, later, boundaries.insert(told, row))), p, Layout("cdc")
+            History((boundaries.insert(subject, row), begin, later, boundaries.insert(subject, row))), p, Layout("cdc")
         )
         source = json.loads(read.message.value or b"")["source"]
         assert {name: source[name] for name in members} == members
@@ -191,12 +179,12 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
     tables = [Table("d", name, (Column("id", number, False), Column("a", number)), ("id",), (), "public") for name in ("x", "y")]
     given = SourceStatement(START, "replica-identity", "full", "d", "y")
     updates = (boundaries.change(t, Op.UPDATE, ({"id": 1, "a": 1}, {"id": 1, "a": 2})) for t in tables)
-    found = write(History((given, *updates)), p, Layout("cdc"))
-    assert [json.loads(w.message.value or b"")["before"] for w in found] == [None, {"id": 1, "a": 1}]
+    records = write(History((given, *updates)), p, Layout("cdc"))
+    assert [json.loads(w.message.value or b"")["before"] for w in records] == [None, {"id": 1, "a": 1}]
 
 
 @pytest.mark.parametrize(
-    ("type", "told"),
+    ("type", "shown"),
     [
         (postgresql.integer("integer"), "INT4 10 0"),
         (postgresql.numeric(5, -2), "NUMERIC 5 2046"),
@@ -213,27 +201,27 @@ def test_each_table_has_the_replica_identity_that_it_was_given() -> None:
         (postgresql.other('"char"'), "CHAR 1 0"),
     ],
 )
-def test_postgresqls_types_are_told_as_its_driver_tells_them(type: SourceType, told: str) -> None:
+def test_postgresqls_types_are_told_as_its_driver_tells_them(type: model.SourceType, shown: str) -> None:
     """debezium#source-type."""
     p = profile("3.5.0.Final", "postgresql", "source-type")
-    found = source_parameters(Column("c", type), p)
-    assert [text for _, text in found] == [*told.split(), "c"]
+    parameters = source_parameters(Column("c", type), p)
+    assert [text for _, text in parameters] == [*shown.split(), "c"]
 
 
 def test_flattened_2_5_adds_headers_to_other_messages_and_stops_at_one_without_source() -> None:
     """debezium#flattened, debezium#flattened-without-source."""
-    told = SourceStatement(START, "logical-message", "hello", "audit", "p1")
-    events = (told, Heartbeat(START), told)
+    message = SourceStatement(START, "logical-message", "hello", "audit", "p1")
+    events = (message, model.Heartbeat(START), message)
     for release, headers in (("2.5.4.Final", [(("__op", b"m"), ("__db", b"audit"))]), ("1.9.7.Final", [(), (), ()])):
-        found = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
-        assert [one.message.headers for one in found] == headers
+        records = write(History(events), profile(release, "postgresql", "flat"), Layout("cdc"))
+        assert [record.message.headers for record in records] == headers
 
 
 def test_a_rewritten_delete_is_marked_behind_the_other_members_in_1_9() -> None:
     """debezium#flattened."""
     for release, first in (("2.5.4.Final", "__deleted"), ("1.9.7.Final", "__op")):
-        (found,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
-        value = json.loads(found.message.value or b"")
+        (record,) = written(profile(release, "flat-rewrite"), boundaries.change(CUSTOMERS, Op.DELETE, ({**ROW}, None)))
+        value = json.loads(record.message.value or b"")
         assert list(value["payload"])[3] == first and [f["field"] for f in value["schema"]["fields"]] == list(value["payload"])
 
 
@@ -247,7 +235,7 @@ def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
     row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
     insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
     assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
-    assert [one.message.key for one in (insert, delete, tombstone)] == [None, None, None]
+    assert [record.message.key for record in (insert, delete, tombstone)] == [None, None, None]
     fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
     assert [(f["optional"], f.get("default")) for f in fields] == [(True, None)] * 3
     assert payload(delete)["before"] == {"id": 1, "n": None, "\uffc3\uffa9": None}
@@ -284,8 +272,8 @@ def test_numeric_decimals_of_postgresql_are_numbers_but_for_a_scale_of_their_own
     """connect#decimal-numeric, debezium#variable-scale."""
     modes = profile("3.5.0.Final", "postgresql", "numeric").modes
     fixed, free = postgresql.numeric(10, 2), postgresql.numeric()
-    found = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
-    assert [wire.json for wire in found] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
+    wires = [_debezium_postgresql.wire(type, Decimal("1.50"), modes) for type in (fixed, postgresql.money(), free)]
+    assert [wire.json for wire in wires] == ["1.50", "1.50", '{"scale":1,"value":"Dw=="}']
     assert _debezium_postgresql.not_sent(fixed, modes, False).json == "0.00"
 
 
@@ -294,5 +282,5 @@ def test_a_gtid_has_the_milliseconds_of_its_commit(options: tuple[str, ...], ms:
     """debezium#gtid-times."""
     table = Table("d", "t", (Column("a", mysql.integer("int")),))
     event = boundaries.insert(table, {"a": 1}, Instant(START.ms + 123))
-    (found,) = written(profile("2.5.4.Final", "schemaless", *options), event)
-    assert json.loads(found.message.value or b"")["source"]["ts_ms"] == START.ms + ms
+    (record,) = written(profile("2.5.4.Final", "schemaless", *options), event)
+    assert json.loads(record.message.value or b"")["source"]["ts_ms"] == START.ms + ms

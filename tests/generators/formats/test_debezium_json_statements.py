@@ -7,24 +7,9 @@ import json
 import pytest
 from debezium_rows import BARE, CUSTOMERS, MIDDLE, NEW, OLD, PG, PG_OLD, PLAIN, ROW, payload, written
 
+from generators import model
 from generators.formats.debezium_json import DebeziumProfile, profile, write
-from generators.model import (
-    Column,
-    Default,
-    Event,
-    Heartbeat,
-    History,
-    Kind,
-    Layout,
-    Op,
-    RowChange,
-    RowImages,
-    SchemaChange,
-    SourceStatement,
-    SourceType,
-    Table,
-    TransactionMark,
-)
+from generators.model import Column, Default, Heartbeat, History, Kind, Layout, Op, SchemaChange, Table, TransactionMark
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
 
@@ -32,39 +17,39 @@ from generators.sources.boundaries import START
 
 
 def test_a_heartbeat() -> None:
-    (found,) = written(BARE, Heartbeat(START))
-    assert found.message.topic == "__debezium-heartbeat.dbserver1"
-    assert (found.message.key, list(payload(found))) == (b'{"serverName":"dbserver1"}', ["ts_ms"])
-    (found,) = written(NEW, Heartbeat(START))
-    wired = json.loads(found.message.value or b"")
+    (record,) = written(BARE, Heartbeat(START))
+    assert record.message.topic == "__debezium-heartbeat.dbserver1"
+    assert (record.message.key, list(payload(record))) == (b'{"serverName":"dbserver1"}', ["ts_ms"])
+    (record,) = written(NEW, Heartbeat(START))
+    wired = json.loads(record.message.value or b"")
     assert wired["schema"]["name"] == "io.debezium.connector.common.Heartbeat"
-    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.common.ServerNameKey"
+    assert json.loads(record.message.key or b"")["schema"]["name"] == "io.debezium.connector.common.ServerNameKey"
 
 
 def test_transaction_metadata() -> None:
     insert = boundaries.insert(CUSTOMERS, ROW)
-    found = written(MIDDLE, TransactionMark(START, "BEGIN", "1"), insert, insert, TransactionMark(START, "COMMIT", "1", 2))
-    begin, first, second, end = map(payload, found)
-    assert found[0].message.topic == "dbserver1.transaction"
+    records = written(MIDDLE, TransactionMark(START, "BEGIN", "1"), insert, insert, TransactionMark(START, "COMMIT", "1", 2))
+    begin, first, second, end = map(payload, records)
+    assert records[0].message.topic == "dbserver1.transaction"
     assert list(begin) == ["status", "id", "event_count", "data_collections", "ts_ms"]
     assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
     assert (end["status"], end["event_count"]) == ("END", 2)
     assert end["data_collections"] == [{"data_collection": "inventory.customers", "event_count": 2}]
-    assert [one["transaction"]["total_order"] for one in (first, second)] == [1, 2]
+    assert [body["transaction"]["total_order"] for body in (first, second)] == [1, 2]
     assert {begin["id"], end["id"], first["transaction"]["id"]} == {begin["id"]}
-    assert json.loads(found[0].message.key or b"") == {"id": begin["id"]}
-    assert [one.changes[0].kind for one in found] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
+    assert json.loads(records[0].message.key or b"") == {"id": begin["id"]}
+    assert [record.changes[0].kind for record in records] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
 
 
 def test_a_logical_message() -> None:
     """debezium#logical-message."""
-    event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
-    (found,) = written(PG, event)
-    wired = payload(found)
+    event = model.SourceStatement(START, "logical-message", "hello", "shop", "outbox")
+    (record,) = written(PG, event)
+    wired = payload(record)
     assert list(wired) == ["op", "ts_ms", "source", "transaction", "message"]
     assert wired["message"] == {"prefix": "outbox", "content": "aGVsbG8="}
-    assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
-    assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
+    assert (record.message.topic, record.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
+    assert json.loads(record.message.key or b"")["payload"] == {"prefix": "outbox"}
     assert written(PG_OLD, event) == []
 
 
@@ -82,8 +67,8 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
         SchemaChange(START, "add primary key", "alter table d.k add primary key (id)", "d", "k", edited, edited),
     )
     for name in (("3.5.0.Final", "mariadb"), ("3.6.1.Final",)):
-        found = written(profile(*name), *events)
-        columns = [payload(one)["tableChanges"][0]["table"]["columns"] for one in found if "ddl" in payload(one)]
+        records = written(profile(*name), *events)
+        columns = [payload(record)["tableChanges"][0]["table"]["columns"] for record in records if "ddl" in payload(record)]
         shown = [[(c["optional"], c["autoIncremented"], c["generated"], c["enumValues"]) for c in each] for each in columns]
         rest = [(True, False, False, ["'a'", "'b'"]), (True, False, False, None)]
         assert shown == [
@@ -91,7 +76,7 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
             [(True, True, True, None), *rest],
             [(False, True, True, None), *rest],
         ]
-        assert json.loads(found[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
+        assert json.loads(records[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
 
 
 DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
@@ -108,23 +93,23 @@ DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inven
 )
 def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
     """debezium#schema-change-bare, debezium#schema-change."""
-    (found,) = written(p, DDL)
-    wired = payload(found)
-    assert (found.message.topic, list(wired)) == ("dbserver1", members.split())
-    assert json.loads(found.message.key or b"")["payload"] == {"databaseName": "inventory"}
-    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.mysql.SchemaChangeKey"
-    change = found.changes[0]
+    (record,) = written(p, DDL)
+    wired = payload(record)
+    assert (record.message.topic, list(wired)) == ("dbserver1", members.split())
+    assert json.loads(record.message.key or b"")["payload"] == {"databaseName": "inventory"}
+    assert json.loads(record.message.key or b"")["schema"]["name"] == "io.debezium.connector.mysql.SchemaChangeKey"
+    change = record.changes[0]
     assert (change.kind, change.database, change.table, change.sql) == (Kind.DDL, "inventory", "products", DDL.sql)
     if "tableChanges" in wired:
-        (one,) = wired["tableChanges"]
-        assert (one["type"], one["id"]) == ("ALTER", '"inventory"."products"')
+        (entry,) = wired["tableChanges"]
+        assert (entry["type"], entry["id"]) == ("ALTER", '"inventory"."products"')
         column = (
             "name jdbcType nativeType typeName typeExpression charsetName length scale position optional autoIncremented "
             "generated"
         )
         more = ["comment", "defaultValueExpression", "enumValues"] if p is NEW else ["comment"]
-        assert list(one["table"]["columns"][0]) == column.split() + more
-        assert [c["position"] for c in one["table"]["columns"]] == [1, 2, 3]
+        assert list(entry["table"]["columns"][0]) == column.split() + more
+        assert [c["position"] for c in entry["table"]["columns"]] == [1, 2, 3]
 
 
 def test_postgresql_writes_no_schema_change() -> None:
@@ -134,9 +119,9 @@ def test_postgresql_writes_no_schema_change() -> None:
 def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
     """debezium#table-changes, debezium#table-changes-of-drop."""
     event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
-    assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW]
-    assert [one.changes[0].kind for one in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
-    assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+    assert [record.changes[0].kind for record in written(NEW, event)] == [Kind.ROW]
+    assert [record.changes[0].kind for record in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
+    assert [record.changes[0].kind for record in written(OLD, event)] == [Kind.DDL]
     (old,), (_, middle) = written(profile("1.9.7.Final"), event), written(MIDDLE, event)
     assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
     assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
@@ -146,18 +131,18 @@ def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
     """debezium#table-changes-of-drop: literals of what the releases wrote."""
     gone = SchemaChange(START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None)
     wired = {p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, profile("1.9.7.Final"))}
-    assert {release: one["tableChanges"] for release, one in wired.items()} == {
+    assert {release: body["tableChanges"] for release, body in wired.items()} == {
         "3.5.0.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
         "2.5.4.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
         "1.9.7.Final": [],
     }
-    assert {one["source"]["table"] for one in wired.values()} == {"customers"}
+    assert {body["source"]["table"] for body in wired.values()} == {"customers"}
 
 
 def test_schema_of_a_schema_change_of_1_9() -> None:
     """debezium#table-changes-of-drop."""
-    (found,) = written(profile("1.9.7.Final"), DDL)
-    fields = {field["field"]: field for field in json.loads(found.message.value or b"")["schema"]["fields"]}
+    (record,) = written(profile("1.9.7.Final"), DDL)
+    fields = {field["field"]: field for field in json.loads(record.message.value or b"")["schema"]["fields"]}
     assert fields["databaseName"]["optional"] and fields["ddl"]["optional"]
     described = {field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]}
     assert described == {"type": False, "id": False, "table": False}
@@ -178,10 +163,10 @@ def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
     columns = (Column("id", postgresql.integer(), nullable=False), Column("a", postgresql.integer(), nullable=False))
     table = Table("inv", "a\\b", columns, ("id",), schema="public")
     for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
-        (found,) = written(
-            profile(release, "postgresql"), RowChange(START, table, Op.INSERT, (RowImages(None, {"id": 1, "a": 2}),))
+        (record,) = written(
+            profile(release, "postgresql"), model.RowChange(START, table, Op.INSERT, (model.RowImages(None, {"id": 1, "a": 2}),))
         )
-        key = json.loads(found.message.key or b"")
+        key = json.loads(record.message.key or b"")
         assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
 
 
@@ -197,19 +182,19 @@ def test_columns_of_a_schema_change() -> None:
     )
     table = Table("inv", "t", columns, ("id",), comment="table comment")
     made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
-    _, found = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
-    (change,) = payload(found)["tableChanges"]
-    told = change["table"]
-    assert (told["defaultCharsetName"], told["comment"]) == (None, "table comment")
-    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in told["columns"]]
+    _, record = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
+    (change,) = payload(record)["tableChanges"]
+    description = change["table"]
+    assert (description["defaultCharsetName"], description["comment"]) == (None, "table comment")
+    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in description["columns"]]
     assert shown == [
         *((4, "INT", None, None, None), (4, "INT UNSIGNED ZEROFILL", None, 6, None), (3, "DECIMAL", None, 10, 0)),
         *((1, "ENUM", None, 1, None), (12, "VARCHAR", "utf16", 100, None), (-7, "BIT", None, 4, None)),
     ]
-    assert [c["defaultValueExpression"] for c in told["columns"]] == [None, None, "7.50", None, None, "1010"]
-    assert told["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
-    assert [(c["autoIncremented"], c["generated"]) for c in told["columns"][:2]] == [(True, True), (False, False)]
-    assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
+    assert [c["defaultValueExpression"] for c in description["columns"]] == [None, None, "7.50", None, None, "1010"]
+    assert description["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
+    assert [(c["autoIncremented"], c["generated"]) for c in description["columns"][:2]] == [(True, True), (False, False)]
+    assert (description["columns"][2]["comment"], description["columns"][1]["comment"]) == ("a comment", None)
 
 
 def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
@@ -219,9 +204,9 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
     renamed = SchemaChange(
         START, "table comment", "ALTER TABLE `customers` COMMENT 'x'", "inventory", "customers", CUSTOMERS, CUSTOMERS
     )
-    events: tuple[Event, ...] = (
+    events: tuple[model.Event, ...] = (
         TransactionMark(START, "BEGIN", "1"),
-        SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
+        model.SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
         row,
         row,
         TransactionMark(START, "COMMIT", "1", 2),
@@ -230,24 +215,24 @@ def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
         renamed,
     )
     begin, first, second, end, third, read, ddl = map(payload, written(asked, *events))
-    assert [one["source"]["query"] for one in (first, second)] == ['INSERT /* "op" */ INTO a'] * 2
+    assert [body["source"]["query"] for body in (first, second)] == ['INSERT /* "op" */ INTO a'] * 2
     assert third["source"]["query"] == "INSERT INTO `customers` SELECT * FROM `customers_new`"
-    assert [one["source"]["query"] for one in (read, ddl)] == [None, None]
+    assert [body["source"]["query"] for body in (read, ddl)] == [None, None]
     assert (begin["status"], end["status"]) == ("BEGIN", "END")
     bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
-    assert [payload(one)["source"]["query"] for one in bare if "source" in payload(one)] == [None] * 5
+    assert [payload(record)["source"]["query"] for record in bare if "source" in payload(record)] == [None] * 5
 
 
 def test_a_default_is_what_the_connector_makes_of_the_statement() -> None:
     """debezium#defaults: quotes, an enum up to 1.9, MySQL's FLOAT and negative TIME up to 1.9; each was recorded."""
     mood = Default("'ok'::mood", "ok")
 
-    def shown(release: str, type: SourceType, default: Default) -> str:
+    def shown(release: str, type: model.SourceType, default: Default) -> str:
         options = ("postgresql",) if type.source == "postgresql" else ()
         schema = "public" if options else None
         table = Table("d", "t", (Column("c", type, default=default),), schema=schema)
-        (found,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
-        return json.dumps(payload(found)["after"]["c"])
+        (record,) = written(profile(release, *options), boundaries.insert(table, {"c": None}))
+        return json.dumps(payload(record)["after"]["c"])
 
     quoted = Default("'d''q'", "d'q")
     assert shown("3.5.0.Final", postgresql.text("varchar", 9), quoted) == '"d"'
@@ -274,8 +259,8 @@ def test_mariadb_begins_a_statement_and_does_not_end_it() -> None:
 
 def test_a_default_that_a_statement_gave_stands_in_the_tables_changes() -> None:
     """As 2.5.4 writes ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1: "defaultValueExpression":"1"."""
-    told = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
-    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, told)
-    (found,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
-    columns = json.loads(found.message.value or b"")["tableChanges"][0]["table"]["columns"]
+    table = Table("d", "t", (Column("id", mysql.integer("int")), Column("added", mysql.integer("int"))))
+    add = SchemaChange(START, "add column", "ALTER TABLE `t` ADD COLUMN `added` int DEFAULT 1", "d", "t", None, table)
+    (record,) = write(History((add,)), profile("2.5.4.Final", "schemaless"), Layout("cdc"))
+    columns = json.loads(record.message.value or b"")["tableChanges"][0]["table"]["columns"]
     assert [column["defaultValueExpression"] for column in columns] == [None, "1"]

@@ -66,9 +66,9 @@ def test_decimals_as_doubles() -> None:
 def test_a_type_that_the_connector_does_not_know_is_bytes(name: str, text: str, shown: str) -> None:
     """debezium#unknown-types."""
     kind = postgresql.other(name)
-    found = _debezium_postgresql.wire(kind, text, Modes())
-    assert (found.schema.type, found.schema.name, found.value, found.cell.cls) == ("bytes", "", shown.encode(), "unknown-type")
-    assert found.json == f'"{base64.b64encode(shown.encode()).decode()}"'
+    wire = _debezium_postgresql.wire(kind, text, Modes())
+    assert (wire.schema.type, wire.schema.name, wire.value, wire.cell.cls) == ("bytes", "", shown.encode(), "unknown-type")
+    assert wire.json == f'"{base64.b64encode(shown.encode()).decode()}"'
     assert of(kind, text, Modes(binary="hex")) == shown.encode().hex()
     assert of(kind, None) is None
 
@@ -189,8 +189,8 @@ def test_binary_without_a_length_is_not_padded_in_a_stream() -> None:
 )
 def test_money_is_rounded_half_up_to_its_fraction_digits(digits: int, text: str, wire: bytes, meant: str) -> None:
     """debezium#money."""
-    found = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits))
-    assert (found.value, found.cell.value, found.schema.parameters) == (wire, Decimal(meant), (("scale", str(digits)),))
+    rounded = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits))
+    assert (rounded.value, rounded.cell.value, rounded.schema.parameters) == (wire, Decimal(meant), (("scale", str(digits)),))
     doubled = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits), snapshot=True)
     assert text.startswith("9") or doubled.value == wire
     shown = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(decimal="string", money_digits=digits))

@@ -44,10 +44,10 @@ def written(fmt: Format[Any], event: RowChange, profile: str = "") -> list[Writt
 
 
 def payload(fmt: Format[Any], event: RowChange, profile: str = "") -> dict[str, Any]:
-    (one,) = written(fmt, event, profile)
-    assert one.message.value is not None
-    found: dict[str, Any] = json.loads(one.message.value)["payload"]
-    return found
+    (record,) = written(fmt, event, profile)
+    assert record.message.value is not None
+    body: dict[str, Any] = json.loads(record.message.value)["payload"]
+    return body
 
 
 def sample(ms: int, number: int) -> RowChange:
@@ -56,21 +56,21 @@ def sample(ms: int, number: int) -> RowChange:
 
 
 def test_document_004_cdl_json() -> None:
-    (one,) = written(CDL, sample(1707047996013, 34))
-    text = (one.message.value or b"").decode()
-    told = json.loads(text)["payload"]
-    ours = {entry["name"]: str(entry["value"]) for entry in told["transaction"]["properties"]}
+    (record,) = written(CDL, sample(1707047996013, 34))
+    text = (record.message.value or b"").decode()
+    body = json.loads(text)["payload"]
+    ours = {entry["name"]: str(entry["value"]) for entry in body["transaction"]["properties"]}
     expected = DOCUMENT_1_0.replace("163955221008", ours["lsn"]).replace("57227595", ours["txId"])
-    assert text == expected.replace("279fb050-0143-45c1-b184-50bc48c2461c", told["HEARTBEAT_IDENTIFIER"])
-    assert [(change.database, change.keys) for change in one.changes] == [(None, ("id",))]
+    assert text == expected.replace("279fb050-0143-45c1-b184-50bc48c2461c", body["HEARTBEAT_IDENTIFIER"])
+    assert [(change.database, change.keys) for change in record.changes] == [(None, ("id",))]
 
 
 def test_document_004_debezium_json() -> None:
-    (one,) = written(DEBEZIUM, sample(1707048891235, 35))
-    text = (one.message.value or b"").decode()
-    told = json.loads(text)["payload"]
-    expected = DOCUMENT_2_0.replace("163955586912", str(told["source"]["lsn"])).replace("57227663", str(told["source"]["txId"]))
-    assert text == expected.replace("1707048984208", str(told["ts_ms"]))
+    (record,) = written(DEBEZIUM, sample(1707048891235, 35))
+    text = (record.message.value or b"").decode()
+    body = json.loads(text)["payload"]
+    expected = DOCUMENT_2_0.replace("163955586912", str(body["source"]["lsn"])).replace("57227663", str(body["source"]["txId"]))
+    assert text == expected.replace("1707048984208", str(body["ts_ms"]))
 
 
 ROW = {"id": 7, "count1": 1, "time1": mysql.wall("2024-02-04 11:59:56.013789"), "decimalNum": None}
@@ -80,14 +80,14 @@ ROW = {"id": 7, "count1": 1, "time1": mysql.wall("2024-02-04 11:59:56.013789"), 
 def test_default_identity_logs_the_key_alone(fmt: Format[Any]) -> None:
     name = f"{fmt.profiles[0].release}+default-identity"
     assert payload(fmt, change(CT_PG2HUDI, Op.UPDATE, (ROW, {**ROW, "count1": 2})), name)["before"] is None
-    (one,) = written(fmt, change(CT_PG2HUDI, Op.DELETE, (ROW, None)), name)
-    assert json.loads(one.message.value or b"")["payload"]["before"] == {
+    (record,) = written(fmt, change(CT_PG2HUDI, Op.DELETE, (ROW, None)), name)
+    assert json.loads(record.message.value or b"")["payload"]["before"] == {
         "count1": None,
         "id": 7,
         "time1": None,
         "decimalNum": None,
     }
-    (expectation,) = one.changes
+    (expectation,) = record.changes
     assert expectation.before is not None and expectation.full_before is not None
     assert [c.state for c in expectation.before.values()] == [State.NULL, State.VALUE, State.NULL, State.NULL]
     assert [c.state for c in expectation.full_before.values()] == [State.ANY, State.VALUE, State.ANY, State.ANY]
@@ -101,8 +101,8 @@ def test_timestamps_are_milliseconds_or_text() -> None:
     event = change(CT_PG2HUDI, Op.INSERT, (None, ROW))
     assert payload(CDL, event)["data"]["time1"] == 1707047996013
     assert payload(DEBEZIUM, event)["after"]["time1"] == "2024-02-04 11:59:56.013789"
-    (one,) = written(CDL, event)
-    cell = (one.changes[0].after or {})["time1"]
+    (record,) = written(CDL, event)
+    cell = (record.changes[0].after or {})["time1"]
     assert (cell.text, cell.json, cell.value) == ("1707047996013", True, mysql.wall("2024-02-04 11:59:56.013"))
     assert cell.reason
 
@@ -128,10 +128,10 @@ def test_heartbeat_identifier_is_in_1_0_and_in_2_0_only_with_its_option() -> Non
 def test_snapshots_have_no_operation_of_their_own() -> None:
     event = replace(sample(1707048891235, 35), op=Op.READ)
     assert payload(CDL, event)["OPERATION"] == "INSERT"
-    told = payload(DEBEZIUM, event)
-    assert (told["op"], told["source"]["snapshot"]) == ("c", "last")
-    (one,) = written(DEBEZIUM, event)
-    assert (one.changes[0].op, one.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.READ),))
+    body = payload(DEBEZIUM, event)
+    assert (body["op"], body["source"]["snapshot"]) == ("c", "last")
+    (record,) = written(DEBEZIUM, event)
+    assert (record.changes[0].op, record.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.READ),))
 
 
 def test_the_last_row_of_a_snapshot_says_so() -> None:
@@ -139,19 +139,19 @@ def test_the_last_row_of_a_snapshot_says_so() -> None:
     event = replace(sample(1707048891235, 35), op=Op.READ)
     twice = replace(event, rows=(*event.rows, *event.rows))
     history = History((event, twice, sample(1707048891236, 36)))
-    told = [json.loads(one.message.value or b"")["payload"] for one in DEBEZIUM.write(history, DEBEZIUM.profiles[0], Layout())]
-    assert [payload["source"]["snapshot"] for payload in told] == ["true", "true", "last", "false"]
+    bodies = [json.loads(w.message.value or b"")["payload"] for w in DEBEZIUM.write(history, DEBEZIUM.profiles[0], Layout())]
+    assert [payload["source"]["snapshot"] for payload in bodies] == ["true", "true", "last", "false"]
 
 
 def test_properties_may_come_in_another_order() -> None:
-    told = payload(CDL, sample(1707048891235, 35), "1.0+other-package+txid-first")
-    assert [entry["name"] for entry in told["transaction"]["properties"]] == ["txId", "lsn"]
+    body = payload(CDL, sample(1707048891235, 35), "1.0+other-package+txid-first")
+    assert [entry["name"] for entry in body["transaction"]["properties"]] == ["txId", "lsn"]
 
 
 @pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
 def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
-    (one,) = written(fmt, sample(1707048891235, 35))
-    lsn = int(one.changes[0].position or "")
+    (record,) = written(fmt, sample(1707048891235, 35))
+    lsn = int(record.changes[0].position or "")
     assert lsn > 1 << 53 and int(float(lsn)) != lsn
 
 
@@ -159,6 +159,6 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
 @given(st.integers(-(10**17), 10**17))
 def test_milliseconds_are_the_floor_of_microseconds(micros: int) -> None:
     column = Column("c", postgresql.TYPES["timestamp-6"])
-    found = _cdl.wire(column, micros, huawei_cdl_json.BASE)
-    assert 0 <= micros - found.value * 1000 < 1000
-    assert found.cell.value == found.value * 1000
+    wire = _cdl.wire(column, micros, huawei_cdl_json.BASE)
+    assert 0 <= micros - wire.value * 1000 < 1000
+    assert wire.cell.value == wire.value * 1000

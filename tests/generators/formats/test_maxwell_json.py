@@ -27,29 +27,29 @@ CHANGING = re.compile(r'"xid":\d+|"position":"[^"]+"')
 
 
 def texts(*events: object, of: object = ALL) -> list[str]:
-    return [(one.message.value or b"").decode() for one in write(History(events), of, Layout())]  # type: ignore[arg-type]
+    return [(record.message.value or b"").decode() for record in write(History(events), of, Layout())]  # type: ignore[arg-type]
 
 
 def test_the_documents_row_changes() -> None:
-    one = {"id": 1, "m": 4.2341, "c": mysql.wall("2016-10-21 05:33:37.523"), "comment": "I am a creature of light."}
-    two = {**one, "m": 5.444, "c": mysql.wall("2016-10-21 05:33:54.631")}
-    found = texts(
-        boundaries.insert(TABLE, one, Instant(1477053217000)),
-        boundaries.change(TABLE, Op.UPDATE, (one, two), at=Instant(1477053234000)),
-        boundaries.change(TABLE, Op.DELETE, (two, None)),
+    row = {"id": 1, "m": 4.2341, "c": mysql.wall("2016-10-21 05:33:37.523"), "comment": "I am a creature of light."}
+    changed = {**row, "m": 5.444, "c": mysql.wall("2016-10-21 05:33:54.631")}
+    lines = texts(
+        boundaries.insert(TABLE, row, Instant(1477053217000)),
+        boundaries.change(TABLE, Op.UPDATE, (row, changed), at=Instant(1477053234000)),
+        boundaries.change(TABLE, Op.DELETE, (changed, None)),
     )
     documented = (
         '{"database":"test","table":"e","type":"insert","ts":1477053217,"xid":23396,"commit":true,"position":"master.000006:800911",'
         '"server_id":23042,"thread_id":108,"primary_key":[1,"2016-10-21 05:33:37.523000"],"primary_key_columns":["id","c"],'
         '"data":{"id":1,"m":4.2341,"c":"2016-10-21 05:33:37.523000","comment":"I am a creature of light."}}'
     )
-    assert CHANGING.sub("", found[0]) == CHANGING.sub("", documented)
-    assert '"type":"update","ts":1477053234,' in found[1]
-    assert found[1].endswith(
+    assert CHANGING.sub("", lines[0]) == CHANGING.sub("", documented)
+    assert '"type":"update","ts":1477053234,' in lines[1]
+    assert lines[1].endswith(
         '"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."},'
         '"old":{"m":4.2341,"c":"2016-10-21 05:33:37.523000"}}'
     )
-    assert found[2].endswith('"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."}}')
+    assert lines[2].endswith('"data":{"id":1,"m":5.444,"c":"2016-10-21 05:33:54.631000","comment":"I am a creature of light."}}')
 
 
 def test_the_documents_bounds_of_a_bootstrap() -> None:
@@ -63,7 +63,7 @@ def test_the_documents_statement() -> None:
     table = Table("test", "e", COLUMNS, ("id",))
     sql = "create table test.e ( id int(10) not null primary key auto_increment, m double, c timestamp(6), "
     sql += "comment varchar(255) charset 'latin1' )"
-    found = texts(SchemaChange(Instant(1477053126000), "create table", sql, "test", "e", after=table))
+    messages = texts(SchemaChange(Instant(1477053126000), "create table", sql, "test", "e", after=table))
     documented = {
         "type": "table-create",
         "database": "test",
@@ -84,7 +84,7 @@ def test_the_documents_statement() -> None:
         "sql": sql,
         "position": "master.000006:800050",
     }
-    assert [CHANGING.sub("", text) for text in found] == [CHANGING.sub("", json.dumps(documented, separators=(",", ":")))]
+    assert [CHANGING.sub("", text) for text in messages] == [CHANGING.sub("", json.dumps(documented, separators=(",", ":")))]
 
 
 def cell(type: SourceType, value: Value) -> str:
@@ -169,6 +169,6 @@ def test_old_of_the_products_own_test() -> None:
 
 def test_the_records_key_is_a_document_of_its_own() -> None:
     table = Table("db1", "users", (Column("Id", mysql.integer("int")),), ("Id",))
-    (one,) = write(History((boundaries.insert(table, {"Id": 123}),)), FORMAT.profiles[0], Layout())
-    assert one.message.key == b'{"database":"db1","table":"users","pk.id":123}'
+    (record,) = write(History((boundaries.insert(table, {"Id": 123}),)), FORMAT.profiles[0], Layout())
+    assert record.message.key == b'{"database":"db1","table":"users","pk.id":123}'
     assert FORMAT.profile("1.45.0") is FORMAT.profiles[0]

@@ -36,7 +36,7 @@ def test_an_update_of_oracles_samples() -> None:
     (text,) = texts(profile("19.1", "tokens", "colons"), boundaries.change(ORDERS, Op.UPDATE, (before, after), at=at))
     documented = literal("oracle-ogg-update.json")
     assert OF_THE_SERVER.sub("", text) == OF_THE_SERVER.sub("", documented)
-    assert [len(one) for one in OF_THE_SERVER.findall(text)] == [len(one) for one in OF_THE_SERVER.findall(documented)]
+    assert [len(part) for part in OF_THE_SERVER.findall(text)] == [len(part) for part in OF_THE_SERVER.findall(documented)]
 
 
 FLINK = literal("flink-ogg.json")
@@ -55,13 +55,13 @@ def test_the_example_of_flinks_documentation() -> None:
     }
 
 
-@pytest.mark.parametrize("of", FORMAT.profiles, ids=lambda one: one.name)
+@pytest.mark.parametrize("of", FORMAT.profiles, ids=lambda of: of.name)
 def test_a_deleted_row_stands_in_before(of: OggProfile) -> None:
     table = Table("d", "t", (Column("id", mysql.integer("int")),), ("id",))
     (text,) = texts(of, boundaries.change(table, Op.DELETE, ({"id": 1}, None)))
-    found = json.loads(text)
-    assert (found["op_type"], found["before"]) == ("D", {"id": "1" if of.strings else 1})
-    assert found.get("after", "none") == (None if of.null_images else "none")
+    message = json.loads(text)
+    assert (message["op_type"], message["before"]) == ("D", {"id": "1" if of.strings else 1})
+    assert message.get("after", "none") == (None if of.null_images else "none")
 
 
 def test_types_whose_form_no_page_tells_are_left_out() -> None:

@@ -106,23 +106,23 @@ SHAPES: dict[str, Callable[[Any, bytes, Any], None]] = {
 
 def test_a_message_has_the_shape_of_its_profile(named: Any) -> None:
     look = SHAPES.get(named.fmt.name)
-    for one in (one for case in named.cases if case.origin is Origin.NAMED and not case.fault for one in case.written):
-        if look and one.message.value is not None:
-            raw = bytes(UNPACK[named.profile.deployment.compression](one.message.value))
+    for record in (record for case in named.cases if case.origin is Origin.NAMED and not case.fault for record in case.written):
+        if look and record.message.value is not None:
+            raw = bytes(UNPACK[named.profile.deployment.compression](record.message.value))
             body = json.loads(raw, strict=named.profile.name != "1.1.6+minimal")
             look(named.profile, raw, body)
 
 
 def test_keys_and_headers_of_ticdc(named: Any) -> None:
     if named.fmt.name.startswith(("ticdc-canal", "ticdc-simple")):
-        for one in (one for case in named.cases if case.origin is Origin.NAMED for one in case.written if one.changes):
-            row = any(change.kind in (Kind.ROW, Kind.BOOTSTRAP) for change in one.changes)
-            assert (one.message.key, one.message.headers) == (b"" if row else None, ()), one.message.case
+        for w in (w for case in named.cases if case.origin is Origin.NAMED for w in case.written if w.changes):
+            row = any(change.kind in (Kind.ROW, Kind.BOOTSTRAP) for change in w.changes)
+            assert (w.message.key, w.message.headers) == (b"" if row else None, ()), w.message.case
 
 
 def test_keyed_records_lie_where_the_default_partitioner_puts_them(named: Any) -> None:
     if named.fmt.name in ("debezium-json", "debezium-avro"):
-        records = [one.message for case in named.cases for one in case.written if case.origin is Origin.NAMED]
+        records = [record.message for case in named.cases for record in case.written if case.origin is Origin.NAMED]
         keyed = {(message.key, message.partition) for message in records if message.key is not None}
         assert {partition for _, partition in keyed} == {0, 1, 2}
         assert all(partition == (murmur2(key) & 0x7FFFFFFF) % 3 for key, partition in keyed)

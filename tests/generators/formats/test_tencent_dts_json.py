@@ -13,26 +13,11 @@ from literals import literal
 from tables import keyed
 from writing import Writing
 
+from generators import model
 from generators.families.mysql_texts import cell
 from generators.formats.tencent_dts_json import FIELDS, FORMAT, write
 from generators.formats.tencent_dts_json.rows import type_number
-from generators.model import (
-    Column,
-    Event,
-    Heartbeat,
-    Instant,
-    Kind,
-    Op,
-    Row,
-    SchemaChange,
-    SourceType,
-    State,
-    Table,
-    TransactionMark,
-    Value,
-    Watermark,
-    ZeroDate,
-)
+from generators.model import Column, Heartbeat, Instant, Kind, Op, Row, State, Table, TransactionMark, Value, Watermark, ZeroDate
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -42,7 +27,7 @@ ABC = keyed("db.abc", "id", id=mysql.integer("int"), a=mysql.text("varchar", 8),
 
 
 written = Writing(write)
-one = written.one
+message = written.message
 ILLUSTRATION = json.loads(literal("tencent-dts-update.json"))
 
 
@@ -50,44 +35,44 @@ def test_the_illustrative_record() -> None:
     """The illustrative record leaves out what does not apply; id and gtid are the history's, every record here has fakeGtid and
     tags."""
     event = change(ILLUSTRATED, Op.UPDATE, ({"id": 1, "b": None}, {"id": 1, "b": b"\x0f\xff"}), at=Instant(1729744496000))
-    wired, found = one(replace(PLAIN, absent=True), event)
+    wired, record = message(replace(PLAIN, absent=True), event)
     assert wired.pop("fakeGtid") is False
     assert wired.pop("tags") is None
     assert wired["gtid"].startswith("c7c98333-6006-11ed-bfc9-b8cef6e1a231:")
     assert {**wired, "id": 16, "gtid": ILLUSTRATION["gtid"]} == ILLUSTRATION
-    (row,) = found.changes
+    (row,) = record.changes
     assert (row.keys, row.commit_time_us) == (("id",), 1729744496_000_000)
     assert row.after is not None and row.after["b"].value == b"\x0f\xff"
-    assert (found.message.key, found.message.headers) == (None, ())
+    assert (record.message.key, record.message.headers) == (None, ())
 
 
 def test_fields_are_the_documents_in_its_order_and_null_or_absent() -> None:
     """tencent#absent-fields; oldColumns of an INSERT is documented as null, so it is there in either style."""
-    wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
+    wired, _ = message(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
     assert tuple(wired) == tuple(name for name in FIELDS if name != "heartbeatTimestamp")
     assert [n for n, v in wired.items() if v is None] == [
-        *("transactionId", "oldColumns", "sql", "executionTime", "syncedGtid", "tags"),
+        *("transactionId", "oldColumns", "sql", "executionTime", "syncedGtid", "tags")
     ]
-    sparse, _ = one(SPARSE, insert(ABC, {"id": 1, "a": "x", "b": None}))
+    sparse, _ = message(SPARSE, insert(ABC, {"id": 1, "a": "x", "b": None}))
     assert [n for n, v in sparse.items() if v is None] == ["oldColumns", "tags"]
     assert set(sparse) == set(FIELDS) - {"transactionId", "sql", "executionTime", "heartbeatTimestamp", "syncedGtid"}
 
 
 def test_every_row_of_an_event_is_a_record_at_one_position() -> None:
     rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in (1, 2, 3)]
-    found = written(PLAIN, change(ABC, Op.INSERT, *rows))
-    assert [c.row for w in found for c in w.changes] == [0, 0, 0]
-    assert len({c.position for w in found for c in w.changes}) == 1
-    ids = [json.loads(w.message.value or b"")["id"] for w in found]
+    records = written(PLAIN, change(ABC, Op.INSERT, *rows))
+    assert [c.row for w in records for c in w.changes] == [0, 0, 0]
+    assert len({c.position for w in records for c in w.changes}) == 1
+    ids = [json.loads(w.message.value or b"")["id"] for w in records]
     assert ids == [ids[0], ids[0] + 1, ids[0] + 2]
 
 
 def test_a_table_without_primary_key_has_no_pk_names() -> None:
     keyless = replace(ABC, primary_key=())
     for p in FORMAT.profiles:
-        wired, found = one(p, insert(keyless, {"id": 1, "a": "x", "b": None}))
+        wired, record = message(p, insert(keyless, {"id": 1, "a": "x", "b": None}))
         assert "pkNames" not in wired
-        assert found.changes[0].keys is None
+        assert record.changes[0].keys is None
         assert not any(column["isKey"] for column in wired["columns"])
 
 
@@ -101,13 +86,13 @@ def test_a_table_without_primary_key_has_no_pk_names() -> None:
 )
 def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: list[str | None]) -> None:
     """tencent#pairing: a list that is too short reads as null."""
-    wired, found = one(SPARSE, insert(ABC, row))
+    wired, record = message(SPARSE, insert(ABC, row))
     assert wired["newColumns"] == texts
-    image = found.changes[0].after
+    image = record.changes[0].after
     assert image is not None
     assert {n: c.text for n, c in image.items()} == {n: None if v is None else str(v) for n, v in row.items()}
     assert [n for n, c in image.items() if c.cls == "trimmed"] == ["id", "a", "b"][len(texts) :]
-    whole, _ = one(PLAIN, insert(ABC, row))
+    whole, _ = message(PLAIN, insert(ABC, row))
     assert len(whole["newColumns"]) == 3
 
 
@@ -119,19 +104,19 @@ def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: lis
         (Heartbeat(START), Kind.HEARTBEAT, {"messageType": "HEARTBEAT", "heartbeatTimestamp": 1_700_000_000, "timestamp": None}),
         (Watermark(START), Kind.CONTROL, {"messageType": "CHECKPOINT", "position": "2196@4", "timestamp": None}),
         (
-            SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
+            model.SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
             Kind.DDL,
             {"messageType": "DDL", "sql": "DROP TABLE t", "executionTime": 0, "schemaName": "db", "tableName": None},
         ),
     ],
 )
-def test_messages_without_rows(event: Event, kind: Kind, carries: dict[str, Any]) -> None:
+def test_messages_without_rows(event: model.Event, kind: Kind, carries: dict[str, Any]) -> None:
     """tencent#timestamp, tencent#reader-timestamp: seconds but for readerTimestamp."""
-    wired, found = one(PLAIN, event)
+    wired, record = message(PLAIN, event)
     assert {name: wired[name] for name in carries} == carries
     assert (wired["columns"], wired["oldColumns"], wired["newColumns"]) == (None, None, None)
     assert wired["readerTimestamp"] == 1_700_000_000_789
-    assert [c.kind for c in found.changes] == [kind]
+    assert [c.kind for c in record.changes] == [kind]
     assert ("heartbeatTimestamp" in wired) is (kind is Kind.HEARTBEAT)
 
 
@@ -139,11 +124,11 @@ def test_a_transaction_has_one_gtid_and_one_start() -> None:
     """tencent#safe-position: safePosition is where the transaction begins."""
     rows = [insert(ABC, {"id": i, "a": "x", "b": None}, Instant(START.ms, i)) for i in (1, 2, 3)]
     begin, commit = (TransactionMark(START, mark, "85") for mark in ("BEGIN", "COMMIT"))
-    found = [json.loads(w.message.value or b"") for w in written(PLAIN, begin, rows[0], rows[1], commit, rows[2])]
-    assert len({wired["gtid"] for wired in found[:4]}) == 1
-    assert [wired["safePosition"] for wired in found] == ["2001@4"] * 4 + ["4001@4"]
-    assert found[4]["gtid"] != found[3]["gtid"]
-    assert len({wired["position"] for wired in found}) == 5
+    bodies = [json.loads(w.message.value or b"") for w in written(PLAIN, begin, rows[0], rows[1], commit, rows[2])]
+    assert len({wired["gtid"] for wired in bodies[:4]}) == 1
+    assert [wired["safePosition"] for wired in bodies] == ["2001@4"] * 4 + ["4001@4"]
+    assert bodies[4]["gtid"] != bodies[3]["gtid"]
+    assert len({wired["position"] for wired in bodies}) == 5
 
 
 def test_a_record_that_is_delivered_twice_is_the_same_bytes() -> None:
@@ -165,9 +150,9 @@ def test_a_timestamp_may_have_its_columns_digits(fsp: int, text: str) -> None:
 
 
 def test_a_checkpoint_may_be_read_in_three_ways() -> None:
-    wired, found = one(PLAIN, Watermark(START))
+    wired, record = message(PLAIN, Watermark(START))
     assert wired["syncedGtid"].startswith("c7c98333-6006-11ed-bfc9-b8cef6e1a231:1-")
-    assert {kind for kind, _ in found.changes[0].accept} == {Kind.WATERMARK, Kind.HEARTBEAT}
+    assert {kind for kind, _ in record.changes[0].accept} == {Kind.WATERMARK, Kind.HEARTBEAT}
 
 
 @pytest.mark.parametrize(
@@ -183,18 +168,18 @@ def test_a_checkpoint_may_be_read_in_three_ways() -> None:
         *((mysql.set_of("a", "b", "c"), 6, "b,c"), (mysql.bit(8), 200, "200"), (mysql.year(), 2024, "2024")),
     ],
 )
-def test_value_texts(type: SourceType, value: Value, text: str | None) -> None:
+def test_value_texts(type: model.SourceType, value: Value, text: str | None) -> None:
     """The page's examples (tencent#datetime-example: the day that the second one loses is kept; tencent#binary: whole bytes), and
     what it does not cover, assumed."""
-    found = cell(type, value, PLAIN.forms)
-    assert (found.text, found.value) == (text, value)
+    value_cell = cell(type, value, PLAIN.forms)
+    assert (value_cell.text, value_cell.value) == (text, value)
 
 
 def test_timestamp_is_cut_to_milliseconds_as_the_document_shows() -> None:
     kind = mysql.temporal("timestamp", 6)
-    found = cell(kind, mysql.wall("2024-10-24 04:34:56.123456"), PLAIN.forms)
-    assert (found.text, found.value) == ("2024-10-24 12:34:56.123", mysql.wall("2024-10-24 04:34:56.123"))
-    assert found.reason
+    value_cell = cell(kind, mysql.wall("2024-10-24 04:34:56.123456"), PLAIN.forms)
+    assert (value_cell.text, value_cell.value) == ("2024-10-24 12:34:56.123", mysql.wall("2024-10-24 04:34:56.123"))
+    assert value_cell.reason
     late = cell(kind, mysql.wall("2024-10-24 04:34:56.999999"), PLAIN.forms)
     assert late.text == "2024-10-24 12:34:56.999"
 
@@ -225,22 +210,24 @@ def test_time_may_be_padded_and_hex_in_capitals() -> None:
 def test_index_is_the_current_one_or_the_total_and_tags_differ_by_edition() -> None:
     """tencent#fragments, tencent#tags."""
     event = insert(ABC, {"id": 1, "a": "x", "b": None})
-    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in FORMAT.profiles] == [(1, 0), (1, 0), (1, 0), (1, 1)]
-    assert one(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
+    bodies = [message(p, event)[0] for p in FORMAT.profiles]
+    assert [(body["total"], body["index"]) for body in bodies] == [(1, 0), (1, 0), (1, 0), (1, 1)]
+    assert message(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
 
 
 def test_source_types_beside_mysql_are_written() -> None:
     """tencent#source-type."""
-    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in FORMAT.profiles] == ["MySQL", "TDSQL-C MySQL", "MySQL", "MySQL"]
+    types = [message(p, Heartbeat(START))[0]["sourceType"] for p in FORMAT.profiles]
+    assert types == ["MySQL", "TDSQL-C MySQL", "MySQL", "MySQL"]
 
 
 def test_positions_have_the_files_number_without_padding() -> None:
     """tencent#position-number."""
-    wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1)))
+    wired, record = message(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1)))
     assert (wired["fileName"], wired["position"]) == ("mysql-bin.000004", "2196@4")
-    wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1_000_000_000)))
+    wired, record = message(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1_000_000_000)))
     assert (wired["fileName"], wired["position"]) == ("mysql-bin.1000004", "2196@1000004")
-    assert found.changes[0].position == "2196@1000004"
+    assert record.changes[0].position == "2196@1000004"
 
 
 def test_type_numbers_have_two_readings() -> None:

@@ -42,7 +42,7 @@ TESTED: tuple[tuple[SourceType, str], ...] = (
 
 def messages(table: Table, *rows: Row) -> list[Message]:
     events = tuple(insert(table, row) for row in rows)
-    return [one.message for one in write(History(events), profile("v7.1.6"), Layout())]
+    return [record.message for record in write(History(events), profile("v7.1.6"), Layout())]
 
 
 def schema(half: bytes | None) -> Any:
@@ -50,9 +50,7 @@ def schema(half: bytes | None) -> Any:
     return json.loads(confluent.SCHEMAS[int.from_bytes(half[1:5])][1])
 
 
-@pytest.mark.parametrize(
-    ("kind", "block"), [*DOCUMENTED, *TESTED], ids=lambda one: one.key if isinstance(one, SourceType) else ""
-)
+@pytest.mark.parametrize(("kind", "block"), [*DOCUMENTED, *TESTED], ids=lambda v: v.key if isinstance(v, SourceType) else "")
 def test_a_column_s_type_is_the_documented_block(kind: SourceType, block: str) -> None:
     table = Table("testdb", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
     (message,) = messages(table, {"id": 1, "c": None})
@@ -94,7 +92,7 @@ def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
     release, *options = of.split("+")
     table, row, empty = ticdc_avro_bytes.TABLE, ticdc_avro_bytes.ROW, ticdc_avro_bytes.EMPTY
     history = History((insert(table, row), change(table, Op.UPDATE, (row, empty)), change(table, Op.DELETE, (empty, None))))
-    sent = [one.message for one in write(history, profile(release, *options), Layout())]
+    sent = [record.message for record in write(history, profile(release, *options), Layout())]
     assert [(message.value or b"")[5:].hex() for message in sent] == [*ticdc_avro_bytes.VALUES[of], ""]
     assert [(message.key or b"")[5:].hex() for message in sent] == [ticdc_avro_bytes.KEY] * 3
     if not options:
@@ -102,10 +100,10 @@ def test_a_row_is_the_bytes_of_ticdc_s_own_encoder(of: str) -> None:
 
 
 def test_a_delete_is_a_key_alone_whatever_the_extension() -> None:
-    (one,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), FORMAT.profiles[0], Layout())
-    (told,) = one.changes
-    assert (one.message.value, one.message.key and one.message.key[5:]) == (None, b"\x02")
-    assert (told.kind, told.op, told.position, told.commit_time_us, told.keys) == (Kind.ROW, Op.DELETE, None, None, ("id",))
+    (record,) = write(History((change(TABLE, Op.DELETE, (ROW, None)),)), FORMAT.profiles[0], Layout())
+    (row,) = record.changes
+    assert (record.message.value, record.message.key and record.message.key[5:]) == (None, b"\x02")
+    assert (row.kind, row.op, row.position, row.commit_time_us, row.keys) == (Kind.ROW, Op.DELETE, None, None, ("id",))
 
 
 def test_names_are_those_of_ticdc_s_own_test() -> None:

@@ -7,18 +7,7 @@ import pytest
 from literals import literal
 
 from generators.formats.ticdc_canal_json import FORMAT, write
-from generators.model import (
-    Column,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Watermark,
-)
+from generators.model import Column, History, Instant, Kind, Layout, Op, SchemaChange, State, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
@@ -61,16 +50,16 @@ def masked(value):
     return re.sub(rb'"ts":\d+', b'"ts":0', re.sub(rb'"mysqlType":\{[^}]*\}', b'"mysqlType":*', value))
 
 
-def one(name, event, seed=0):
+def record(name, event, seed=0):
     (written,) = write(History((event,), seed), FORMAT.profile(name), LAYOUT)
-    (found,) = written.changes
-    return written.message, found
+    (row,) = written.changes
+    return written.message, row
 
 
 def column(kind, value, name="v7.1.6", **more):
     table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
-    message, found = one(name, insert(table, {"id": 1, "c": value}), **more)
-    return message.value, found.after["c"]
+    message, row = record(name, insert(table, {"id": 1, "c": value}), **more)
+    return message.value, row.after["c"]
 
 
 @pytest.mark.parametrize(
@@ -114,11 +103,11 @@ def test_message_of_issue_3958_byte_for_byte():
     assert values("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at), seed=5722)[0].endswith(
         b'"mysqlType":{"a":"varchar","idx":"bigint unsigned"},"old":null,"data":[{"idx":"2","a":"null"}]}'
     )
-    message, found = one("new-8.5.4", insert(table, {"idx": 2, "a": "null"}, at))
+    message, row = record("new-8.5.4", insert(table, {"idx": 2, "a": "null"}, at))
     assert message.value.endswith(b'"old":null,"data":[{"idx":"2","a":null}]}')
-    assert (found.after["a"].state, found.after["a"].cls) == (State.NULL, "literal-null")
-    assert "3958" in found.after["a"].reason
-    assert one("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at))[1].after["a"].value == "null"
+    assert (row.after["a"].state, row.after["a"].cls) == (State.NULL, "literal-null")
+    assert "3958" in row.after["a"].reason
+    assert record("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at))[1].after["a"].value == "null"
 
 
 def test_watermark_sample_of_document_000():
@@ -144,9 +133,9 @@ def test_ddl_sample_of_document_000_with_the_restored_statement():
         b'"ts":1639633095489,"sql":"DROP DATABASE IF EXISTS `test`","sqlType":null,"mysqlType":null,"data":null,"old":null,'
         b'"_tidb":{"commitTs":429819977969172489}}'
     )
-    (found,) = written[0].changes
-    assert (found.kind, found.op) == (Kind.DDL, None)
-    assert (found.database, found.table, found.sql) == ("test", "", "DROP DATABASE IF EXISTS `test`")
+    (ddl,) = written[0].changes
+    assert (ddl.kind, ddl.op) == (Kind.DDL, None)
+    assert (ddl.database, ddl.table, ddl.sql) == ("test", "", "DROP DATABASE IF EXISTS `test`")
 
 
 def test_v5_3_broadcasts_ddl_and_v6_5_ends_only_rows_with_crlf():
@@ -174,10 +163,10 @@ IN_TABLE_ORDER = '"sqlType":{"c":4,"v":4,"a":4,"b":4},"mysqlType":*,"old":null,"
     ],
 )
 def test_keys_are_named_in_the_order_of_the_columns_not_of_the_key(name, images):
-    message, found = one(name, insert(THREE_KEYS, {"c": 1, "v": 2, "a": 3, "b": 4}, AT))
+    message, row = record(name, insert(THREE_KEYS, {"c": 1, "v": 2, "a": 3, "b": 4}, AT))
     body = '{"id":0,"database":"d","table":"t","pkNames":["c","a","b"],"isDdl":false,"type":"INSERT","es":1639633141221,"ts":0,'
     assert masked(message.value).decode() == f'{body}"sql":"",{images}'
-    assert found.keys == ("c", "a", "b")
+    assert row.keys == ("c", "a", "b")
 
 
 def test_v5_3_loses_binaries_that_are_no_utf_8_but_not_blobs():
@@ -189,8 +178,8 @@ def test_v5_3_loses_binaries_that_are_no_utf_8_but_not_blobs():
     assert '"c":"aÿþ"'.encode() in value
     assert (cell.state, cell.value) == (State.VALUE, b"a\xff\xfe")
     assert column(mysql.binary("varbinary", 8), b"abc", "v5.3.4")[1].state is State.VALUE
-    _, found = one("v5.3.4", insert(Table("d", "t", (Column("c", mysql.binary()),)), {"c": b"\xff"}))
-    assert found.accept == ((Kind.CORRUPT, None),)
+    _, row = record("v5.3.4", insert(Table("d", "t", (Column("c", mysql.binary()),)), {"c": b"\xff"}))
+    assert row.accept == ((Kind.CORRUPT, None),)
 
 
 @pytest.mark.parametrize(
@@ -214,9 +203,9 @@ def test_types_by_release_and_option():
         "new-8.5.6": "int unsigned zerofill",
     }
     for name, shown in expected.items():
-        message, found = one(name, insert(table, {"id": 1, "c": 7}))
+        message, row = record(name, insert(table, {"id": 1, "c": 7}))
         assert json.loads(message.value)["mysqlType"]["c"] == shown
-        assert found.types["c"] == shown
+        assert row.types["c"] == shown
 
 
 AB = Table(
@@ -226,10 +215,10 @@ AB = Table(
 
 def test_partial_old_holds_changed_columns_and_level_two_the_whole_row():
     x = {"id": 1, "a": "x", "b": None}
-    message, found = one("v7.1.6+only-updated", change(AB, Op.UPDATE, (x, {**x, "b": "y"})))
+    message, row = record("v7.1.6+only-updated", change(AB, Op.UPDATE, (x, {**x, "b": "y"})))
     assert b'"old":[{"b":null}],"data":[{"id":"1","a":"x","b":"y"}]}' in message.value
-    assert {n: c.state for n, c in found.before.items()} == {"id": State.ABSENT, "a": State.ABSENT, "b": State.NULL}
-    assert [(c.state, c.value) for c in found.image("before", 2).values()] == [
+    assert {n: c.state for n, c in row.before.items()} == {"id": State.ABSENT, "a": State.ABSENT, "b": State.NULL}
+    assert [(c.state, c.value) for c in row.image("before", 2).values()] == [
         (State.VALUE, 1),
         (State.VALUE, "x"),
         (State.NULL, None),
@@ -238,10 +227,10 @@ def test_partial_old_holds_changed_columns_and_level_two_the_whole_row():
 
 def test_update_of_nothing_has_an_empty_old():
     x = {"id": 1, "a": "x", "b": None}
-    message, found = one("v6.5.11+content-compatible", change(AB, Op.UPDATE, (x, x)))
+    message, row = record("v6.5.11+content-compatible", change(AB, Op.UPDATE, (x, x)))
     assert b'"old":[{}],' in message.value
-    assert {c.state for c in found.before.values()} == {State.ABSENT}
-    assert found.image("before", 2)["a"].value == "x"
+    assert {c.state for c in row.before.values()} == {State.ABSENT}
+    assert row.image("before", 2)["a"].value == "x"
 
 
 def ops(name, table, *pairs):
@@ -272,10 +261,10 @@ BIG = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("big", 
 def test_size_limit_counts_36_bytes_of_record_overhead():
     name = "v7.1.6+extension+handle-key-only"
     limit = FORMAT.profile(name).max_message_bytes
-    small, _ = one(name, insert(BIG, {"id": 7, "big": ""}))
+    small, _ = record(name, insert(BIG, {"id": 7, "big": ""}))
     fits = limit - 36 - len(small.value)
-    assert len(one(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
-    assert b'"onlyHandleKey":true' in one(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
+    assert len(record(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
+    assert b'"onlyHandleKey":true' in record(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
 
 
 def test_statements_keep_placement_rules_and_ttl_where_the_release_does():

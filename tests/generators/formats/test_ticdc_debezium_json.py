@@ -54,26 +54,26 @@ WATERMARK: Final = (
 """The document's, section WATERMARK event."""
 
 
-def told(name: str, *events: Event) -> list[tuple[Any, Any]]:
+def messages(name: str, *events: Event) -> list[tuple[Any, Any]]:
     """Key and value of each message, with the document's cluster and clock."""
-    found = []
-    for one in FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1)):
-        parts = (one.message.key or b"", one.message.value or b"")
+    pairs = []
+    for record in FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1)):
+        parts = (record.message.key or b"", record.message.value or b"")
         key, value = (json.loads(part.replace(b'"default', b'"test_cluster')) if part else part for part in parts)
         for part in (key, value):
             if part and "ts_ms" in part["payload"]:
                 part["payload"]["ts_ms"] = 1701326309000
-        found.append((key, json.loads(json.dumps(value).replace('"test_cluster": "false"', '"default": "false"'))))
-    return found
+        pairs.append((key, json.loads(json.dumps(value).replace('"test_cluster": "false"', '"default": "false"'))))
+    return pairs
 
 
 def test_the_document_s_update_and_key() -> None:
     event = change(TINY, Op.UPDATE, ({"tiny": 2}, {"tiny": 1}), at=Instant(0, 1))
-    deleted, inserted = told("v8.5.7", event)
+    deleted, inserted = messages("v8.5.7", event)
     assert (deleted[1]["payload"]["op"], inserted[1]["payload"]["op"], inserted[0]) == ("d", "c", json.loads(KEY))
     wide = Table("test", "table1", (*TINY.columns, Column("k", mysql.integer("int"), False)), ("k",))
     whole = json.loads(UPDATE)
-    ((_, value),) = told("v8.5.7", change(wide, Op.UPDATE, ({"tiny": 2, "k": 1}, {"tiny": 1, "k": 1}), at=Instant(0, 1)))
+    ((_, value),) = messages("v8.5.7", change(wide, Op.UPDATE, ({"tiny": 2, "k": 1}, {"tiny": 1, "k": 1}), at=Instant(0, 1)))
     for side in ("before", "after"):
         assert value["payload"][side].pop("k") == 1
     for struct in value["schema"]["fields"][:2]:
@@ -85,15 +85,15 @@ def test_the_encoder_s_insert_and_delete_without_schema() -> None:
     row = {"tiny": 1}
     events = insert(TINY, row, Instant(0, 1)), change(TINY, Op.DELETE, (row, None), at=Instant(0, 1))
     key = {"payload": {"tiny": 1}}
-    assert told("v8.5.7+schemaless+without-before", *events) == [
+    assert messages("v8.5.7+schemaless+without-before", *events) == [
         (key, json.loads(f'{{"payload":{{{SOURCE},"op":"c","before":null,"after":{{"tiny":1}}}}}}')),
         (key, json.loads(f'{{"payload":{{{SOURCE},"op":"d","after":null,"before":{{"tiny":1}}}}}}')),
     ]
 
 
 def test_members_stand_in_the_encoder_s_order() -> None:
-    (one,) = FORMAT.write(History((insert(TINY, {"tiny": 1}, Instant(0, 1)),)), FORMAT.profile("v8.5.7"), Layout())
-    value = json.loads(one.message.value or b"")
+    (record,) = FORMAT.write(History((insert(TINY, {"tiny": 1}, Instant(0, 1)),)), FORMAT.profile("v8.5.7"), Layout())
+    value = json.loads(record.message.value or b"")
     assert list(value) == ["payload", "schema"]
     assert list(value["payload"]) == ["source", "ts_ms", "transaction", "op", "before", "after"]
     assert [list(part) for part in value["schema"]["fields"][2]["fields"][4:5]] == [
@@ -105,8 +105,8 @@ def test_no_blank_stands_between_members() -> None:
     """json-iterator's stream has none, in the parameters of a column either (codec.go, writer.WriteObjectField)."""
     columns = (*TINY.columns, Column("e", mysql.enum_of("a", "b")), Column("t", mysql.bit(10)))
     event = insert(Table("test", "table1", columns, ("tiny",)), {"tiny": 1, "e": 1, "t": 5})
-    (one,) = FORMAT.write(History((event,)), FORMAT.profile("v8.5.7"), Layout())
-    value = (one.message.value or b"").decode()
+    (record,) = FORMAT.write(History((event,)), FORMAT.profile("v8.5.7"), Layout())
+    value = (record.message.value or b"").decode()
     assert '"name":"io.debezium.data.Enum","version":1,"parameters":{"allowed":"a,b"},"field":"e"}' in value
     assert '"name":"io.debezium.data.Bits","version":1,"parameters":{"length":"10"},"field":"t"}' in value
     assert " " not in value
@@ -115,8 +115,8 @@ def test_no_blank_stands_between_members() -> None:
 def test_the_document_s_watermark() -> None:
     name = "test_cluster.watermark.Key"
     key = {"payload": {}, "schema": {"fields": [], "optional": False, "name": name, "type": "struct"}}
-    assert told("new-8.5.6+extension", Watermark(Instant(0, 3))) == [(key, json.loads(WATERMARK))]
-    assert told("new-8.5.6", Watermark(Instant(0, 3))) == told("v8.5.7", Watermark(Instant(0, 3))) == []
+    assert messages("new-8.5.6+extension", Watermark(Instant(0, 3))) == [(key, json.loads(WATERMARK))]
+    assert messages("new-8.5.6", Watermark(Instant(0, 3))) == messages("v8.5.7", Watermark(Instant(0, 3))) == []
 
 
 DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
@@ -139,8 +139,8 @@ DATATYPES: Final[tuple[tuple[str, Value, str], ...]] = (
 @pytest.mark.parametrize(("name", "value", "shown"), DATATYPES)
 def test_the_encoder_s_data_types(name: str, value: Value, shown: str) -> None:
     table = Table("test", "foo", (Column("pk", mysql.integer("int"), False), Column("c", mysql.TYPES[name])), ("pk",))
-    (one,) = FORMAT.write(History((insert(table, {"pk": 1, "c": value}),)), FORMAT.profile("v8.5.7"), Layout())
-    assert f'"after":{{"pk":1,"c":{shown}}}'.encode() in (one.message.value or b"")
+    (record,) = FORMAT.write(History((insert(table, {"pk": 1, "c": value}),)), FORMAT.profile("v8.5.7"), Layout())
+    assert f'"after":{{"pk":1,"c":{shown}}}'.encode() in (record.message.value or b"")
 
 
 @pytest.mark.parametrize(
@@ -164,6 +164,6 @@ def test_texts_are_json_iterator_s() -> None:
 def test_a_default_stands_for_null_from_v8_5_on() -> None:
     columns = (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"), default=Default("5", 5)))
     event = insert(Table("test", "t", columns, ("id",)), {"id": 1, "c": None})
-    found = [told(name, event)[0][1]["payload"]["after"]["c"] for name in ("v8.1.2", "v8.5.7", "new-8.5.6")]
-    assert found == [None, 5, 5]
-    assert told("v8.1.2", event)[0][0] == b""
+    cells = [messages(name, event)[0][1]["payload"]["after"]["c"] for name in ("v8.1.2", "v8.5.7", "new-8.5.6")]
+    assert cells == [None, 5, 5]
+    assert messages("v8.1.2", event)[0][0] == b""

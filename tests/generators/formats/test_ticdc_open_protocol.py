@@ -6,25 +6,11 @@ from typing import Final
 
 import pytest
 
+from generators import model
 from generators.formats.ticdc_open_protocol import FORMAT
 from generators.formats.ticdc_open_protocol.cells import BASE64, flags, go_quoted, unframed
 from generators.garbage.wellformed import State
-from generators.model import (
-    Column,
-    Event,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    SourceType,
-    Table,
-    Value,
-    Watermark,
-    Written,
-)
+from generators.model import Column, Event, History, Instant, Json, Kind, Layout, Op, SourceType, Table, Value, Watermark, Written
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
@@ -39,7 +25,7 @@ def written(name: str, *events: Event) -> list[Written]:
     return FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1))
 
 
-def one(name: str, *events: Event) -> tuple[bytes, bytes]:
+def first_event(name: str, *events: Event) -> tuple[bytes, bytes]:
     """Key and value of the first event of the first record."""
     message = written(name, *events)[0].message
     (key, *_), (value, *_) = unframed((message.key or b"")[8:]) or (), unframed(message.value or b"") or ()
@@ -47,22 +33,22 @@ def one(name: str, *events: Event) -> tuple[bytes, bytes]:
 
 
 def test_the_document_s_statement_and_resolved_event() -> None:
-    statement = SchemaChange(AT, "create table", CREATE, "test", "t1")
-    key, value = one("v8.5.7", statement)
+    statement = model.SchemaChange(AT, "create table", CREATE, "test", "t1")
+    key, value = first_event("v8.5.7", statement)
     assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":2}'
     assert value == f'{{"q":"{RESTORED}","t":3}}'.encode()
     (resolved,) = written("v8.5.7", Watermark(AT))
     document = b'{"ts":415508856908021766,"t":3}'
     assert resolved.message.key == b"\0\0\0\0\0\0\0\x01" + b"\0\0\0\0\0\0\0\x1f" + document
     assert resolved.message.value == bytes(8)
-    assert [(found.kind, found.position, found.database) for found in resolved.changes] == [(Kind.WATERMARK, str(TS), None)]
+    assert [(mark.kind, mark.position, mark.database) for mark in resolved.changes] == [(Kind.WATERMARK, str(TS), None)]
 
 
 def test_a_row_of_the_document_s_table() -> None:
-    key, value = one("new-8.5.6", insert(T1, {"id": 1, "val": "aa"}, AT))
+    key, value = first_event("new-8.5.6", insert(T1, {"id": 1, "val": "aa"}, AT))
     assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","t":1}'
     assert value == b'{"u":{"id":{"t":3,"h":true,"f":11,"v":1},"val":{"t":15,"f":64,"v":"aa"}}}'
-    key, value = one("v8.5.7", change(T1, Op.DELETE, ({"id": 2, "val": None}, None), at=AT))
+    key, value = first_event("v8.5.7", change(T1, Op.DELETE, ({"id": 2, "val": None}, None), at=AT))
     assert key == b'{"ts":415508856908021766,"scm":"test","tbl":"t1","rid":2,"t":1}'
     assert value == b'{"d":{"id":{"t":3,"h":true,"f":11,"v":2},"val":{"t":15,"f":64,"v":null}}}'
 
@@ -92,12 +78,12 @@ EXAMPLES: Final[tuple[tuple[SourceType, Value, str], ...]] = (
 """The column "Output Example" of the document's table of types, whose binaries have the backslashes of a Markdown cell twice."""
 
 
-@pytest.mark.parametrize(("type", "value", "shown"), EXAMPLES, ids=lambda one: getattr(one, "name", ""))
+@pytest.mark.parametrize(("type", "value", "shown"), EXAMPLES, ids=lambda v: getattr(v, "name", ""))
 def test_the_document_s_examples_of_types(type: SourceType, value: Value, shown: str) -> None:
     table = Table("test", "t", (Column("c", type),))
-    _, found = one("v8.5.7", insert(table, {"c": value}, AT))
-    told = found.decode().removeprefix('{"u":{"c":').removesuffix("}}")
-    assert told.replace(f'"f":{flags(table, table.columns[0])},', "") == shown
+    _, document = first_event("v8.5.7", insert(table, {"c": value}, AT))
+    text = document.decode().removeprefix('{"u":{"c":').removesuffix("}}")
+    assert text.replace(f'"f":{flags(table, table.columns[0])},', "") == shown
 
 
 def test_flags_are_the_document_s_bits() -> None:
@@ -110,7 +96,7 @@ def test_flags_are_the_document_s_bits() -> None:
     table = Table("test", "t", columns, ("a", "b"), (("d",),))
     key, several, nullable = 0x02 | 0x08, 0x20, 0x40
     wanted = [0x01 | key | several | 0x80, key | several, 0x04 | nullable, 0x01 | 0x10 | nullable]
-    assert [flags(table, one) for one in columns] == wanted
+    assert [flags(table, column) for column in columns] == wanted
 
 
 @pytest.mark.parametrize(
@@ -127,10 +113,10 @@ def test_quoted_bytes_are_those_of_strconv_quote(raw: bytes, shown: str) -> None
 
 def test_sixteen_rows_share_a_record_and_every_event_is_behind_its_length() -> None:
     bag = Table("test", "bag", (Column("a", mysql.integer("int")),))
-    found = written("v8.5.7", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(35)), at=AT))
-    assert [len(record.changes) for record in found] == [16, 16, 3]
-    assert [[told.row for told in record.changes] for record in found] == [[*range(16)], [*range(16)], [0, 1, 2]]
-    for record in found:
+    records = written("v8.5.7", change(bag, Op.INSERT, *((None, {"a": i}) for i in range(35)), at=AT))
+    assert [len(record.changes) for record in records] == [16, 16, 3]
+    assert [[c.row for c in record.changes] for record in records] == [[*range(16)], [*range(16)], [0, 1, 2]]
+    for record in records:
         key, value = record.message.key or b"", record.message.value or b""
         assert key[:8] == b"\0\0\0\0\0\0\0\x01"
         assert len(unframed(key[8:]) or ()) == len(unframed(value) or ()) == len(record.changes)
@@ -143,16 +129,16 @@ def test_an_update_without_p_is_an_insert_or_an_update() -> None:
         ("v8.5.7+without-before", change(T1, Op.UPDATE, (row, {**row, "val": "y"}), at=AT)),
         ("v8.5.7+only-updated", change(T1, Op.UPDATE, (row, row), at=AT)),
     ):
-        (found,) = written(name, event)
-        assert b'"p"' not in (found.message.value or b"")
-        assert (found.changes[0].op, found.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.UPDATE),))
-    _, value = one("new-8.5.6+only-updated", change(T1, Op.UPDATE, (row, row), at=AT))
+        (record,) = written(name, event)
+        assert b'"p"' not in (record.message.value or b"")
+        assert (record.changes[0].op, record.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.UPDATE),))
+    _, value = first_event("new-8.5.6+only-updated", change(T1, Op.UPDATE, (row, row), at=AT))
     assert value.endswith(b',"p":{}}')
 
 
 def test_json_is_escaped_as_each_architecture_does() -> None:
     event = insert(T1, {"id": 1, "val": "<&>\x08\u2028"}, AT)
-    shown = {name: one(name, event)[1].split(b'"v":"')[1].split(b'"')[0] for name in ("v7.1.6", "v8.5.7", "new-8.5.6")}
+    shown = {name: first_event(name, event)[1].split(b'"v":"')[1].split(b'"')[0] for name in ("v7.1.6", "v8.5.7", "new-8.5.6")}
     assert shown == {
         "v7.1.6": b"\\u003c\\u0026\\u003e\\u0008\\u2028",
         "v8.5.7": b"\\u003c\\u0026\\u003e\\b\\u2028",
@@ -164,6 +150,6 @@ def test_the_oracle_reads_what_is_framed() -> None:
     assert FORMAT.oracle is not None
     (record,) = written("v8.5.7", insert(T1, {"id": 1, "val": "x"}, AT))
     value = record.message.value or b""
-    states = [FORMAT.oracle(one).state for one in (value, value + value, bytes(8), value[:-1], value[8:], b"", value + b"\0")]
+    states = [FORMAT.oracle(data).state for data in (value, value + value, bytes(8), value[:-1], value[8:], b"", value + b"\0")]
     assert states == [State.READABLE] * 3 + [State.UNREADABLE] * 4
     assert {"text", "blob"} <= BASE64

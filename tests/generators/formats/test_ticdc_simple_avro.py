@@ -18,19 +18,7 @@ from generators.formats import ticdc_simple_json
 from generators.formats.ticdc_simple_avro import FORMAT, write
 from generators.formats.ticdc_simple_avro.faults import OUTDATED
 from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, wrapped
-from generators.model import (
-    Bootstrap,
-    Column,
-    Heartbeat,
-    History,
-    Instant,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    Table,
-    Watermark,
-)
+from generators.model import Bootstrap, Column, Heartbeat, History, Instant, Kind, Layout, Op, SchemaChange, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
@@ -46,16 +34,16 @@ def at(tso):
 
 def read(value):
     source = io.BytesIO(value)
-    found = avro.io.DatumReader(PARSED).read(avro.io.BinaryDecoder(source))
+    document = avro.io.DatumReader(PARSED).read(avro.io.BinaryDecoder(source))
     assert source.read() == b""
-    return found
+    return document
 
 
-def one(name, *events, seed=0):
+def message(name, *events, seed=0):
     """The last message's payload, and its expectation."""
-    found = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
-    (expected,) = found.changes
-    return read(found.message.value)["payload"], expected
+    record = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
+    (expected,) = record.changes
+    return read(record.message.value)["payload"], expected
 
 
 def table_of(*columns, key=("id",), name="t"):
@@ -63,12 +51,12 @@ def table_of(*columns, key=("id",), name="t"):
 
 
 def cell(kind, value, name="v8.5.7"):
-    body, expected = one(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
+    body, expected = message(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
     return body["data"]["c"], expected.after["c"]
 
 
 def data_type(kind, name="v8.5.7"):
-    body, _ = one(name, Bootstrap(Instant(1), table_of(Column("c", kind))))
+    body, _ = message(name, Bootstrap(Instant(1), table_of(Column("c", kind))))
     return body["tableSchema"]["columns"][1]["dataType"]
 
 
@@ -125,9 +113,9 @@ def test_row_of_the_reference_byte_for_byte():
 
 def entries(items):
     """The entries of the vector's map."""
-    found = re.split(rb"(?=\x04id\x02|\x08name\x08|\x02u\x0e|\x04ts\x0c|\x02n\x00|\x02b\x0a)", items)
-    assert len(found) == 7
-    return found[1:]
+    parts = re.split(rb"(?=\x04id\x02|\x08name\x08|\x02u\x0e|\x04ts\x0c|\x02n\x00|\x02b\x0a)", items)
+    assert len(parts) == 7
+    return parts[1:]
 
 
 @pytest.mark.parametrize(
@@ -141,16 +129,16 @@ def entries(items):
     ids=["WATERMARK", "BOOTSTRAP", "DDL", "DML"],
 )
 def test_first_three_bytes_tell_the_kind(event, head):
-    for found in FORMAT.profiles:
-        if found.deployment.compression == "none":
-            assert write(History((event,)), found, LAYOUT)[-1].message.value[:3].hex() == head
+    for profile in FORMAT.profiles:
+        if profile.deployment.compression == "none":
+            assert write(History((event,)), profile, LAYOUT)[-1].message.value[:3].hex() == head
 
 
 def test_bits_are_decimal_strings_in_the_new_architecture():
     for name in (NEW, HANDLE):
         assert cell(mysql.bit(8), 173, name)[0] == "173"
-        found, expected = cell(mysql.bit(64), (1 << 64) - 1, name)
-        assert (found, expected.text, expected.json) == ("18446744073709551615", "18446744073709551615", False)
+        wire, expected = cell(mysql.bit(64), (1 << 64) - 1, name)
+        assert (wire, expected.text, expected.json) == ("18446744073709551615", "18446744073709551615", False)
 
 
 @pytest.mark.parametrize(
@@ -197,11 +185,11 @@ def test_a_ddl_carries_both_schemas_in_classic_and_the_new_one_only_in_the_new_a
     sql = "ALTER TABLE `t` ADD COLUMN `c` int"
     event = SchemaChange(at(447987408682614795), "add column", sql, "d", "t", table_of(), table)
     for name, before in (("v8.5.7", ["id"]), (NEW, None)):
-        body, expected = one(name, event)
+        body, expected = message(name, event)
         assert (body["type"], body["sql"]) == ("ALTER", "ALTER TABLE `t` ADD COLUMN `c` INT")
         assert [c["name"] for c in body["tableSchema"]["columns"]] == ["id", "c"]
-        found = body["preTableSchema"]
-        assert (found and [c["name"] for c in found["columns"]]) == before
+        schema = body["preTableSchema"]
+        assert (schema and [c["name"] for c in schema["columns"]]) == before
         assert (expected.position, expected.commit_time_us) == ("447987408682614795", 1708936342936000)
 
 
@@ -214,9 +202,9 @@ def test_messages_are_those_of_json_in_another_encoding():
         Watermark(Instant(30)),
         Heartbeat(Instant(40)),
     )
-    for found in FORMAT.profiles:
-        twin = ticdc_simple_json.FORMAT.profile(found.name)
-        ours, theirs = (w(History(events), p, LAYOUT) for w, p in ((write, found), (ticdc_simple_json.write, twin)))
+    for profile in FORMAT.profiles:
+        twin = ticdc_simple_json.FORMAT.profile(profile.name)
+        ours, theirs = (w(History(events), p, LAYOUT) for w, p in ((write, profile), (ticdc_simple_json.write, twin)))
         assert [(w.message.partition, w.message.key, w.message.timestamp_ms, w.changes[0].kind) for w in ours] == [
             (w.message.partition, w.message.key, w.message.timestamp_ms, w.changes[0].kind) for w in theirs
         ]
@@ -231,8 +219,8 @@ def test_outdated_schema_is_the_tenth_of_ten_records():
 
 def test_a_columns_place_in_the_map_changes_with_the_seed_and_nothing_else_does():
     (scenario,) = (s for s in boundary_scenarios(FORMAT, FORMAT.profiles[0]) if s.name == "map/order")
-    found = [write(replace(scenario.history, seed=seed), FORMAT.profiles[0], LAYOUT)[0] for seed in range(5)]
-    rows = [read(one.message.value)["payload"]["data"] for one in found]
+    records = [write(replace(scenario.history, seed=seed), FORMAT.profiles[0], LAYOUT)[0] for seed in range(5)]
+    rows = [read(record.message.value)["payload"]["data"] for record in records]
     assert rows == [{"id": 1, **{f"n{i}": 10 + i for i in range(8)}}] * 5
     assert len(set(map(tuple, rows))) > 1
 

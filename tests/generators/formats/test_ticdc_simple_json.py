@@ -7,29 +7,15 @@ import pytest
 from literals import literal
 from tables import keyed
 
+from generators import model
 from generators.drawing.cases import boundary_scenarios
 from generators.errors import Refused
 from generators.formats.ticdc_simple_json import FORMAT, go_shortest, write
-from generators.model import (
-    Bootstrap,
-    Column,
-    Default,
-    History,
-    Instant,
-    Json,
-    Kind,
-    Layout,
-    Op,
-    SchemaChange,
-    State,
-    Table,
-    Watermark,
-    ZeroDate,
-)
+from generators.model import Bootstrap, Column, History, Instant, Json, Kind, Op, SchemaChange, State, Table, Watermark, ZeroDate
 from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
-LAYOUT = Layout("topic", 3)
+LAYOUT = model.Layout("topic", 3)
 
 
 def at(tso):
@@ -54,14 +40,14 @@ BETTER = {**DOE, "score": 95.0}
 def messages(name, *events, seed=1):
     """Distinct values in the order of publication: what goes to several partitions is there once."""
     written = write(History(events, seed), FORMAT.profile(name), LAYOUT)
-    return list(dict.fromkeys(one.message.value.decode() for one in written))
+    return list(dict.fromkeys(record.message.value.decode() for record in written))
 
 
-def one(name, *events, seed=0):
+def message(name, *events, seed=0):
     """The last message, and its expectation."""
-    found = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
-    (expected,) = found.changes
-    return json.loads(found.message.value), expected
+    record = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
+    (expected,) = record.changes
+    return json.loads(record.message.value), expected
 
 
 def table_of(*columns, key=("id",), unique=(), name="t"):
@@ -69,7 +55,7 @@ def table_of(*columns, key=("id",), unique=(), name="t"):
 
 
 def cell(kind, value, name="v8.5.7"):
-    body, expected = one(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
+    body, expected = message(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
     return body["data"]["c"], expected.after["c"]
 
 
@@ -91,9 +77,9 @@ def test_samples_of_document_002_byte_for_byte():
         *(insert(USER, DOE, at(447984084414103554)), change(USER, Op.UPDATE, (DOE, BETTER), at=at(447984099186180098))),
         *(change(USER, Op.DELETE, (BETTER, None), at=at(447984114259722243)), Watermark(at(447984124732375041))),
     )
-    found = messages("v8.5.7", CREATED, *rows, added)
-    found += messages("v8.5.7", CREATED, moved, Bootstrap(at(447984140000000000), renamed))[2:]
-    assert [as_printed_there(v, s) for v, s in zip(found[1:], SAMPLES, strict=True)] == SAMPLES
+    values = messages("v8.5.7", CREATED, *rows, added)
+    values += messages("v8.5.7", CREATED, moved, Bootstrap(at(447984140000000000), renamed))[2:]
+    assert [as_printed_there(v, s) for v, s in zip(values[1:], SAMPLES, strict=True)] == SAMPLES
 
 
 def test_ddl_goes_to_every_partition_bootstraps_to_every_or_the_first_rows_to_their_tables():
@@ -131,24 +117,24 @@ def test_auto_bootstrap_precedes_a_tables_first_row_and_comes_again_after_120_se
 )
 def test_ddl_types(action, classic, new):
     event = SchemaChange(Instant(5, 9), action, "ALTER TABLE `user` COMMENT = 'c'", "simple", "user", USER, USER)
-    assert one("v8.5.7", event)[0]["type"] == classic
-    assert one("new-8.5.4", event)[0]["type"] == new
+    assert message("v8.5.7", event)[0]["type"] == classic
+    assert message("new-8.5.4", event)[0]["type"] == new
 
 
 def test_rename_and_truncate_keep_the_version_and_truncate_changes_the_id():
     other = Table("simple", "other", USER.columns, ("id",))
     rename, truncate, drop = "RENAME TABLE `user` TO `other`", "TRUNCATE TABLE `user`", "DROP TABLE `user`"
-    moved, _ = one(
+    moved, _ = message(
         "v8.5.7", CREATED, SchemaChange(at(447984128000000000), "rename table", rename, "simple", "other", USER, other)
     )
     assert moved["tableSchema"]["version"] == moved["preTableSchema"]["version"] == 447984074911121426
     assert moved["tableSchema"]["tableID"] == moved["preTableSchema"]["tableID"]
-    cut, _ = one(
+    cut, _ = message(
         "v8.5.7", CREATED, SchemaChange(at(447984128000000000), "truncate table", truncate, "simple", "user", USER, USER)
     )
     assert cut["tableSchema"]["version"] == cut["preTableSchema"]["version"] == 447984074911121426
     assert cut["tableSchema"]["tableID"] != cut["preTableSchema"]["tableID"]
-    erased, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "drop table", drop, "simple", "user", USER))
+    erased, _ = message("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "drop table", drop, "simple", "user", USER))
     assert erased["tableSchema"] == erased["preTableSchema"]
 
 
@@ -248,22 +234,22 @@ def test_escapes_are_gos():
 
 
 def indexes(table):
-    body, expected = one("v8.5.7", Bootstrap(Instant(1), table))
+    body, expected = message("v8.5.7", Bootstrap(Instant(1), table))
     return [(i["name"], i["unique"], i["primary"], i["nullable"], i["columns"]) for i in body["tableSchema"]["indexes"]], expected
 
 
 def test_indexes():
     number, string = mysql.integer("int"), mysql.text("varchar", 9)
     u, n = Column("U", number, False), Column("n", string)
-    found, expected = indexes(table_of(u, n, unique=(("U",), ("n", "U"))))
-    assert found == [
+    entries, expected = indexes(table_of(u, n, unique=(("U",), ("n", "U"))))
+    assert entries == [
         ("u", True, False, False, ["U"]),
         ("n", True, False, True, ["n", "U"]),
         ("primary", True, True, False, ["id"]),
     ]
     assert expected.keys == ("id",)
-    found, expected = indexes(table_of(u, n, key=("U", "id"), unique=(("n",),)))
-    assert found == [("PRIMARY", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
+    entries, expected = indexes(table_of(u, n, key=("U", "id"), unique=(("n",),)))
+    assert entries == [("PRIMARY", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
     assert expected.keys == ("U", "id")
     assert indexes(table_of(u, n, key=())) == ([], indexes(table_of(u, n, key=()))[1])
 
@@ -271,8 +257,8 @@ def test_indexes():
 def test_a_table_without_a_primary_key_has_an_index_primary_over_its_first_unique_key_without_nulls():
     number, string = mysql.integer("int"), mysql.text("varchar", 9)
     a, b, c = Column("a", number), Column("b", number, False), Column("c", string, False)
-    found, expected = indexes(table_of(a, b, c, key=(), unique=(("a",), ("b", "c"), ("c",))))
-    assert found == [
+    entries, expected = indexes(table_of(a, b, c, key=(), unique=(("a",), ("b", "c"), ("c",))))
+    assert entries == [
         *(("a", True, False, True, ["a"]), ("b", True, False, False, ["b", "c"]), ("c", True, False, False, ["c"])),
         ("primary", True, True, False, ["b", "c"]),
     ]
@@ -282,7 +268,7 @@ def test_a_table_without_a_primary_key_has_an_index_primary_over_its_first_uniqu
 def test_a_primary_key_that_a_statement_added_has_an_index_of_its_own():
     bare, keyed = table_of(key=()), table_of()
     event = SchemaChange(Instant(5, 9), "add primary key", "ALTER TABLE `t` ADD PRIMARY KEY (`id`)", "d", "t", bare, keyed)
-    body, _ = one("v8.5.7", event)
+    body, _ = message("v8.5.7", event)
     assert [i["name"] for i in body["tableSchema"]["indexes"]] == ["PRIMARY"]
     assert body["preTableSchema"]["indexes"] == []
 
@@ -290,7 +276,7 @@ def test_a_primary_key_that_a_statement_added_has_an_index_of_its_own():
 def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
     table = table_of(Column("n", mysql.integer("int")))
     made = SchemaChange(Instant(5, 9), "create index", "CREATE INDEX `I` ON `t` (`n`, `id`)", "d", "t", table, table)
-    body, expected = one("v8.5.7", made)
+    body, expected = message("v8.5.7", made)
     assert body["tableSchema"]["indexes"] == [
         {"name": "I", "unique": False, "primary": False, "nullable": True, "columns": ["n", "id"]},
         {"name": "primary", "unique": True, "primary": True, "nullable": False, "columns": ["id"]},
@@ -298,14 +284,14 @@ def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
     assert [i["name"] for i in body["preTableSchema"]["indexes"]] == ["primary"]
     assert expected.keys == ("id",)
     dropped = SchemaChange(Instant(6, 9), "drop index", "DROP INDEX `I` ON `t`", "d", "t", table, table)
-    assert [i["name"] for i in one("v8.5.7", made, dropped)[0]["tableSchema"]["indexes"]] == ["primary"]
+    assert [i["name"] for i in message("v8.5.7", made, dropped)[0]["tableSchema"]["indexes"]] == ["primary"]
 
 
 def test_an_index_over_a_column_that_the_table_has_not_is_refused():
     table = table_of(Column("n", mysql.integer("int")))
     made = SchemaChange(Instant(5, 9), "create index", "CREATE INDEX `I` ON `t` (`n`, `gone`)", "d", "t", table, table)
     with pytest.raises(Refused, match="index I over n, gone, of which the table has not all"):
-        one("v8.5.7", made)
+        message("v8.5.7", made)
 
 
 @pytest.mark.parametrize(
@@ -326,16 +312,17 @@ def test_defaults_are_strings_but_those_of_bit_numbers_and_those_of_timestamp_in
     sql = f"CREATE TABLE `t` (`id` bigint NOT NULL, `c` {declared}, PRIMARY KEY (`id`))"
     event = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
     for name in ("v8.5.7", "new-8.5.4"):
-        assert one(name, event)[0]["tableSchema"]["columns"][1]["default"] == expected
+        assert message(name, event)[0]["tableSchema"]["columns"][1]["default"] == expected
     literal = declared.partition(" DEFAULT ")[2]
-    modelled = table_of(Column("c", kind, default=None if literal == "NULL" else Default(literal)))
-    assert one("v8.5.7", Bootstrap(Instant(9), modelled))[0]["tableSchema"]["columns"][1]["default"] == expected
+    modelled = table_of(Column("c", kind, default=None if literal == "NULL" else model.Default(literal)))
+    assert message("v8.5.7", Bootstrap(Instant(9), modelled))[0]["tableSchema"]["columns"][1]["default"] == expected
 
 
 def test_set_default_and_later_schemas_keep_it():
     table = table_of(Column("c", mysql.integer("int")))
     sql = "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5"
-    body, _ = one("v8.5.7", SchemaChange(Instant(5, 9), "set default", sql, "d", "t", table, table), Bootstrap(Instant(9), table))
+    given = SchemaChange(Instant(5, 9), "set default", sql, "d", "t", table, table)
+    body, _ = message("v8.5.7", given, Bootstrap(Instant(9), table))
     assert [c["default"] for c in body["tableSchema"]["columns"]] == [None, "5"]
 
 
@@ -344,15 +331,15 @@ def test_classic_sorts_columns_by_id_and_the_new_architecture_does_not():
     first = Table("d", "t", (Column("a", mysql.integer("int")), *table.columns), ("id",))
     sql = "ALTER TABLE `t` ADD COLUMN `a` int FIRST"
     event = SchemaChange(Instant(5, 9), "add column", sql, "d", "t", table, first)
-    assert [c["name"] for c in one("v8.5.7", event)[0]["tableSchema"]["columns"]] == ["id", "c", "a"]
-    assert [c["name"] for c in one("new-8.5.4", event)[0]["tableSchema"]["columns"]] == ["a", "id", "c"]
+    assert [c["name"] for c in message("v8.5.7", event)[0]["tableSchema"]["columns"]] == ["id", "c", "a"]
+    assert [c["name"] for c in message("new-8.5.4", event)[0]["tableSchema"]["columns"]] == ["a", "id", "c"]
 
 
 def test_virtual_columns_are_in_the_schema_and_not_in_rows():
     table = table_of(Column("n", mysql.integer("int")), Column("v", mysql.integer("int"), generated="virtual"))
     sql = "CREATE TABLE `t` (`id` bigint, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
     created = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
-    body, expected = one("v8.5.7", created, insert(table, {"id": 1, "n": 1, "v": 2}, Instant(6)))
+    body, expected = message("v8.5.7", created, insert(table, {"id": 1, "n": 1, "v": 2}, Instant(6)))
     assert body["data"] == {"id": "1", "n": "1"}
     assert (expected.after["v"].state, expected.types["v"]) == (State.ABSENT, "int")
 
@@ -366,15 +353,15 @@ def test_old_of_an_update_is_complete():
 
 def test_a_statement_has_a_key_in_another_order_than_its_table_and_a_watermark_follows_a_row():
     for each in FORMAT.profiles:
-        found = {one.name: one for one in boundary_scenarios(FORMAT, each)}
-        stated = [c for w in write(found["ddl/composite-key"].history, each, LAYOUT) for c in w.changes]
+        scenarios = {scenario.name: scenario for scenario in boundary_scenarios(FORMAT, each)}
+        stated = [c for w in write(scenarios["ddl/composite-key"].history, each, LAYOUT) for c in w.changes]
         assert {c.keys for c in stated} == {("a", "b")}
         assert {tuple(c.types) for c in stated} == {("b", "a", "c")}
         last: dict[int, Kind] = {}
         behind = set()
-        for one in write(found["control/watermark-after-a-row"].history, each, LAYOUT):
-            (change,) = one.changes
-            partition = one.message.partition
+        for record in write(scenarios["control/watermark-after-a-row"].history, each, LAYOUT):
+            (change,) = record.changes
+            partition = record.message.partition
             if change.kind is Kind.WATERMARK:
                 behind.add(last.get(partition))
             last[partition] = change.kind
@@ -384,5 +371,5 @@ def test_a_statement_has_a_key_in_another_order_than_its_table_and_a_watermark_f
 @pytest.mark.parametrize(("options", "hours"), [((), 2), (("snappy",), 2), (("lz4",), 0), (("lz4", "tz"), 2)])
 def test_a_zone_without_equal_hours_has_no_case_of_them(options, hours):
     """The host of lz4 has UTC."""
-    names = [one.name for one in FORMAT.scenarios(FORMAT.profile("+".join(("v8.5.7", *options))), "level_one")]
+    names = [scenario.name for scenario in FORMAT.scenarios(FORMAT.profile("+".join(("v8.5.7", *options))), "level_one")]
     assert len([name for name in names if name.startswith("ambiguous-hour/rows/")]) == hours

@@ -54,8 +54,8 @@ def test_what_the_vendor_leaves_open_is_no_must() -> None:
         "tencent-dts-json/value/binary": Obligation.MUST,
         "tencent-dts-json/value/timestamp": Obligation.SHOULD,
     }
-    found = {rule.id: rule.obligation for name in NAMES for rule in rules(name)}
-    assert {name: found[name] for name in open_} == open_
+    obligations = {rule.id: rule.obligation for name in NAMES for rule in rules(name)}
+    assert {name: obligations[name] for name in open_} == open_
 
 
 @pytest.mark.parametrize("name", ["cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"])

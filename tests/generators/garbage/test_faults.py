@@ -44,10 +44,7 @@ def written(value: bytes | None) -> Written:
             *("rows-reshaped", "no-such-message", b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}'),
             b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
         ),
-        (
-            *("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'),
-            b'{"id":0,"table":"t","type":"INSERT"}\r\n',
-        ),
+        (*("rows-gone", "no-such-message", b'{"id":0,"table":"t","type":"INSERT"}'), b'{"id":0,"table":"t","type":"INSERT"}\r\n'),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
         ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
@@ -142,22 +139,22 @@ def test_applicable() -> None:
 
 
 def test_scenarios_have_a_table_each() -> None:
-    found = list(faults.fault_scenarios("db"))
-    assert len(found) == 2 * len(FAULTS)
-    fault, scenario = found[0]
+    pairs = list(faults.fault_scenarios("db"))
+    assert len(pairs) == 2 * len(FAULTS)
+    fault, scenario = pairs[0]
     assert (fault.name, scenario.name, scenario.level) == ("truncated", "fault/truncated/insert", 1)
     assert scenario.tags == {"boundary", "fault:truncated"}
-    assert found[3][1].name == "fault/truncated-last/update"
-    assert "fault:truncated" in found[3][1].tags
-    events = [event for _, scenario in found for event in scenario.history.events]
+    assert pairs[3][1].name == "fault/truncated-last/update"
+    assert "fault:truncated" in pairs[3][1].tags
+    events = [event for _, scenario in pairs for event in scenario.history.events]
     assert {event.table.database for event in events if isinstance(event, RowChange)} == {"db"}
-    assert len({event.table.name for event in events if isinstance(event, RowChange)}) == len(found)
+    assert len({event.table.name for event in events if isinstance(event, RowChange)}) == len(pairs)
 
 
 def test_scenarios_of_postgresql() -> None:
-    found = list(faults.fault_scenarios("db", "postgresql"))
-    assert [scenario.name for _, scenario in found] == [scenario.name for _, scenario in faults.fault_scenarios("db")]
-    tables = [event.table for _, scenario in found for event in scenario.history.events if isinstance(event, RowChange)]
+    pairs = list(faults.fault_scenarios("db", "postgresql"))
+    assert [scenario.name for _, scenario in pairs] == [scenario.name for _, scenario in faults.fault_scenarios("db")]
+    tables = [event.table for _, scenario in pairs for event in scenario.history.events if isinstance(event, RowChange)]
     assert {(table.schema, column.type.source) for table in tables for column in table.columns} == {("public", "postgresql")}
     fault = CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"')
     ((_, scenario),) = faults.cell_fault_scenarios(_every, (fault, CELL_FAULTS[0]), "postgresql")
@@ -214,9 +211,9 @@ def _no_floats(kind: Any) -> bool:
 
 
 def test_cell_scenarios() -> None:
-    found = {fault.name: scenario for fault, scenario in faults.cell_fault_scenarios(_every)}
-    assert list(found) == [fault.name for fault in CELL_FAULTS]
-    scenario = found["cell-int"]
+    scenarios = {fault.name: scenario for fault, scenario in faults.cell_fault_scenarios(_every)}
+    assert list(scenarios) == [fault.name for fault in CELL_FAULTS]
+    scenario = scenarios["cell-int"]
     assert (scenario.name, scenario.level, scenario.tags) == ("fault/cell-int", 2, {"boundary", "fault:cell-int"})
     (event,) = scenario.history.events
     assert isinstance(event, RowChange)
@@ -235,10 +232,10 @@ def _columns(fmt: Any, profile: Any) -> dict[str, Logical]:
 def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excuse(name: str) -> None:
     """Complete by construction: a kind of types, or a format, that leaves a way out must say why, or which own fault has it."""
     fmt = get(name)
-    found = {profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)} for profile in fmt.profiles}
+    by_profile = {profile.name: {fault.name: fault for fault in fmt.unfit_cells(profile)} for profile in fmt.profiles}
     excused = {**faults.FITS, **fmt.fits}
     for source in {profile.source for profile in fmt.profiles}:
-        mine = {n: f for p in fmt.profiles if p.source == source for n, f in found[p.name].items()}
+        mine = {n: f for p in fmt.profiles if p.source == source for n, f in by_profile[p.name].items()}
         columns = next(_columns(fmt, p) for p in fmt.profiles if p.source == source)
         for logical in {*columns.values()} - {Logical.TEXT}:
             for way in Way:
@@ -259,18 +256,18 @@ def test_every_kind_of_types_is_unfit_in_every_way_that_the_format_does_not_excu
     ],
 )
 def test_level_one_owes_an_unfit_cell_as_it_stands(way: Way, json_: bool, text: str, bad: str, state: State) -> None:
-    fault = next(one for one in faults.unfit_cells("mysql", {}) if one.name == f"cell-int-{way}")
+    fault = next(fault for fault in faults.unfit_cells("mysql", {}) if fault.name == f"cell-int-{way}")
     cell = Cell(State.VALUE, mysql.TYPES["int"], fault.value, str(fault.value), json=json_)
     good = str(fault.value) if json_ else json.dumps(str(fault.value))
     value = f'{{"data":{{"id":"1","c_int":{good}}}}}'.encode()
-    one = replace(written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),))
-    spoiled = faults.cell_text(one, fault)
+    record = replace(written(value), changes=(Change(0, Kind.ROW, Op.INSERT, after={"c_int": cell}),))
+    spoiled = faults.cell_text(record, fault)
     (change,) = spoiled.changes
     assert spoiled.message.value == value.replace(good.encode(), bad.encode())
     assert (change.kind, change.accept) == (Kind.ROW, ((Kind.CORRUPT, None),))
     assert change.after is not None
     assert (change.after["c_int"].state, change.after["c_int"].text) == (state, text)
-    other = replace(one, changes=(replace(one.changes[0], after={"c_int": replace(cell, text="7", json=False)}),))
+    other = replace(record, changes=(replace(record.changes[0], after={"c_int": replace(cell, text="7", json=False)}),))
     with pytest.raises(Refused, match="occurs 0 times"):
         faults.cell_text(other, fault)
 

@@ -37,16 +37,16 @@ def stream_of(drawn: list[tuple[Kind, int]]) -> Stream:
 
 def by_partition(stages: Stages, stream: Stream) -> dict[int, list[bytes | None]]:
     """The first arrivals of the stream's own messages, by partition."""
-    own = {one.message.value for one in stream.written}
-    found: dict[int, list[bytes | None]] = {}
-    for one in (one for stage in stages for one in stage):
-        values = found.setdefault(one.message.partition, [])
-        if one.message.value in own and one.message.value not in values:
-            values.append(one.message.value)
-    return {partition: values for partition, values in found.items() if values}
+    own = {record.message.value for record in stream.written}
+    arrivals: dict[int, list[bytes | None]] = {}
+    for record in (record for stage in stages for record in stage):
+        values = arrivals.setdefault(record.message.partition, [])
+        if record.message.value in own and record.message.value not in values:
+            values.append(record.message.value)
+    return {partition: values for partition, values in arrivals.items() if values}
 
 
-@pytest.mark.parametrize("nemesis", NEMESES, ids=lambda one: one.name)
+@pytest.mark.parametrize("nemesis", NEMESES, ids=lambda nemesis: nemesis.name)
 @given(stream=streams(), seed=st.integers(0, 1000))
 @example(stream=stream_of([(Kind.ROW, 0)] * 8 + [(Kind.WATERMARK, 0)] * 4), seed=1)
 @settings(max_examples=40, deadline=None)
@@ -56,17 +56,17 @@ def test_every_message_arrives_and_first_arrivals_keep_the_order_of_their_partit
     stages = nemesis(stream, seed)
     assert len(stages) == STAGES
     wanted: dict[int, list[bytes | None]] = {}
-    for one in stream.written:
-        wanted.setdefault(one.message.partition, []).append(one.message.value)
+    for record in stream.written:
+        wanted.setdefault(record.message.partition, []).append(record.message.value)
     if nemesis.compacted:
-        half = [one.message.partition for one in stream.written[: len(stream.written) // 2] if one.message.topic == "t"]
+        half = [record.message.partition for record in stream.written[: len(stream.written) // 2] if record.message.topic == "t"]
         assert all(values[-1:] == wanted[partition][-1:] for partition, values in by_partition(stages, stream).items())
-        assert sum(is_removed(one.message) for stage in stages for one in stage) <= max(0, len(half) - 1)
+        assert sum(is_removed(record.message) for stage in stages for record in stage) <= max(0, len(half) - 1)
         return
     assert by_partition(stages, stream) == wanted
 
 
-@pytest.mark.parametrize("nemesis", NEMESES, ids=lambda one: one.name)
+@pytest.mark.parametrize("nemesis", NEMESES, ids=lambda nemesis: nemesis.name)
 @given(stream=streams())
 @settings(max_examples=10, deadline=None)
 def test_the_same_seed_gives_the_same_stages(nemesis: Nemesis, stream: Stream) -> None:
@@ -76,10 +76,10 @@ def test_the_same_seed_gives_the_same_stages(nemesis: Nemesis, stream: Stream) -
 @given(stream=streams(), seed=st.integers(0, 1000))
 @settings(max_examples=40, deadline=None)
 def test_only_the_nemeses_of_garbage_make_garbage(stream: Stream, seed: int) -> None:
-    first_is_row = any(c.kind is Kind.ROW for one in stream.written[:1] for c in one.changes)
+    first_is_row = any(c.kind is Kind.ROW for record in stream.written[:1] for c in record.changes)
     for nemesis in NEMESES:
-        flat = [one for stage in nemesis(stream, seed) for one in stage]
-        spoiled = [one for one in flat if any(c.kind is Kind.CORRUPT for c in one.changes)]
+        flat = [record for stage in nemesis(stream, seed) for record in stage]
+        spoiled = [record for record in flat if any(c.kind is Kind.CORRUPT for c in record.changes)]
         if nemesis.name not in ("corrupt", "all"):
             assert not spoiled, nemesis.name
         elif first_is_row:
@@ -87,34 +87,34 @@ def test_only_the_nemeses_of_garbage_make_garbage(stream: Stream, seed: int) -> 
 
 
 @pytest.fixture(scope="module")
-def told() -> Stream:
+def canal_stream() -> Stream:
     fmt = get("ticdc-canal-json")
     return Stream(streamed(fmt, fmt.profile("v7.1.6+extension"), 3, "t").written)
 
 
-def test_repeats_have_the_bytes_of_the_first_and_a_later_timestamp(told: Stream) -> None:
+def test_repeats_have_the_bytes_of_the_first_and_a_later_timestamp(canal_stream: Stream) -> None:
     for name in ("duplicate", "replay", "late-watermarks", "all"):
         (nemesis,) = named(name)
         first: dict[tuple[int, bytes | None, int], int] = {}
         repeats = 0
-        for one in (one for stage in nemesis(told, 1) for one in stage):
-            if any(c.kind is Kind.CORRUPT for c in one.changes):
+        for record in (record for stage in nemesis(canal_stream, 1) for record in stage):
+            if any(c.kind is Kind.CORRUPT for c in record.changes):
                 continue
-            key = (one.message.partition, one.message.value, one.message.event)
+            key = (record.message.partition, record.message.value, record.message.event)
             if key in first:
                 repeats += 1
-                assert one.message.timestamp_ms > first[key]
+                assert record.message.timestamp_ms > first[key]
             else:
-                first[key] = one.message.timestamp_ms
+                first[key] = record.message.timestamp_ms
         assert repeats > 20, name
 
 
-def test_copies_have_the_timestamp_of_the_first(told: Stream) -> None:
+def test_copies_have_the_timestamp_of_the_first(canal_stream: Stream) -> None:
     (nemesis,) = named("copied")
     times: dict[tuple[int, bytes | None, int], set[int]] = {}
-    flat = [one.message for stage in nemesis(told, 1) for one in stage]
-    for one in flat:
-        times.setdefault((one.partition, one.value, one.event), set()).add(one.timestamp_ms)
+    flat = [record.message for stage in nemesis(canal_stream, 1) for record in stage]
+    for message in flat:
+        times.setdefault((message.partition, message.value, message.event), set()).add(message.timestamp_ms)
     assert len(flat) > len(times) + 20
     assert {len(each) for each in times.values()} == {1}
 
@@ -124,11 +124,11 @@ def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> 
     written = streamed(fmt, fmt.profile("3.5.0.Final"), 3, "t", statements=()).written
     (nemesis,) = named("compacted")
     stages = nemesis(Stream(written), 1)
-    flat = [one for stage in stages for one in stage]
+    flat = [record for stage in stages for record in stage]
     first, head = flat[: len(written) // 2], flat[len(written) // 2 :]
     assert head == list(written[len(written) // 2 :])
-    assert [(one.message.key, one.message.event) for one in first] == [
-        (one.message.key, one.message.event) for one in written[: len(written) // 2]
+    assert [(record.message.key, record.message.event) for record in first] == [
+        (record.message.key, record.message.event) for record in written[: len(written) // 2]
     ]
     rows = [
         (now.message, was.message) for now, was in zip(first, written, strict=False) if was.message.topic == "cdc.differential.t"
@@ -147,39 +147,34 @@ def test_compaction_removes_the_insert_of_a_row_that_only_updates_tell_of(seed) 
     written = streamed(fmt, fmt.profiles[0], seed, "t", statements=()).written
     (nemesis,) = named("compacted")
     ops: dict[bytes | None, list[Op]] = {}
-    for one in itertools.chain(*nemesis(Stream(written), seed)):
-        if not is_removed(one.message):
-            ops.setdefault(one.message.key, []).extend(change.op for change in one.changes if change.op)
+    for record in itertools.chain(*nemesis(Stream(written), seed)):
+        if not is_removed(record.message):
+            ops.setdefault(record.message.key, []).extend(change.op for change in record.changes if change.op)
     assert {Op.UPDATE} in map(set, ops.values())
 
 
-def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(told: Stream) -> None:
+def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(canal_stream: Stream) -> None:
     (nemesis,) = named("late-watermarks")
-    marks = [
-        int(c.position or 0)
-        for stage in nemesis(told, 1)
-        for one in stage
-        for c in one.changes
-        if c.kind is Kind.WATERMARK and one.message.partition == 0
-    ]
+    records = [record for stage in nemesis(canal_stream, 1) for record in stage if record.message.partition == 0]
+    marks = [int(c.position or 0) for record in records for c in record.changes if c.kind is Kind.WATERMARK]
     assert marks[-1] < max(marks)
 
 
-def test_split_ends_every_stage_within_an_event(told: Stream) -> None:
-    stages = named("split")[0](told, 1)
-    borders = [(one[-1], other[0]) for one, other in itertools.pairwise(stages)]
+def test_split_ends_every_stage_within_an_event(canal_stream: Stream) -> None:
+    stages = named("split")[0](canal_stream, 1)
+    borders = [(stage[-1], following[0]) for stage, following in itertools.pairwise(stages)]
     assert [low.message.event for low, _ in borders] == [high.message.event for _, high in borders]
 
 
-def test_control_lags_reads_the_partition_of_statements_last(told: Stream) -> None:
-    stages = named("control-lags")[0](told, 1)
-    first = next(n for n, stage in enumerate(stages) if any(one.message.partition == 0 for one in stage))
+def test_control_lags_reads_the_partition_of_statements_last(canal_stream: Stream) -> None:
+    stages = named("control-lags")[0](canal_stream, 1)
+    first = next(n for n, stage in enumerate(stages) if any(record.message.partition == 0 for record in stage))
     assert first > 0
-    assert all(one.message.partition == 0 for stage in stages[first + 1 :] for one in stage)
+    assert all(record.message.partition == 0 for stage in stages[first + 1 :] for record in stage)
 
 
 def test_a_glob_selects_and_matching_nothing_is_an_error() -> None:
-    assert [one.name for one in named("re*")] == ["replay", "reorder", "rebatch"]
+    assert [nemesis.name for nemesis in named("re*")] == ["replay", "reorder", "rebatch"]
     with pytest.raises(NothingSelected, match="late-watermarks"):
         named("earthquake")
 
@@ -188,9 +183,9 @@ def test_a_glob_selects_and_matching_nothing_is_an_error() -> None:
 def test_a_streamed_history_leaves_the_rows_that_it_says(name: str) -> None:
     fmt = get(name)
     for profile in {fmt.profiles[0], fmt.profiles[-1]}:
-        one = streamed(fmt, profile, 5, "t_1")
+        story = streamed(fmt, profile, 5, "t_1")
         rows: dict[object, object] = {}
-        for event in one.history.events:
+        for event in story.history.events:
             match event:
                 case RowChange(rows=images):
                     for image in images:
@@ -202,14 +197,14 @@ def test_a_streamed_history_leaves_the_rows_that_it_says(name: str) -> None:
                             rows[(image.after[KEY],)] = image.after
                 case SchemaChange(action="truncate table" | "drop table"):
                     rows.clear()
-        assert rows.keys() == one.rows.keys()
-        assert one.last.keys() == one.rows.keys()
-        assert not one.moved & one.gone and not (one.moved | one.gone) & one.rows.keys()
-        columns = {column.name for column in one.table.columns}
-        assert all(row.keys() == columns for row in one.rows.values())
-        ops = Counter(event.op for event in one.history.events if isinstance(event, RowChange))
+        assert rows.keys() == story.rows.keys()
+        assert story.last.keys() == story.rows.keys()
+        assert not story.moved & story.gone and not (story.moved | story.gone) & story.rows.keys()
+        columns = {column.name for column in story.table.columns}
+        assert all(row.keys() == columns for row in story.rows.values())
+        ops = Counter(event.op for event in story.history.events if isinstance(event, RowChange))
         assert set(ops) == {Op.INSERT, Op.UPDATE, Op.DELETE}
-        assert len(one.rows) > 3 and one.moved and one.gone
+        assert len(story.rows) > 3 and story.moved and story.gone
 
 
 def test_statements_happen_only_where_the_profile_tells_of_them() -> None:
@@ -224,9 +219,9 @@ def test_a_column_that_comes_back_is_empty_in_rows_that_nobody_touched() -> None
     fmt = get("alibaba-canal-json")
     seen = 0
     for seed in range(20):
-        one = streamed(fmt, fmt.profiles[0], seed, "t")
-        for key, number in one.last.items():
-            if number < one.added_after[differential.DROPPED]:
+        story = streamed(fmt, fmt.profiles[0], seed, "t")
+        for key, number in story.last.items():
+            if number < story.added_after[differential.DROPPED]:
                 seen += 1
-                assert one.rows[key][differential.DROPPED] is None
+                assert story.rows[key][differential.DROPPED] is None
     assert seen > 10

@@ -50,8 +50,8 @@ def served(certificate):
         def serve():
             with contextlib.suppress(OSError):
                 while True:
-                    one, _ = listening.accept()
-                    with contextlib.suppress(OSError), context.wrap_socket(one, server_side=True):
+                    connection, _ = listening.accept()
+                    with contextlib.suppress(OSError), context.wrap_socket(connection, server_side=True):
                         pass
 
         threading.Thread(target=serve, daemon=True).start()
@@ -60,22 +60,16 @@ def served(certificate):
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "reason"),
     [
         ({"until": -timedelta(days=1)}, "Its certificate: certificate has expired. Renew the broker's certificate."),
         ({"since": timedelta(days=1)}, "certificate is not yet valid. Compare the clocks of this machine and of the broker."),
-        (
-            {"address": "10.0.0.1"},
-            "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate.",
-        ),
-        (
-            {"signer": "other"},
-            "ssl.ca.location names the authorities that are trusted, none of which issued this one.",
-        ),
+        ({"address": "10.0.0.1"}, "certificate is not valid for '127.0.0.1'. Name the broker by a name of its certificate."),
+        ({"signer": "other"}, "ssl.ca.location names the authorities that are trusted, none of which issued this one."),
     ],
     ids=["expired", "not yet valid", "wrong host", "unknown authority"],
 )
-def test_why_a_certificate_is_not_trusted_is_told(tmp_path, changed, told):
+def test_why_a_certificate_is_not_trusted_is_told(tmp_path, changed, reason):
     authority, other = signed("authority"), signed("other")
     signer = other if changed.pop("signer", "") else authority
     certificate = pem(tmp_path, "server.pem", signed("server", signer, **changed), with_key=True)
@@ -84,4 +78,4 @@ def test_why_a_certificate_is_not_trusted_is_told(tmp_path, changed, told):
         with pytest.raises(HarnessError) as caught:
             check_reachable(cluster, timeout_s=3)
     assert str(caught.value).startswith(f"the broker at {address} does not let this client in within 3 s (")
-    assert str(caught.value).endswith(told)
+    assert str(caught.value).endswith(reason)

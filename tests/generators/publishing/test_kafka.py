@@ -12,18 +12,9 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Message
 from generators.publishing._ledger import Delivered
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import Placed, PublishError, places, publish
+from generators.publishing.kafka import Placed, PublishError, check_reachable, places, publish, run_topic
 from generators.publishing.pacing import PRODUCER_CONFIG
-from generators.publishing.topics import (
-    LARGEST_MESSAGE,
-    TOPIC_CONFIG,
-    check_reachable,
-    create_topic,
-    delete_topics,
-    ensure_topic,
-    run_topic,
-    run_topic_name,
-)
+from generators.publishing.topics import LARGEST_MESSAGE, TOPIC_CONFIG, create_topic, delete_topics, ensure_topic, run_topic_name
 
 pytestmark = pytest.mark.kafka
 
@@ -60,7 +51,7 @@ def test_round_trip(kafka, topic):
     result = publish(kafka.bootstrap, topic, messages)
     assert (result.acknowledged, result.failed, result.errors) == (5, 0, ())
     assert result.placed == [
-        *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1)),
+        *(Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1))
     ]
     records = by_place(kafka.bootstrap, topic)
     assert len(records) == 5
@@ -82,9 +73,9 @@ def test_offsets_are_aligned_with_the_input_over_many_batches(kafka, topic):
 
 
 def test_without_override_each_message_goes_to_its_own_topic(kafka):
-    with run_topic(kafka.bootstrap, 2) as one, run_topic(kafka.bootstrap, 2) as two:
-        result = publish(kafka.bootstrap, None, [Message(name, 1, None, b"x") for name in (one, two, two, one)])
-        assert result.placed == [Placed(one, 1, 0), Placed(two, 1, 0), Placed(two, 1, 1), Placed(one, 1, 1)]
+    with run_topic(kafka.bootstrap, 2) as first, run_topic(kafka.bootstrap, 2) as second:
+        result = publish(kafka.bootstrap, None, [Message(name, 1, None, b"x") for name in (first, second, second, first)])
+        assert result.placed == [Placed(first, 1, 0), Placed(second, 1, 0), Placed(second, 1, 1), Placed(first, 1, 1)]
 
 
 def test_timestamp_zero_is_the_time_of_publishing(kafka, topic):
@@ -206,12 +197,12 @@ def test_an_illegal_topic_name_is_an_error_of_ours(kafka):
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("delivered", "expected"),
     [
         *(([], [None]), ([(0, 4), (1, 5)], [4, 5]), ([(0, -1), (1, -1), (3, 9)], [7, 8, None, 9]), ([(0, -1)], [None])),
         ([(0, -1), (1, 0)], [None, 0]),
     ],
 )
-def test_offsets_that_the_broker_no_longer_knew(told, expected):
-    found = places([Delivered(2 + number, 0, offset, 0.0, 0.0, "t") for number, offset in told], 2, len(expected))
-    assert found == [None if offset is None else Placed("t", 0, offset) for offset in expected]
+def test_offsets_that_the_broker_no_longer_knew(delivered, expected):
+    placed = places([Delivered(2 + number, 0, offset, 0.0, 0.0, "t") for number, offset in delivered], 2, len(expected))
+    assert placed == [None if offset is None else Placed("t", 0, offset) for offset in expected]

@@ -54,13 +54,13 @@ def test_quantiles_are_within_one_percent_and_the_longest_is_exact() -> None:
 
 
 def test_a_histogram_of_nothing_has_no_quantiles_and_merging_adds() -> None:
-    one, other = Histogram(), Histogram()
-    assert (one.quantile_ms(0.5), one.max_ms) == (None, None)
+    histogram, other = Histogram(), Histogram()
+    assert (histogram.quantile_ms(0.5), histogram.max_ms) == (None, None)
     other.add(-0.5)
     other.add(2)
-    one.merge(other)
-    assert (one.count, one.max_ms) == (2, 2000)
-    assert one.quantile_ms(0.5) == pytest.approx(0.001, rel=0.01)
+    histogram.merge(other)
+    assert (histogram.count, histogram.max_ms) == (2, 2000)
+    assert histogram.quantile_ms(0.5) == pytest.approx(0.001, rel=0.01)
 
 
 @pytest.mark.parametrize("wrong", [{"rate": 0}, {"rate": -1}, {"rate": math.nan}, {"count": -1}, {"duration_s": 0}])
@@ -70,21 +70,21 @@ def test_senseless_schedules_are_refused(wrong) -> None:
 
 
 def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
-    told: list[Delivered] = []
+    reports: list[Delivered] = []
     before = time.time()
-    done = publish_paced(kafka.bootstrap, topic, numbered(), rate=200, count=300, delivered=told.append)
+    done = publish_paced(kafka.bootstrap, topic, numbered(), rate=200, count=300, delivered=reports.append)
     assert (done.sent, done.acknowledged, done.failed, done.errors) == (300, 300, 0, ())
     assert 1.4 < done.seconds < 5
     assert 0 < done.p50_ms <= done.p99_ms <= done.max_ms * 1.001
-    told.sort(key=lambda one: one.number)
-    assert [one.number for one in told] == list(range(300))
-    assert [one.partition for one in told] == [i % 3 for i in range(300)]
+    reports.sort(key=lambda report: report.number)
+    assert [report.number for report in reports] == list(range(300))
+    assert [report.partition for report in reports] == [i % 3 for i in range(300)]
     # The broker tells no offset of a batch that it has already, when a report is late and the batch is sent again.
-    assert all(one.offset in (i // 3, -1) for i, one in enumerate(told))
-    assert told[0].intended_s >= before
-    steps = [b.intended_s - a.intended_s for a, b in itertools.pairwise(told)]
+    assert all(report.offset in (i // 3, -1) for i, report in enumerate(reports))
+    assert reports[0].intended_s >= before
+    steps = [b.intended_s - a.intended_s for a, b in itertools.pairwise(reports)]
     assert steps == pytest.approx([1 / 200] * 299, abs=1e-6)
-    assert all(one.acked_s > one.intended_s for one in told)
+    assert all(report.acked_s > report.intended_s for report in reports)
 
 
 def test_waiting_for_the_next_message_does_not_poll_without_end(kafka, topic, monkeypatch) -> None:
@@ -96,12 +96,10 @@ def test_waiting_for_the_next_message_does_not_poll_without_end(kafka, topic, mo
 
 
 def test_stamps_are_the_intended_times_and_else_the_writers(kafka, topic) -> None:
-    told: dict[int, Delivered] = {}
-    publish_paced(
-        *(kafka.bootstrap, topic, numbered(20)), rate=1000, stamp=True, delivered=lambda one: told.__setitem__(one.number, one)
-    )
+    reports: list[Delivered] = []
+    publish_paced(kafka.bootstrap, topic, numbered(20), rate=1000, stamp=True, delivered=reports.append)
     records = consumed(kafka.bootstrap, topic)
-    assert {int(r.value()): r.timestamp()[1] for r in records} == {n: int(one.intended_s * 1000) for n, one in told.items()}
+    assert {int(r.value()): r.timestamp()[1] for r in records} == {d.number: int(d.intended_s * 1000) for d in reports}
     publish_paced(kafka.bootstrap, topic, numbered(20), rate=None)
     assert [r.timestamp()[1] for r in consumed(kafka.bootstrap, topic)].count(OLD_MS) == 20
 
@@ -153,10 +151,10 @@ def test_a_topic_that_takes_no_large_messages_fails_those_and_tells_what_lies_th
     # The large ones are all in partition 1, small ones between: a batch is refused whole, and how long one is, is the client's.
     made = (Message("cdc", i % 2, None, large if i % 4 == 1 else b"%d" % i, timestamp_ms=OLD_MS) for i in range(40))
     try:
-        told: list[Delivered] = []
-        done = publish_paced(kafka.bootstrap, name, made, rate=40, delivered=told.append)
+        reports: list[Delivered] = []
+        done = publish_paced(kafka.bootstrap, name, made, rate=40, delivered=reports.append)
         lying = {int(record.value()): (record.partition(), record.offset()) for record in consumed(kafka.bootstrap, name)}
-        assert {one.number: (one.partition, one.offset) for one in told} == lying
+        assert {report.number: (report.partition, report.offset) for report in reports} == lying
         assert {i for i in lying if i % 2 == 0} == set(range(0, 40, 2))
         assert (done.sent, done.acknowledged, done.failed) == (40, len(lying), 40 - len(lying))
         assert f"(max.message.bytes of topic {name!r} is 1000)" in done.errors[0]
@@ -213,8 +211,8 @@ def test_a_broker_that_pauses_shows_as_latency_and_one_that_stays_stuck_ends_it(
     assert time.monotonic() - stuck[0] < 15
     done = caught.value.published
     assert 0 < done.acknowledged < done.sent == done.acknowledged + done.failed
-    told = f"{done.acknowledged:,} messages were acknowledged and lie in the topic, {done.failed:,} failed or were given up."
-    assert told in str(caught.value)
+    sentence = f"{done.acknowledged:,} messages were acknowledged and lie in the topic, {done.failed:,} failed or were given up."
+    assert sentence in str(caught.value)
 
 
 @pytest.mark.kafka
@@ -236,11 +234,11 @@ def test_a_broker_killed_and_restarted_loses_nothing_and_repeats_nothing(own) ->
 
     restarter = threading.Timer(0.5, restart)
     restarter.start()
-    told: list[Delivered] = []
+    reports: list[Delivered] = []
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(publish, own.bootstrap, "kept", slow(), timeout_s=60)
         done = publish_paced(
-            *(own.bootstrap, "paced", numbered()), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
+            *(own.bootstrap, "paced", numbered()), rate=1000, count=2_000, stamp=True, delivered=reports.append, timeout_s=60
         )
         result = beside.result()
     restarter.join()
@@ -248,8 +246,8 @@ def test_a_broker_killed_and_restarted_loses_nothing_and_repeats_nothing(own) ->
     assert done.max_ms > 500
     assert (result.acknowledged, result.failed) == (2_000, 0)
     for topic, placed in (
-        ("paced", {one.number: (one.partition, one.offset) for one in told}),
-        ("kept", {number: (one.partition, one.offset) for number, one in enumerate(result.placed)}),
+        ("paced", {report.number: (report.partition, report.offset) for report in reports}),
+        ("kept", {number: (place.partition, place.offset) for number, place in enumerate(result.placed)}),
     ):
         lying = {(record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, topic)}
         assert sorted(lying.values()) == list(range(2_000)), topic

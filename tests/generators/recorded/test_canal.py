@@ -16,19 +16,19 @@ FMT = get("alibaba-canal-json")
 
 
 def episode(recording, name):
-    return next(one for one in registry.episodes(FMT.name) if (one.recording.name, one.name) == (recording, name))
+    return next(e for e in registry.episodes(FMT.name) if (e.recording.name, e.name) == (recording, name))
 
 
 def made(recording, name):
-    one = episode(recording, name)
-    return list(cases(FMT, FMT.profile(one.recording.profile), one))
+    chosen = episode(recording, name)
+    return list(cases(FMT, FMT.profile(chosen.recording.profile), chosen))
 
 
 def test_ids_are_unique_and_every_message_is_in_one_episode():
-    found = registry.episodes(FMT.name)
-    ids = [one.case_id for one in found]
+    episodes = registry.episodes(FMT.name)
+    ids = [e.case_id for e in episodes]
     assert len(set(ids)) == len(ids) == 493
-    numbers = [(one.recording.name, message.event) for one in found for message in one.messages]
+    numbers = [(e.recording.name, message.event) for e in episodes for message in e.messages]
     assert len(set(numbers)) == len(numbers) == 2204
 
 

@@ -42,14 +42,14 @@ def test_what_a_utf16_column_loses() -> None:
     (strings,) = (e for e in EPISODES if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str"))
     (case, *_) = cases(FORMAT, FORMAT.profile(strings.recording.profile), strings)
     stored = {row.after["u16"] for event in strings.history.events for row in event.rows if row.after}  # type: ignore[union-attr]
-    read = {change.after["u16"].value for one in case.written for change in one.changes if change.after}
+    read = {change.after["u16"].value for record in case.written for change in record.changes if change.after}
     assert "\ufeffBOM\u200b" in stored and "BOM\u200b" in read - stored
 
 
 def test_types_of_postgresql_by_their_names() -> None:
     def of(spelling: str) -> tuple[str, Logical, int | None, int]:
-        found = postgresql_truth.source_type(spelling, debezium.ENUMS, debezium.DOMAINS)
-        return found.name, found.logical, found.precision or found.length, found.fsp
+        kind = postgresql_truth.source_type(spelling, debezium.ENUMS, debezium.DOMAINS)
+        return kind.name, kind.logical, kind.precision or kind.length, kind.fsp
 
     assert of("timestamp(3) with time zone") == ("timestamptz", Logical.TIMESTAMP, None, 3)
     assert of("time without time zone") == ("time", Logical.TIME, None, 6)

@@ -27,23 +27,23 @@ def episodes(name):
 
 
 def episode(recording, name):
-    (found,) = (one for one in episodes(recording) if one.name == name)
-    return found
+    (chosen,) = (e for e in episodes(recording) if e.name == name)
+    return chosen
 
 
 def test_recordings_are_cut_into_episodes_without_rest():
     assert len(RECORDINGS) == 37
     for recording in store.recordings("ticdc"):
-        messages = [message.value for one in episodes(recording.name) for message in one.messages]
+        messages = [message.value for e in episodes(recording.name) for message in e.messages]
         assert Counter(messages) == Counter(message.value for message in store.messages(recording))
-        assert len({one.name for one in episodes(recording.name)}) == len(episodes(recording.name))
+        assert len({e.name for e in episodes(recording.name)}) == len(episodes(recording.name))
 
 
 def test_schema_versions_change_when_the_recorded_ones_do():
     fmt = get("ticdc-simple-json")
-    for one in episodes("simple-json-main"):
-        ours = [json.loads(w.message.value) for w in written(fmt, fmt.profile(one.recording.profile), one)]
-        pairs = set(zip(versions(map(json.loads, (m.value for m in one.messages))), versions(ours), strict=True))
+    for life in episodes("simple-json-main"):
+        ours = [json.loads(w.message.value) for w in written(fmt, fmt.profile(life.recording.profile), life)]
+        pairs = set(zip(versions(map(json.loads, (m.value for m in life.messages))), versions(ours), strict=True))
         assert len({theirs for theirs, _ in pairs}) == len({own for _, own in pairs}) == len(pairs)
 
 
@@ -71,40 +71,40 @@ def test_a_life_goes_on_under_other_names():
 
 
 def test_statements_that_a_run_left_out_are_in_the_history_and_not_owed():
-    one = episode("simple-json-snappy", "test.t_ddl")
-    assert one.unrecorded
-    assert all(isinstance(one.history.events[number], SchemaChange) for number in one.unrecorded)
+    life = episode("simple-json-snappy", "test.t_ddl")
+    assert life.unrecorded
+    assert all(isinstance(life.history.events[number], SchemaChange) for number in life.unrecorded)
 
 
 def test_commit_times_of_the_truth_are_judged_at_both_levels():
-    one = episode("canal-json-ext", "test.t_dates")
+    life = episode("canal-json-ext", "test.t_dates")
     fmt = get("ticdc-canal-json")
-    first, second = cases(fmt, fmt.profile(one.recording.profile), one)
+    first, second = cases(fmt, fmt.profile(life.recording.profile), life)
     assert (first.level, second.level, first.deployment.time_zone) == (1, 2, "Asia/Shanghai")
     assert all(change.position and change.commit_time_us for w in first.written for change in w.changes)
 
 
 @pytest.mark.parametrize("name", ["canal-json-ext", "simple-json-main", "simple-avro-main", "canal-json-ext-lz4"])
 def test_blanking_leaves_what_is_told(name):
-    one = episode(name, "test.t_ints")
-    blank = one.recording.volatile
-    blanked = [blank(message.value) for message in one.messages]
+    life = episode(name, "test.t_ints")
+    blank = life.recording.volatile
+    blanked = [blank(message.value) for message in life.messages]
     assert len(set(blanked)) == len(blanked)
-    assert all(blank(message.value) == blank(message.value) for message in one.messages)
-    spoiled = one.messages[-1].value[:-3] + b"x" + one.messages[-1].value[-2:]
+    assert all(blank(message.value) == blank(message.value) for message in life.messages)
+    spoiled = life.messages[-1].value[:-3] + b"x" + life.messages[-1].value[-2:]
     if name in ("canal-json-ext", "simple-json-main"):
         assert blank(spoiled) != blanked[-1]
 
 
 def test_an_episode_that_our_writer_does_not_match_is_one_failed_case():
     fmt = get("ticdc-canal-json")
-    one = episode("canal-json-ext", "test.t_ints")
+    life = episode("canal-json-ext", "test.t_ints")
     for spoiled, why in (
-        (replace(one, messages=one.messages[1:]), "messages, "),
-        (replace(one, history=History((SchemaChange(Instant(1), "flashback", "FLUSH TABLES", "test", "t"),))), "not known"),
+        (replace(life, messages=life.messages[1:]), "messages, "),
+        (replace(life, history=History((SchemaChange(Instant(1), "flashback", "FLUSH TABLES", "test", "t"),))), "not known"),
     ):
-        (case,) = cases(fmt, fmt.profile(one.recording.profile), spoiled)
-        assert (case.written, case.origin, case.id) == ((), Origin.RECORDED, one.case_id)
+        (case,) = cases(fmt, fmt.profile(life.recording.profile), spoiled)
+        assert (case.written, case.origin, case.id) == ((), Origin.RECORDED, life.case_id)
         assert "our writer does not match" in case.unmatched and why in case.unmatched
 
 

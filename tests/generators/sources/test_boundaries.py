@@ -12,7 +12,7 @@ from generators.sources import registry as sources
 
 ALL = list(boundaries.scenarios("db", lambda _kind: True))
 POSTGRESQL = list(boundaries.scenarios("db", lambda _kind: True, "postgresql"))
-EVERY = pytest.mark.parametrize(("source", "found"), [("mysql", ALL), ("postgresql", POSTGRESQL)], ids=["mysql", "postgresql"])
+BOTH = pytest.mark.parametrize(("source", "scenarios"), [("mysql", ALL), ("postgresql", POSTGRESQL)], ids=["mysql", "postgresql"])
 
 
 def row_changes(scenario: Scenario) -> list[RowChange]:
@@ -53,20 +53,20 @@ def test_names_do_not_change() -> None:
 
 
 def test_shapes_are_the_same_for_every_source() -> None:
-    def shapes(found: list[Scenario]) -> list[str]:
+    def shapes(scenarios: list[Scenario]) -> list[str]:
         return [
             s.name
-            for s in found
+            for s in scenarios
             if s.name.startswith(("shape/", "rows/")) and "/boundaries-" not in s.name and "/alone-" not in s.name
         ]
 
     assert [name for name in shapes(ALL) if name != "shape/wide-enum"] == shapes(POSTGRESQL)
 
 
-@EVERY
-def test_every_row_fits_its_table(source: str, found: list[Scenario]) -> None:
+@BOTH
+def test_every_row_fits_its_table(source: str, scenarios: list[Scenario]) -> None:
     schema = sources.source(source).schema
-    for scenario in found:
+    for scenario in scenarios:
         for change in row_changes(scenario):
             assert change.table.schema == schema or change.table == boundaries.namesake(source), scenario.name
             assert {column.type.source for column in change.table.columns} == {source}, scenario.name
@@ -80,9 +80,9 @@ def test_every_row_fits_its_table(source: str, found: list[Scenario]) -> None:
                         assert column.nullable or row[column.name] is not None, (scenario.name, column.name)
 
 
-@EVERY
-def test_awkward_texts_and_equal_rows_are_written_at_both_levels(source: str, found: list[Scenario]) -> None:
-    by_name = {scenario.name: row_changes(scenario) for scenario in found}
+@BOTH
+def test_awkward_texts_and_equal_rows_are_written_at_both_levels(source: str, scenarios: list[Scenario]) -> None:
+    by_name = {scenario.name: row_changes(scenario) for scenario in scenarios}
     (wide,), (tall,) = by_name["shape/awkward-texts"], by_name["rows/keyless/awkward-texts"]
     texts = [" both ends ", r"\n", r"\\", r"\u0041", "a\r\nb", "e\u0301", "\u00a0nbsp\u00a0", "%41", "dots...", "$.a", "MiXed"]
     assert [row.after["b"] for row in tall.rows if row.after] == texts
@@ -94,19 +94,19 @@ def test_awkward_texts_and_equal_rows_are_written_at_both_levels(source: str, fo
     assert any(isinstance(v, str) and len(v) > 255 for row in long.rows for v in (row.after or {}).values())
 
 
-@EVERY
-def test_images_follow_the_op(source: str, found: list[Scenario]) -> None:
+@BOTH
+def test_images_follow_the_op(source: str, scenarios: list[Scenario]) -> None:
     images = {Op.INSERT: (False, True), Op.UPDATE: (True, True), Op.DELETE: (True, False)}
-    for scenario in found:
+    for scenario in scenarios:
         for change in row_changes(scenario):
             for row in change.rows:
                 assert (row.before is not None, row.after is not None) == images[change.op], scenario.name
 
 
-@EVERY
-def test_level_two_cases_have_only_the_pool(source: str, found: list[Scenario]) -> None:
+@BOTH
+def test_level_two_cases_have_only_the_pool(source: str, scenarios: list[Scenario]) -> None:
     pool = boundaries.pool(lambda _kind: True, source)
-    for scenario in (scenario for scenario in found if scenario.level == 2):
+    for scenario in (scenario for scenario in scenarios if scenario.level == 2):
         assert scenario.name.startswith("rows/")
         assert {change.table for change in row_changes(scenario)} <= {*pool, boundaries.namesake(source)}
     everything = boundaries.every_type
@@ -118,10 +118,10 @@ def _no_json(kind: object) -> bool:
     return getattr(kind, "name", "") != "json"
 
 
-@EVERY
-def test_level_two_rows_hold_every_boundary_value_of_every_type(source: str, found: list[Scenario]) -> None:
+@BOTH
+def test_level_two_rows_hold_every_boundary_value_of_every_type(source: str, scenarios: list[Scenario]) -> None:
     table = boundaries.every_type(lambda _kind: True, source)
-    rows = [s.history.events[0].rows[0].after for s in found if s.name.startswith("rows/every-type/boundaries-")]
+    rows = [s.history.events[0].rows[0].after for s in scenarios if s.name.startswith("rows/every-type/boundaries-")]
     for (_, _, values), column in zip(boundaries.type_values(lambda _kind: True, source), table.columns[1:], strict=True):
         held = [row[column.name] for row in rows]
         assert all(value in held for value in values.values()), column.name

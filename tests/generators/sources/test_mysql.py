@@ -62,10 +62,10 @@ def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
 
 @pytest.mark.parametrize("slug", list(mysql.TYPES))
 def test_boundary_values_fit_and_differ(slug: str) -> None:
-    found = mysql.boundary_values(slug)
-    assert len(found) >= 2
-    assert [label for label, value in found.items() if not mysql.fits(mysql.TYPES[slug], value)] == []
-    assert None not in found.values()
+    values = mysql.boundary_values(slug)
+    assert len(values) >= 2
+    assert [label for label, value in values.items() if not mysql.fits(mysql.TYPES[slug], value)] == []
+    assert None not in values.values()
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_boundary_values(slug: str, expected: dict[str, Any]) -> None:
 
 
 def test_unsigned_bigint_crosses_the_signed_half() -> None:
-    found = mysql.boundary_values("unsigned-bigint")
-    shown = [found[label] for label in ("signed-max", "one-over-signed-max", "max")]
+    values = mysql.boundary_values("unsigned-bigint")
+    shown = [values[label] for label in ("signed-max", "one-over-signed-max", "max")]
     assert shown == [9223372036854775807, 9223372036854775808, 18446744073709551615]
 
 

@@ -87,10 +87,10 @@ def test_fits(type: SourceType, inside: list[Any], outside: list[Any]) -> None:
 
 @pytest.mark.parametrize("slug", list(postgresql.TYPES))
 def test_boundary_values_fit_and_differ(slug: str) -> None:
-    found = postgresql.boundary_values(slug)
-    assert len({repr(value) for value in found.values()}) == len(found) >= 2
-    assert [label for label, value in found.items() if not postgresql.fits(postgresql.TYPES[slug], value)] == []
-    assert None not in found.values()
+    values = postgresql.boundary_values(slug)
+    assert len({repr(value) for value in values.values()}) == len(values) >= 2
+    assert [label for label, value in values.items() if not postgresql.fits(postgresql.TYPES[slug], value)] == []
+    assert None not in values.values()
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_named_boundaries(slug: str, label: str, value: Any) -> None:
 
 def test_no_boundary_is_nan_and_the_char_has_no_long_text() -> None:
     """NaN is equal to nothing, rows that hold it to no row."""
-    found = [value for slug in postgresql.TYPES for value in postgresql.boundary_values(slug).values()]
-    assert not any(isinstance(value, float) and math.isnan(value) for value in found)
+    values = [value for slug in postgresql.TYPES for value in postgresql.boundary_values(slug).values()]
+    assert not any(isinstance(value, float) and math.isnan(value) for value in values)
     assert "unavailable-text" not in postgresql.boundary_values("char")
 
 

@@ -19,22 +19,22 @@ def test_lookup() -> None:
         sources.source("postgres")
 
 
-@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.name)
-def test_a_source_is_whole(found: sources.Source) -> None:
-    named = (found.key, found.number, found.string, found.moment, found.long_text)
+@pytest.mark.parametrize("source", EVERY, ids=lambda source: source.name)
+def test_a_source_is_whole(source: sources.Source) -> None:
+    named = (source.key, source.number, source.string, source.moment, source.long_text)
     assert [kind.logical for kind in named] == [Logical.INT, Logical.INT, Logical.TEXT, Logical.DATETIME, Logical.TEXT]
-    kinds = {*named, *found.types.values(), *(kind for family in found.families for kind in family)}
-    assert {kind.source for kind in kinds} == {found.name}
-    assert set(found.bulk_keys) <= set(found.types)
-    assert all(found.keyable(found.types[name]) for name in found.bulk_keys)
-    assert set(found.drawn_ddl) <= set(found.ddl_actions)
-    assert {(kind.name, kind.logical) for kind in found.types.values()} <= {
-        (kind.name, kind.logical) for family in found.families for kind in family
+    kinds = {*named, *source.types.values(), *(kind for family in source.families for kind in family)}
+    assert {kind.source for kind in kinds} == {source.name}
+    assert set(source.bulk_keys) <= set(source.types)
+    assert all(source.keyable(source.types[name]) for name in source.bulk_keys)
+    assert set(source.drawn_ddl) <= set(source.ddl_actions)
+    assert {(kind.name, kind.logical) for kind in source.types.values()} <= {
+        (kind.name, kind.logical) for family in source.families for kind in family
     }
 
 
 def test_no_pool_is_shared() -> None:
-    pools = [boundaries.pool(lambda _kind: True, found.name) for found in EVERY]
+    pools = [boundaries.pool(lambda _kind: True, source.name) for source in EVERY]
     assert len({table.database for pool in pools for table in pool}) == len(EVERY)
     assert [[table.name for table in pool] for pool in pools] == [["ledger", "plant `x`", "visits"]] * len(EVERY)
 
@@ -59,9 +59,9 @@ def test_identifiers() -> None:
     assert sources.POSTGRESQL.identifier("n" * 62 + "汉") == "n" * 62
 
 
-@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.name)
-def test_the_load_table(found: sources.Source) -> None:
-    table = orders.load_table(found.name)
-    assert {column.type.source for column in table.columns} == {found.name}
+@pytest.mark.parametrize("source", EVERY, ids=lambda source: source.name)
+def test_the_load_table(source: sources.Source) -> None:
+    table = orders.load_table(source.name)
+    assert {column.type.source for column in table.columns} == {source.name}
     assert [column.type.logical for column in table.columns] == [column.type.logical for column in orders.load_table().columns]
-    assert table.schema == found.schema
+    assert table.schema == source.schema

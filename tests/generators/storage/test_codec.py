@@ -12,25 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generators import model
 from generators.errors import UsageError
-from generators.model import (
-    Case,
-    Cell,
-    Change,
-    Column,
-    Deployment,
-    Json,
-    Kind,
-    Logical,
-    Message,
-    Op,
-    SourceType,
-    State,
-    Table,
-    Value,
-    Written,
-    ZeroDate,
-)
+from generators.model import Case, Cell, Change, Column, Deployment, Json, Kind, Message, Op, State, Table, Value, ZeroDate
 from generators.sources import mysql
 from generators.storage import codec, jsonform
 
@@ -54,7 +38,9 @@ values: st.SearchStrategy[Value] = st.one_of(
 )
 types = st.one_of(
     st.sampled_from(list(mysql.TYPES.values())),
-    st.builds(SourceType, texts, st.sampled_from(Logical), members=st.tuples(any_texts), source=st.just("postgresql")),
+    st.builds(
+        model.SourceType, texts, st.sampled_from(model.Logical), members=st.tuples(any_texts), source=st.just("postgresql")
+    ),
 )
 cells = st.builds(
     Cell,
@@ -111,7 +97,7 @@ def messages(case: str) -> st.SearchStrategy[Message]:
 
 
 def cases() -> st.SearchStrategy[Case]:
-    written = st.builds(Written, messages("a/b/c"), st.lists(changes, max_size=2).map(tuple))
+    written = st.builds(model.Written, messages("a/b/c"), st.lists(changes, max_size=2).map(tuple))
     return st.builds(
         Case,
         st.just("a/b/c"),

@@ -56,7 +56,7 @@ def test_the_summary_counts(tmp_path: Path, cases: list[Case]) -> None:
     summary = corpus.write(tmp_path, FMT, PROFILE, iter(cases), seed=7)
     assert summary.cases == len(cases)
     assert summary.messages == sum(len(case.written) for case in cases)
-    assert summary.changes == sum(len(one.changes) for case in cases for one in case.written)
+    assert summary.changes == sum(len(record.changes) for case in cases for record in case.written)
     assert summary.size == sum(map(len, content(summary.path).values()))
 
 
@@ -101,7 +101,7 @@ def test_parquet_has_the_shape_of_sparks_kafka_source(tmp_path: Path, cases: lis
         "timestampType": "int32",
         "headers": "list<element: struct<key: string, value: binary>>",
     }
-    messages = [one.message for case in cases for one in case.written]
+    messages = [record.message for case in cases for record in case.written]
     rows = table.to_pylist()
     assert [(r["key"], r["value"], r["topic"], r["partition"]) for r in rows] == [
         (m.key, m.value, m.topic, m.partition) for m in messages

@@ -19,8 +19,8 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
-    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+def differing(files: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
+    return sorted(name for name in files.keys() | other.keys() if files.get(name) != other.get(name))
 
 
 def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def reads(tmp_path):
 
 
 @pytest.fixture
-def told(tmp_path):
+def notes(tmp_path):
     """The notes of a schema, without the folder of their file."""
     return lambda schema: [str(note).replace(f"{tmp_path}/", "") for note in schema.notes]
 

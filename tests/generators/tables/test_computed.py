@@ -122,19 +122,12 @@ def test_every_row_that_is_written_has_its_value(tmp_path):
     values, (user,), canal = Values(schema), schema.tables, get("ticdc-canal-json")
     assert schema.notes == ()
     load = TableLoad(values, schema.tables)
-    histories = [one.history for one in scenarios.named(values, schema.tables, ddl=True)]
-    histories += [one.history for one in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)]
+    histories = [scenario.history for scenario in scenarios.named(values, schema.tables, ddl=True)]
+    histories += [scenario.history for scenario in scenarios.drawn(values, schema.tables, 12, 1, ddl=True)]
     histories += [load.scenario(1, n).history for n in range(40)]
     histories.append(streams.streamed(values, user, canal, canal.profile("v7.1.6"), 1, "t_1").history)
-    rows = [
-        row
-        for history in histories
-        for event in history.events
-        if isinstance(event, RowChange)
-        for images in event.rows
-        for row in (images.before, images.after)
-        if row is not None
-    ]
+    events = [event for history in histories for event in history.events if isinstance(event, RowChange)]
+    rows = [row for event in events for images in event.rows for row in (images.before, images.after) if row is not None]
     assert len(rows) > 200
     assert all(row["g"] == row["id"] + row["n"] and row["h"] == 2 * row["g"] for row in rows)
-    assert len({event.table.name for history in histories for event in history.events if isinstance(event, RowChange)}) > 2
+    assert len({event.table.name for event in events}) > 2

@@ -44,11 +44,11 @@ def checks(tmp_path):
     ],
 )
 def test_bounds_of_mysql(checks, condition, column, low, high):
-    found, actions = checks(condition, "mysql")
+    bounds, actions = checks(condition, "mysql")
     if column is None:
-        assert (found, len(actions)) == ((), 1)
+        assert (bounds, len(actions)) == ((), 1)
     else:
-        assert (found, actions) == ((Check(column, condition, low, high),), [])
+        assert (bounds, actions) == ((Check(column, condition, low, high),), [])
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_bounds_of_mysql(checks, condition, column, low, high):
     ],
 )
 def test_choices_of_mysql(checks, condition, column, choices):
-    found, actions = checks(condition, "mysql")
-    assert found == ((Check(column, condition, choices=choices),) if column else ())
+    bounds, actions = checks(condition, "mysql")
+    assert bounds == ((Check(column, condition, choices=choices),) if column else ())
     assert actions == (
         ["left out in part: values do not honour all of it"]
         if condition == "t = 'a' and t = 'b'"
@@ -95,15 +95,15 @@ def test_choices_of_mysql(checks, condition, column, choices):
     ],
 )
 def test_checks_of_postgresql(checks, condition, expected):
-    found, actions = checks(condition, "postgresql")
+    bounds, actions = checks(condition, "postgresql")
     if expected is None:
-        assert (found, actions) == ((), ["left out: values do not honour it"])
+        assert (bounds, actions) == ((), ["left out: values do not honour it"])
     else:
-        assert found == (Check(expected.column, condition, expected.low, expected.high, expected.choices),)
+        assert bounds == (Check(expected.column, condition, expected.low, expected.high, expected.choices),)
         assert actions == []
 
 
 def test_a_conjunction_is_taken_column_by_column(checks):
-    found, actions = checks("i > 0 and n between 1 and 2 and t like 'a%'", "mysql")
-    assert [(check.column, check.low, check.high) for check in found] == [("i", 1, None), ("n", Decimal(1), Decimal(2))]
+    bounds, actions = checks("i > 0 and n between 1 and 2 and t like 'a%'", "mysql")
+    assert [(check.column, check.low, check.high) for check in bounds] == [("i", 1, None), ("n", Decimal(1), Decimal(2))]
     assert actions == ["left out in part: values do not honour all of it"]

@@ -14,7 +14,7 @@ DUMPS = Path(__file__).with_name("dumps")
 MYSQL_8 = (DUMPS / "mysql-8.sql").read_text("utf-8")
 
 
-def test_a_dump_of_mysql_8(reads, told, noted):
+def test_a_dump_of_mysql_8(reads, notes, noted):
     schema = reads(MYSQL_8)
     customers, orders = schema.tables
     assert schema.dialect == "mysql"
@@ -61,13 +61,13 @@ def test_a_dump_of_mysql_8(reads, told, noted):
     assert orders.foreign_keys == (ForeignKey(("customer",), ("shop", None, "customers"), ("id",)),)
     assert orders.computed == (("twice", "(`amount` * 2)"),)
     assert orders.checks == (Check("amount", "(`amount` > 0)", low=Decimal("0.01")),)
-    assert told(schema) == noted("mysql-8")
+    assert notes(schema) == noted("mysql-8")
 
 
 MYSQL_5 = (DUMPS / "mysql-5.7.sql").read_text("utf-8")
 
 
-def test_a_dump_of_mysql_5_7(reads, told, noted):
+def test_a_dump_of_mysql_5_7(reads, notes, noted):
     schema = reads(MYSQL_5)
     (user,) = schema.tables
     assert (schema.dialect, user.table.database) == ("mysql", "old shop")
@@ -75,13 +75,13 @@ def test_a_dump_of_mysql_5_7(reads, told, noted):
         *(("id", "int", 11, "", ""), ("flag", "tinyint", 1, "", ""), ("name", "varchar", 20, "gbk", "")),
         *(("big", "varchar", 20, "", ""), ("ts", "timestamp", None, "", ""), ("year", "year", 4, "", "")),
     ]
-    assert told(schema) == noted("mysql-5.7")
+    assert notes(schema) == noted("mysql-5.7")
 
 
 TIDB = (DUMPS / "tidb.sql").read_text("utf-8")
 
 
-def test_show_create_table_of_tidb(reads, told):
+def test_show_create_table_of_tidb(reads, notes):
     schema = reads(TIDB, database="test")
     clustered, other = (user.table for user in schema.tables)
     assert schema.dialect == "tidb"
@@ -94,7 +94,7 @@ def test_show_create_table_of_tidb(reads, told):
         indexes=(Index("u", ("a",), True),),
     )
     assert (other.primary_key, other.unique, other.indexes) == (("a",), (), (Index("PRIMARY", ("a",), True),))
-    assert told(schema) == ["a.sql:13:59: TTL=`b` + INTERVAL 1 YEAR: left out: no history deletes by age"]
+    assert notes(schema) == ["a.sql:13:59: TTL=`b` + INTERVAL 1 YEAR: left out: no history deletes by age"]
     # another database takes its comments for comments
     assert reads(TIDB, dialect="mariadb").tables[0].table.indexes == ()
 
@@ -102,7 +102,7 @@ def test_show_create_table_of_tidb(reads, told):
 MARIADB = (DUMPS / "mariadb.sql").read_text("utf-8")
 
 
-def test_a_dump_of_mariadb(reads, told, noted):
+def test_a_dump_of_mariadb(reads, notes, noted):
     schema = reads(MARIADB)
     (user,) = schema.tables
     assert schema.dialect == "mariadb"
@@ -121,16 +121,16 @@ def test_a_dump_of_mariadb(reads, told, noted):
         indexes=(Index("p", ("p",), True),),
     )
     assert user.checks == (Check("n", "`n` between 1 and 9", low=1, high=9),)
-    assert told(schema) == noted("mariadb")
+    assert notes(schema) == noted("mariadb")
 
 
 SHOWN = (DUMPS / "shown.sql").read_text("utf-8")
 
 
-def test_show_create_table_as_clients_print_it(reads, told):
+def test_show_create_table_as_clients_print_it(reads, notes):
     schema = reads(SHOWN, database="d")
     assert [user.table.name for user in schema.tables] == ["t", "u", "w", "x"]
-    assert told(schema) == ["a.sql:9:12: FOO: left out: not understood"]
+    assert notes(schema) == ["a.sql:9:12: FOO: left out: not understood"]
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own,
     assert (number.charset, number.collation) == ("", "")
 
 
-def test_a_default_that_no_column_can_have_is_noted(reads, told):
+def test_a_default_that_no_column_can_have_is_noted(reads, notes):
     schema = reads("CREATE TABLE t (c enum('a') DEFAULT 'b', d int DEFAULT NULL);", dialect="mysql", database="d")
     assert [c.default for c in schema.tables[0].table.columns] == [Default("'b'"), None]
-    assert told(schema) == ["a.sql:1:29: DEFAULT 'b': taken as an expression: no value of the column's type"]
+    assert notes(schema) == ["a.sql:1:29: DEFAULT 'b': taken as an expression: no value of the column's type"]
 
 
-def test_statements_change_the_tables_before_them(reads, told):
+def test_statements_change_the_tables_before_them(reads, notes):
     schema = reads(
         """-- phpMyAdmin SQL Dump
 -- Server version: 10.4.27-MariaDB
@@ -223,7 +223,7 @@ ALTER TABLE u RENAME TO w;
     assert [c.name for c in user.table.columns] == ["m", "id", "y", "x"]
     assert user.table.primary_key == ("id",)
     assert user.table.indexes == (Index("u", ("m",), True), Index("i2", ("y",), True), Index("i3", ("x",)))
-    assert told(schema) == [
+    assert notes(schema) == [
         (
             "a.sql:7:61: CONSTRAINT fk FOREIGN KEY (x) REFERENCES T2 (id): "
             "left out: table shop.T2 is not among the tables that are taken"
@@ -255,14 +255,14 @@ def test_a_mistake_is_said_with_its_place(reads, tmp_path, text, message):
     assert str(raised.value) == f"{tmp_path}/{message.format(tmp_path)}"
 
 
-def test_what_is_not_understood_is_noted(reads, told):
+def test_what_is_not_understood_is_noted(reads, notes):
     schema = reads(
         "CREATE TABLE t (a int FOO(1) NOT NULL BAR, KEY k (a) BAZ) QUX=5, ENGINE=InnoDB;\nRENAME TABLE t TO u;\nCALL p();",
         dialect="mysql",
         database="d",
     )
     assert schema.tables[0].table == Table("d", "t", (Column("a", mysql.integer("int"), False),), indexes=(Index("k", ("a",)),))
-    assert told(schema) == [
+    assert notes(schema) == [
         *("a.sql:1:23: FOO(1): left out: not understood", "a.sql:1:39: BAR: left out: not understood"),
         *("a.sql:1:54: BAZ: left out: not understood", "a.sql:1:59: QUX=5: left out: not understood"),
         "a.sql:2:1: RENAME TABLE t TO u: statement left out: not understood",
@@ -280,42 +280,42 @@ def test_what_is_not_understood_is_noted(reads, told):
         *(("mysql", clause, None) for clause in ("DISABLE KEYS", "FORCE", "AUTO_INCREMENT = 5")),
     ],
 )
-def test_clauses_that_change_no_column(reads, told, dialect, clause, note):
+def test_clauses_that_change_no_column(reads, notes, dialect, clause, note):
     schema = reads(f"CREATE TABLE t (a int, KEY k (a), CHECK (a > 0));\nALTER TABLE t {clause};", dialect=dialect, database="d")
     assert [(c.column, c.low) for c in schema.tables[0].checks] == [("a", 1)]
-    assert told(schema) == ([f"a.sql:2:15: {clause}: left out: {note}"] if note else [])
+    assert notes(schema) == ([f"a.sql:2:15: {clause}: left out: {note}"] if note else [])
 
 
 @pytest.mark.parametrize("clause", ["SET foo", "ENABLE TRIGGER x", "OWNER TO me", "DROP INDEX k", "DROP KEY k"])
-def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, told, clause):
+def test_a_clause_that_is_not_understood_leaves_the_table_out(reads, notes, clause):
     given = f"CREATE TABLE t (a int, `index` int, `key` int, KEY k (a));\nALTER TABLE t {clause};\nCREATE TABLE u (a int);"
     schema = reads(given, dialect="mysql", database="d")
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert told(schema) == [f"a.sql:2:15: {clause}: table t left out: not understood"]
+    assert notes(schema) == [f"a.sql:2:15: {clause}: table t left out: not understood"]
 
 
 @pytest.mark.parametrize(
-    ("query", "told_as"),
+    ("query", "construct"),
     [
         *((query, query) for query in ("WITH c AS (SELECT 1) SELECT * FROM c", "AS SELECT 1", "(SELECT 1)", "TABLE x")),
         *(("VALUES ROW(1)", "VALUES ROW(1)"), ("PARTITION BY HASH (a) PARTITIONS 2 SELECT 1", "SELECT 1")),
     ],
 )
-def test_a_table_of_a_query_beside_its_columns_is_left_out(reads, told, query, told_as):
+def test_a_table_of_a_query_beside_its_columns_is_left_out(reads, notes, query, construct):
     schema = reads(f"CREATE TABLE t (a int) {query};\nCREATE TABLE u (a int);", dialect="mysql", database="d")
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert told(schema)[-1].endswith(f": {told_as}: table t left out: its columns come from a query")
+    assert notes(schema)[-1].endswith(f": {construct}: table t left out: its columns come from a query")
 
 
-def test_a_table_of_nothing_but_a_query_is_left_out(reads, told):
+def test_a_table_of_nothing_but_a_query_is_left_out(reads, notes):
     schema = reads("CREATE TABLE t (SELECT 1 AS a);\nCREATE TABLE u (a int);", dialect="mysql", database="d")
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert told(schema) == [
+    assert notes(schema) == [
         "a.sql:1:1: CREATE TABLE t (SELECT 1 AS a): table t left out: its columns are another table's or a query's"
     ]
 
 
-def test_columns_are_changed_if_they_exist(reads, told):
+def test_columns_are_changed_if_they_exist(reads, notes):
     clauses = (
         "MODIFY COLUMN IF EXISTS a bigint, CHANGE IF EXISTS b c int, ALTER COLUMN IF EXISTS c SET DEFAULT 4, DROP IF EXISTS d"
     )
@@ -324,12 +324,12 @@ def test_columns_are_changed_if_they_exist(reads, told):
         Column("a", mysql.integer("bigint")),
         Column("c", mysql.integer("int"), default=Default("4", 4)),
     )
-    assert told(schema) == []
+    assert notes(schema) == []
 
 
 def test_a_line_of_dashes_swallows_no_statement(reads):
-    told = reads(
+    schema = reads(
         "-- Server version\t8.0.36\n-----------\nCREATE TABLE a (id INT PRIMARY KEY);\n"
         "  ---- b --\nCREATE TABLE b (id INT PRIMARY KEY);\n"
     )
-    assert [user.table.name for user in told.tables] == ["a", "b"]
+    assert [user.table.name for user in schema.tables] == ["a", "b"]

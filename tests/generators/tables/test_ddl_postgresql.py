@@ -14,7 +14,7 @@ DUMPS = Path(__file__).with_name("dumps")
 PG_DUMP = (DUMPS / "postgresql.sql").read_text("utf-8")
 
 
-def test_a_dump_of_pg_dump(reads, told, noted):
+def test_a_dump_of_pg_dump(reads, notes, noted):
     schema = reads(PG_DUMP)
     customers, orders, parted, partition = schema.tables
     label = Default("'it''s'::character varying", "it's")
@@ -70,10 +70,10 @@ def test_a_dump_of_pg_dump(reads, told, noted):
     )
     assert orders.foreign_keys == (ForeignKey(("customer",), ("app", "public", "customers"), ("id",)),)
     assert (parted.table.name, partition.table.name) == ("parted", "parted_1")
-    assert told(schema) == noted("postgresql")
+    assert notes(schema) == noted("postgresql")
 
 
-def test_keys_may_stand_with_the_columns(reads, told):
+def test_keys_may_stand_with_the_columns(reads, notes):
     schema = reads(
         """CREATE TABLE a (id serial PRIMARY KEY, x int CHECK (x > 0) NO INHERIT UNIQUE, "Y" varchar(3) NOT NULL);
 CREATE TABLE IF NOT EXISTS b (
@@ -118,7 +118,7 @@ create table d (id bigint);
     )
     assert (c.table.primary_key, c.table.unique) == (("m",), (("n",),))
     assert d.table.schema == "sales"
-    assert told(schema) == []
+    assert notes(schema) == []
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_a_type_has_many_spellings(reads, spelled, kind):
 
 
 @pytest.mark.parametrize("spelled", ["box", "geometry(Point,4326)", "bit(80)", "money[]", "public.unknown"])
-def test_a_table_with_a_type_that_no_writer_has_is_left_out(reads, told, spelled):
+def test_a_table_with_a_type_that_no_writer_has_is_left_out(reads, notes, spelled):
     schema = reads(f"CREATE TABLE t (a int, c {spelled} NOT NULL);\nCREATE TABLE u (a int);", dialect="postgresql", database="d")
     assert [user.table.name for user in schema.tables] == ["u"]
-    assert told(schema) == [
+    assert notes(schema) == [
         f"a.sql:1:26: {spelled}: table t left out: values of this column type cannot be drawn; without the column it can be read"
     ]
 
@@ -158,7 +158,7 @@ def test_no_table_that_can_be_taken_is_a_mistake(reads, tmp_path):
     )
 
 
-def test_clauses_that_no_message_shows(reads, told):
+def test_clauses_that_no_message_shows(reads, notes):
     schema = reads(
         """CREATE TABLE t (id int, index int) WITH (fillfactor = 70) TABLESPACE x;
 CREATE TABLE u (id int) WITHOUT OIDS;
@@ -169,7 +169,7 @@ ALTER TABLE u SET SCHEMA s;""",
     )
     (user,) = schema.tables
     assert user.table.columns == (Column("id", postgresql.integer()), Column("index", postgresql.integer(), False))
-    assert told(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
+    assert notes(schema) == ["a.sql:4:15: SET SCHEMA s: table u left out: not understood"]
 
 
 def test_a_name_without_quotes_is_one_in_lower_case(reads):
@@ -182,7 +182,7 @@ ALTER TABLE T DROP COLUMN GONE, DROP "Kept", ALTER Kept SET NOT NULL;""",
     assert [(column.name, column.nullable) for column in read.tables[0].table.columns] == [("id", False), ("kept", False)]
 
 
-def test_what_is_not_understood_is_noted(reads, told):
+def test_what_is_not_understood_is_noted(reads, notes):
     schema = reads(
         """CREATE TABLE t (a int FOO NOT NULL, EXCLUDE USING gist (a WITH =)) FOO;
 ALTER TABLE u ADD COLUMN b int;
@@ -193,7 +193,7 @@ VACUUM t;""",
         database="d",
     )
     assert [user.table.name for user in schema.tables] == ["t"]
-    assert told(schema) == [
+    assert notes(schema) == [
         "a.sql:1:23: FOO: left out: not understood",
         "a.sql:1:37: EXCLUDE USING gist (a WITH =): left out: values do not honour it",
         "a.sql:1:68: FOO: left out: not understood",

@@ -43,20 +43,20 @@ def test_a_seed_gives_the_same_scenarios(shop):
 
 def test_the_family_is_inserted_parents_first_and_deleted_children_first(shop):
     named = scenarios.named(shop.values, shop.schema.tables, ddl=False)
-    (family,) = (one for one in named if one.name == "tables/histories/parents-first")
+    (family,) = (s for s in named if s.name == "tables/histories/parents-first")
     with shop.database() as database:
         for event in family.history.events:
             database.apply(event)
-    told = [(event.op, event.table.name) for event in family.history.events]
-    assert [table for op, table in told if op is Op.INSERT] == ["customers", "orders", "items"]
-    assert [table for op, table in told if op is Op.DELETE] == ["items", "orders", "customers"]
-    assert {table for op, table in told if op is Op.UPDATE} == {"customers", "orders", "items"}
+    steps = [(event.op, event.table.name) for event in family.history.events]
+    assert [table for op, table in steps if op is Op.INSERT] == ["customers", "orders", "items"]
+    assert [table for op, table in steps if op is Op.DELETE] == ["items", "orders", "customers"]
+    assert {table for op, table in steps if op is Op.UPDATE} == {"customers", "orders", "items"}
 
 
 def test_scenarios_that_alter_a_table_share_no_instant(shop):
     users = shop.schema.tables
-    found = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
-    clocks = [(one.name, event.at) for one in found for event in one.history.events if not isinstance(event, RowChange)]
+    everything = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
+    clocks = [(s.name, event.at) for s in everything for event in s.history.events if not isinstance(event, RowChange)]
     assert len({name for name, _ in clocks}) > 15
     assert len({at for _, at in clocks}) == len(clocks)
 
@@ -64,8 +64,8 @@ def test_scenarios_that_alter_a_table_share_no_instant(shop):
 @pytest.mark.parametrize("level", [1, 2])
 def test_ids_differ_and_say_the_level(shop, level):
     users = shop.schema.tables
-    found = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
-    names = [one.name for one in found if one.level == level]
+    everything = [*scenarios.named(shop.values, users, ddl=True), *scenarios.drawn(shop.values, users, 90, 1, ddl=True)]
+    names = [s.name for s in everything if s.level == level]
     assert len(set(names)) == len(names) > 90
     assert all(name.startswith("tables/") and name.endswith("/typed") == (level == 2) for name in names)
     assert ("tables/orders/amount/max" + ("/typed" if level == 2 else "")) in names

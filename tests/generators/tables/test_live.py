@@ -23,7 +23,7 @@ SCHEMES = "one of the schemes mysql, mariadb, tidb, postgresql"
 def statements(name):
     """Those of `dumps/live-NAME.sql`, each on one line."""
     text = Path(__file__).with_name("dumps").joinpath(f"live-{name}.sql").read_text("utf-8").replace("SECRET", SECRET)
-    return [" ".join(one.split()) for one in text.split(";\n") if one.strip()]
+    return [" ".join(statement.split()) for statement in text.split(";\n") if statement.strip()]
 
 
 def needs(driver, *programs):

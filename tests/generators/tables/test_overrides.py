@@ -19,9 +19,9 @@ def asked(shop):
 
     def values(column, **override):
         user = shop.customers if column in ("tier", "since") else shop.orders
-        found = Values(shop.schema, parse({user.table.name: {column: override}}, shop.schema))
-        one = user.table.column(column)
-        return found.pool(user, one), found.boundaries(user, one), found.wide(user, one)
+        pools = Values(shop.schema, parse({user.table.name: {column: override}}, shop.schema))
+        target = user.table.column(column)
+        return pools.pool(user, target), pools.boundaries(user, target), pools.wide(user, target)
 
     return values
 
@@ -113,10 +113,10 @@ def test_an_error_names_the_key_the_value_and_what_is_legal(shop, data, message)
 def test_a_file_is_read_and_its_errors_name_it(shop, tmp_path):
     file, orders = tmp_path / "values.toml", shop.orders.table
     file.write_text('strict = true\n["shop.orders".note]\nchoices = ["x"]\n', "utf-8")
-    found = load(file, shop.schema)
-    assert found.strict
-    assert found.of(orders, orders.column("note")).choices == ("x",)
-    assert not found.of(orders, orders.column("amount")).choices
+    overrides = load(file, shop.schema)
+    assert overrides.strict
+    assert overrides.of(orders, orders.column("note")).choices == ("x",)
+    assert not overrides.of(orders, orders.column("amount")).choices
     file.write_text("[orders", "utf-8")
     with pytest.raises(UsageError, match=r"values\.toml"):
         load(file, shop.schema)

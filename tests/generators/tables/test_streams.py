@@ -15,7 +15,7 @@ from generators.wire_format import get
 CANAL = get("ticdc-canal-json")
 
 
-def told(schema, user, name="t", seed=1, **wanted):
+def stream(schema, user, name="t", seed=1, **wanted):
     return streams.streamed(Values(schema), user, CANAL, CANAL.profile("v7.1.6+extension"), seed, name, **wanted)
 
 
@@ -23,7 +23,7 @@ def told(schema, user, name="t", seed=1, **wanted):
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
     values, user = shop.values, shop.schema.tables[number]
-    story = told(shop.schema, user, seed=seed)
+    story = stream(shop.schema, user, seed=seed)
     live, ops = {}, set()
     for event in story.history.events:
         if isinstance(event, SchemaChange) and event.action == "truncate table":
@@ -49,8 +49,8 @@ def test_the_table_could_hold_every_row_at_every_moment(shop, number, seed):
 
 def test_a_table_has_the_statements_that_its_database_would_take(shop):
     values = Values(shop.schema)
-    found = {user.table.name: streams.statements(values, user) for user in shop.schema.tables}
-    assert found == {
+    statements = {user.table.name: streams.statements(values, user) for user in shop.schema.tables}
+    assert statements == {
         "items": ("add column", "truncate table", "drop column"),
         "orders": ("add column",),
         "customers": ("add column", "drop column"),
@@ -58,11 +58,11 @@ def test_a_table_has_the_statements_that_its_database_would_take(shop):
     items = shop.schema.tables[0]
     taken = replace(items, table=replace(items.table, columns=(*items.table.columns, Column("Added", mysql.integer("int")))))
     assert "add column" not in streams.statements(values, taken)
-    story = told(shop.schema, items, "items_7")
-    assert story.statements == found["items"]
+    story = stream(shop.schema, items, "items_7")
+    assert story.statements == statements["items"]
     assert [column.name for column in story.table.columns] == ["order_id", "line", "code", ADDED]
     assert {event.table.name for event in story.history.events if isinstance(event, RowChange)} == {"items_7"}
-    assert told(shop.schema, items, some=()).statements == ()
+    assert stream(shop.schema, items, some=()).statements == ()
 
 
 def test_no_value_is_what_stands_for_one_that_was_not_sent():
@@ -76,7 +76,7 @@ def test_no_value_is_what_stands_for_one_that_was_not_sent():
     assert any(b"__debezium_unavailable" in (value or b"") for value in Values(schema).wide(user, columns[1]))
     for seed in range(1, 9):
         story = streams.streamed(Values(schema), user, debezium, debezium.profile("3.5.0.Final+postgresql"), seed, "t_1")
-        assert b"unavailable" not in b"".join(one.message.value or b"" for one in story.written)
+        assert b"unavailable" not in b"".join(record.message.value or b"" for record in story.written)
         assert "X19kZWJleml1bV91bmF2YWls" not in repr(story.written)
 
 
@@ -85,12 +85,12 @@ def test_few_keys_make_a_small_table(shop):
     tier = Column("tier", mysql.enum_of("basic", "gold"), False)
     small = replace(items, table=replace(items.table, columns=(tier, *items.table.columns[2:]), primary_key=("tier",)))
     small = replace(small, foreign_keys=(), checks=())
-    story = told(Schema("mysql", (small,)), small)
+    story = stream(Schema("mysql", (small,)), small)
     assert {*story.rows, *story.gone, *story.moved} == {(1,), (2,)}
 
 
 def test_a_table_without_a_primary_key_is_not_kept(shop):
-    (user,) = (one for one in shop.schema.tables if place(one.table)[2] == "customers")
+    (user,) = (user for user in shop.schema.tables if place(user.table)[2] == "customers")
     assert streams.unkept(user) == ""
     without = replace(user, table=replace(user.table, primary_key=()))
     assert streams.unkept(without) == "table customers has no primary key, by which rows are kept"

@@ -18,7 +18,7 @@ def named(values, user, column):
     return values.boundaries(user, user.table.column(column))
 
 
-def one(kind, *checks, nullable=True, overrides=None, **more):
+def values_of(kind, *checks, nullable=True, overrides=None, **more):
     table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", kind, nullable, **more)), ("id",))
     user = UserTable(table, checks=checks)
     return Values(Schema(kind.source, (user,)), overrides or Overrides()), user
@@ -65,7 +65,7 @@ def test_null_only_where_the_column_may_be_null(shop):
     [("latin1", "é€", "汉"), ("ascii", "abc", "é"), ("utf8mb3", "汉", "😀"), ("gbk", "汉", "😀"), ("koi8r", "abc", "я")],
 )
 def test_a_character_set_decides(charset, held, refused):
-    values, user = one(mysql.text("varchar", 20), charset=charset)
+    values, user = values_of(mysql.text("varchar", 20), charset=charset)
     column = user.table.column("c")
     assert values.holds(user, column, held)
     assert not values.holds(user, column, refused)
@@ -75,21 +75,21 @@ def test_a_character_set_decides(charset, held, refused):
 
 
 def test_a_float_with_digits_holds_no_more_of_them():
-    values, user = one(mysql.real("double", precision=7, scale=2))
+    values, user = values_of(mysql.real("double", precision=7, scale=2))
     assert set(named(values, user, "c").values()) == {None, 0.0, 1.0, -2.5}
 
 
 def test_zero_dates_and_the_empty_enum_are_left_out_under_strict():
     for kind, loose in ((mysql.temporal("date"), ZeroDate()), (mysql.enum_of("a", "b"), 0)):
-        values, user = one(kind)
+        values, user = values_of(kind)
         assert loose in named(values, user, "c").values()
-        strict, user = one(kind, overrides=Overrides(strict=True))
+        strict, user = values_of(kind, overrides=Overrides(strict=True))
         assert loose not in named(strict, user, "c").values()
         assert loose not in strict.wide(user, user.table.column("c"))
 
 
 def test_choices_of_a_check_are_all_that_is_held():
-    values, user = one(mysql.text("varchar", 9), Check("c", "c in (...)", choices=("red", "blue")), nullable=False)
+    values, user = values_of(mysql.text("varchar", 9), Check("c", "c in (...)", choices=("red", "blue")), nullable=False)
     assert set(named(values, user, "c").values()) == {"red", "blue"}
     assert set(values.wide(user, user.table.column("c"))) == {"red", "blue"}
 
@@ -100,19 +100,19 @@ def test_realistic_values_follow_the_column_s_name(shop):
     assert all(0 <= amount < 10_000 for amount in values.pool(orders, orders.table.column("amount")))
     since = values.pool(customers, customers.table.column("since"))
     assert all(dt.date(2022, 1, 1) <= day <= dt.date(2025, 1, 1) for day in since)
-    moments, user = one(mysql.temporal("datetime", 3))
+    moments, user = values_of(mysql.temporal("datetime", 3))
     assert all(value % 1000 == 0 for value in moments.pool(user, user.table.column("c")))
 
 
 def test_a_type_with_a_grammar_has_only_its_own_texts():
-    values, user = one(postgresql.other("macaddr"))
+    values, user = values_of(postgresql.other("macaddr"))
     assert set(named(values, user, "c").values()) == {None, "08:00:2b:01:02:03", "ff:ff:ff:ff:ff:ff"}
-    values, user = one(postgresql.uuid())
+    values, user = values_of(postgresql.uuid())
     assert all(len(token) == 36 for token in values.pool(user, user.table.column("c")))
-    values, user = one(postgresql.array_of(postgresql.numeric(4, 1)))
-    found = list(named(values, user, "c").values())
-    assert Json([]) in found
-    assert Json([Decimal("999.9")]) in found
+    values, user = values_of(postgresql.array_of(postgresql.numeric(4, 1)))
+    arrays = list(named(values, user, "c").values())
+    assert Json([]) in arrays
+    assert Json([Decimal("999.9")]) in arrays
 
 
 def test_rows_before_a_history_refer_to_such_rows_of_the_parents(shop):
