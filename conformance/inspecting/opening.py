@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final
 
 import cramjam
@@ -103,6 +103,9 @@ def open_record(record: ReadRecord) -> Seen:
     if plain.container != "unreadable":
         return plain
     for name, body in _unpacked(value):
+        if body is None:
+            problem = f"begins as {name}, and is damaged, cut, or longer than {LIMIT >> 20} MiB"
+            return Seen(record, "unreadable", compression=name, problem=problem)
         opened = _read(record, body, name)
         if opened.container != "unreadable":
             return opened
@@ -205,26 +208,43 @@ def _datum(schema: Any, body: bytes) -> Any:
 
 
 def _inflated(value: bytes) -> bytes:
-    return zlib.decompressobj(31).decompress(value, LIMIT)
+    stream = zlib.decompressobj(31)
+    content = stream.decompress(value, LIMIT)
+    if not stream.eof:
+        raise zlib.error("cut, or longer than the limit")
+    return content
+
+
+def _within(unpack: Callable[[bytes, bytearray], int], value: bytes) -> bytes:
+    """What `unpack` writes into a buffer: a small one, and when that is full one of the limit."""
+    small = bytearray(min(LIMIT, 64 * len(value) + 65_536))
+    try:
+        return bytes(small[: unpack(value, small)])
+    except cramjam.DecompressionError:
+        if len(small) == LIMIT:
+            raise
+    large = bytearray(LIMIT)
+    return bytes(large[: unpack(value, large)])
 
 
 _PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
     ("gzip", b"\x1f\x8b", _inflated),
-    ("zstd", b"\x28\xb5\x2f\xfd", cramjam.zstd.decompress),
-    ("lz4", b"\x04\x22\x4d\x18", cramjam.lz4.decompress),
+    ("zstd", b"\x28\xb5\x2f\xfd", partial(_within, cramjam.zstd.decompress_into)),
+    ("lz4", b"\x04\x22\x4d\x18", partial(_within, cramjam.lz4.decompress_into)),
     ("snappy", b"", cramjam.snappy.decompress_raw),
 )
 
 
-def _unpacked(value: bytes) -> list[tuple[str, bytes]]:
-    """The value as each compression that fits it decompresses it, with the compression's name."""
-    unpacked = []
+def _unpacked(value: bytes) -> list[tuple[str, bytes | None]]:
+    """The value as each compression that fits it decompresses it, with the compression's name; None of what it cannot."""
+    unpacked: list[tuple[str, bytes | None]] = []
     for name, magic, unpack in _PACKERS:
         if value.startswith(magic) and (name != "snappy" or _snappy_length(value) <= LIMIT):
             try:
                 unpacked.append((name, bytes(unpack(value))))
             except (zlib.error, cramjam.DecompressionError, MemoryError, OverflowError):
-                continue
+                if magic:
+                    unpacked.append((name, None))
     return unpacked
 
 

@@ -102,9 +102,9 @@ def _bytes(line: Mapping[str, Any], name: str) -> bytes | None:
             return base64.b64decode(value, validate=True)
         case str():
             return value.encode(errors="surrogatepass")
-        case {"text": str() as text}:
+        case {"text": str() as text} if len(value) == 1:
             return text.encode(errors="surrogatepass")
-        case {"base64": str() as text}:
+        case {"base64": str() as text} if len(value) == 1:
             return base64.b64decode(text, validate=True)
     return orjson.dumps(value)
 

@@ -177,7 +177,7 @@ def _test(term: re.Match[str]) -> Callable[[Any], bool]:
         return lambda value: value is not _ABSENT
     if term["values"] is not None:
         values = [_value(part) for part in term["values"].split("|")]
-        return partial(_is_among, values, [type(value) for value in values])
+        return partial(_is_among, values)
     if term["pattern"] is not None:
         try:
             pattern = re.compile(term["pattern"])
@@ -187,10 +187,10 @@ def _test(term: re.Match[str]) -> Callable[[Any], bool]:
     return lambda value: value is not _ABSENT and bool(value)
 
 
-def _is_among(values: Sequence[Any], kinds: Sequence[type], member: Any) -> bool:
+def _is_among(values: Sequence[Any], member: Any) -> bool:
     value = None if member is _ABSENT else member
     # Python's True is 1.
-    return value in values and type(value) in kinds
+    return any(type(value) is type(item) and value == item for item in values)
 
 
 def _value(text: str) -> Any:

@@ -115,7 +115,7 @@ def stacks(tried: Bench, convicted: Mapping[int, Sequence[str]], seed: int, numb
 
 
 def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random) -> Stack | None:
-    """A stack of that size; None if an operator cannot read what another has left, or the verdict shows nothing of it."""
+    """A stack of that size; None if too few operators are apart, one cannot read what another left, or the verdict hides one."""
     drawn: dict[str, Broken] = {}
     for name in chance.sample(sorted(names), len(names)):
         if len(drawn) == size:
@@ -123,6 +123,8 @@ def _drawn(stage: _Stage, names: Sequence[str], size: int, chance: random.Random
         mine = stage.alone(name)
         if all(_apart(mine, other) for other in (frozenset(), *drawn.values())):
             drawn[name] = mine
+    if len(drawn) < size:
+        return None
     try:
         result = stage.judged([OPERATORS[name] for name in drawn])
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):

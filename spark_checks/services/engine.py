@@ -66,7 +66,9 @@ class Decoder:
         named = {"deployment": deployment} if _takes(function, "deployment") else {}
         result = function(*arguments, **named)
         if not hasattr(result, "schema") or not hasattr(result, "toArrow"):
-            raise DecoderError(f"decoder {self.name} returned {type(result).__name__}, not a DataFrame")
+            kind = type(result)
+            returned = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+            raise DecoderError(f"decoder {self.name} returned {returned}, not a DataFrame of Spark")
         return result  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.inspecting import table
+from conformance.inspecting import opening, table
 from conformance.inspecting.books import BOOKS
 from conformance.inspecting.evidence import Watched
 from conformance.inspecting.opening import ReadRecord, open_record
@@ -47,13 +47,17 @@ def test_lines_may_be_records(tmp_path):
         {"topic": "t", "partition": 1, "offset": 3, "key": None, "payload": '{"a":2}'},
         {"topic": "t", "partition": 1, "offset": 4, "value": None},
         {"topic": "t", "partition": 1, "value": {"a": 3}},
+        {"topic": "t", "partition": 1, "value": {"id": 1, "text": "hello"}},
+        {"topic": "t", "partition": 1, "value": {"base64": "AA==", "text": ""}},
     ]
     file = tmp_path / "messages.jsonl.xz"
     file.write_bytes(lzma.compress("\n".join(map(json.dumps, lines)).encode()))
     records = read(tmp_path)
-    assert [record.value for record in records] == [b"\x16\xff", b'{"a":1}', b"\x16\xff", b'{"a":2}', None, b'{"a":3}']
-    assert [record.key for record in records] == [b"k", b"k", None, None, None, None]
-    assert [(record.partition, record.offset) for record in records] == [(2, 7), (0, -1), (0, -1), (1, 3), (1, 4), (1, -1)]
+    objects = [b'{"a":3}', b'{"id":1,"text":"hello"}', b'{"base64":"AA==","text":""}']
+    assert [record.value for record in records] == [b"\x16\xff", b'{"a":1}', b"\x16\xff", b'{"a":2}', None, *objects]
+    assert [record.key for record in records] == [b"k", b"k", *[None] * 6]
+    places = [(2, 7), (0, -1), (0, -1), (1, 3), (1, 4), *[(1, -1)] * 3]
+    assert [(record.partition, record.offset) for record in records] == places
     assert all(record.exact for record in records)
 
 
@@ -104,6 +108,9 @@ def test_compressed_values_are_opened(name, value):
     assert seen.members["commitTs"] == 447984074911121409
 
 
+TOO_LONG = b'"' + b"a" * opening.LIMIT + b'"'
+
+
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -116,6 +123,12 @@ def test_compressed_values_are_opened(name, value):
         (b"\xc3\x01abcdefgh", "Avro's single-object encoding"),
         (gzip.compress(b"no message", mtime=0), "behind gzip: neither JSON nor Avro of a published schema"),
         (b"{" * 100_000, "begins as JSON and is none"),
+        (gzip.compress(TEXT)[:-9], "begins as gzip, and is damaged, cut, or longer than 64 MiB"),
+        (bytes(cramjam.zstd.compress(TEXT))[:-9], "begins as zstd, and is damaged, cut, or longer than 64 MiB"),
+        (gzip.compress(TOO_LONG, 1), "begins as gzip, and is damaged"),
+        (bytes(cramjam.zstd.compress(TOO_LONG)), "begins as zstd, and is damaged"),
+        (bytes(cramjam.lz4.compress(TOO_LONG)), "begins as lz4, and is damaged"),
+        (bytes(cramjam.snappy.compress_raw(TOO_LONG)), "neither JSON nor Avro"),
     ],
 )
 def test_what_is_no_message_says_why(value, problem):
@@ -176,6 +189,8 @@ def test_signs_cite_facts_and_say_something():
         ("type=INSERT; old?", False),
         ("id=0", False),
         ("not id=0; flag=false", True),
+        ("flag=5|true|0", False),
+        ("id=5|true", False),
         ("inner.a; inner.b?; not inner.b; not inner.c?", True),
         ("missing|type?", True),
         ("inner~^x|^yes$", True),

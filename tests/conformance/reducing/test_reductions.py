@@ -352,7 +352,7 @@ def case(name="alibaba-canal-json/recorded/main-1.1.8/h_live.t_int"):
 
 
 def failure(whole, message):
-    finding = Finding(whole.id, RULE.id, message, 0, Aspect.VALUE, "after['bu']", "1", "2", "bu", "after")
+    finding = Finding(whole.id, RULE.id, message, 0, Aspect.VALUE, "after['bu']", "1", "2", "after", "bu")
     return Failure(RULE, finding, CaseResult(whole, Verdict.FAIL, (finding,)), 1)
 
 

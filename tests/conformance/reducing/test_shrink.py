@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 from remembered import done
@@ -49,7 +50,7 @@ class Fake:
         self.opened, self.asked, self.released = {}, [], []
 
     def open(self, handle, source):
-        rows = pa.parquet.read_table(source.parquet).to_pylist()
+        rows = pq.read_table(source.parquet).to_pylist()
         self.opened[handle] = {(row["topic"], row["partition"], row["offset"]): row["value"] for row in rows}
         return done(len(self.opened[handle]))
 

@@ -13,7 +13,6 @@ from generators.errors import UnknownName, UsageError
 from generators.recorded import store
 from generators.wire_format import FORMATS, get
 
-PRODUCTS = ("canal", "debezium", "ticdc")
 KINDS = {
     Provenance.DOCUMENTED: {"document"},
     Provenance.OBSERVED: {"source", "issue", "recorded", "run"},
@@ -52,7 +51,9 @@ def test_evidence_says_where_it_is_to_be_opened():
 
 def test_recorded_evidence_is_in_the_recordings():
     """A value in Avro stands there in hexadecimal digits, with spaces between its bytes."""
-    kept = {record for product in PRODUCTS for recording in store.recordings(product) for record in store.messages(recording)}
+    kept = {
+        record for product in store.PRODUCTS for recording in store.recordings(product) for record in store.messages(recording)
+    }
     values = {value for record in kept for value in (record.key, record.value) if value}
     texts = values | {value.hex(" ").encode() for value in values}
     entries = [entry for page in pages().values() for entry in page.facts.values()]

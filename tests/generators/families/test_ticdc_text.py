@@ -30,9 +30,6 @@ def test_binary_worked_example_of_section_1_7():
     assert shown.encode("latin-1") == raw
 
 
-# As TiCDC v8.5.5 printed them, and as it printed them with TiDB's main branch of March 2026.
-
-
 def test_hour_that_occurs_twice_has_two_instants():
     first, second = mysql.wall("2024-11-03 05:30:00"), mysql.wall("2024-11-03 06:30:00")
     expected = ("2024-11-03 01:30:00", (first, second))

@@ -477,6 +477,3 @@ def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
     cell = (record.changes[0].after or {})["c"]
     assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("\u00c3\u00a9", 2004, "TEXT(100)")
     assert (cell.state, cell.options) == (State.ONE_OF, ("é", "\u00c3\u00a9"))
-
-
-# Profiles

@@ -191,12 +191,6 @@ def test_a_minimal_row_image_leaves_inserts_alone() -> None:
     assert written(p, boundaries.change(CUSTOMERS, Op.DELETE, (ROW, None))) == []
 
 
-# The placeholder in a row
-
-
-# 3: JsonConverter
-
-
 def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
     """connect#default-for-null."""
     table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))), ("id",))

@@ -96,9 +96,6 @@ def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown:
     assert list(payload(other)["after"]) == ["q`q", "a"]
 
 
-# Profiles
-
-
 def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
     """debezium#unknown-types."""
     columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))

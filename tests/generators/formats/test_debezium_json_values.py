@@ -120,12 +120,6 @@ def test_mysql_time_beyond_a_day() -> None:
     assert of(kind, mysql.DAY, Modes(temporal="isostring")) == "00:00:00Z"
 
 
-# Numbers and bits
-
-
-# Texts, binaries, composites, the placeholder
-
-
 def test_binaries_by_mode() -> None:
     kind, raw = mysql.binary("varbinary", 8), b"\xfb\xff\xfe"
     shown = [of(kind, raw, Modes(binary=mode)) for mode in ("bytes", "base64", "base64-url-safe", "hex")]

@@ -30,7 +30,7 @@ CONTRADICTIONS = {
             for n in ("heartbeat", "checkpoint", "ddl-names", "position-number", "fragments", "source-type", "null")
         ),
         *(f"tencent#{n}" for n in ("absent-fields", "json-shapes", "type-numbers", "pairing", "datetime-example", "day-first")),
-        *(f"tencent#{n}" for n in ("timestamp-epoch", "not-covered", "zero-dates", "binary-trailing-zeros", "null")),
+        *(f"tencent#{n}" for n in ("timestamp-epoch", "not-covered", "zero-dates", "binary-trailing-zeros")),
     ),
 }
 """What a vendor's page contradicts or leaves open, as facts."""

@@ -90,7 +90,6 @@ def test_blanking_leaves_what_is_told(name):
     blank = life.recording.volatile
     blanked = [blank(message.value) for message in life.messages]
     assert len(set(blanked)) == len(blanked)
-    assert all(blank(message.value) == blank(message.value) for message in life.messages)
     spoiled = life.messages[-1].value[:-3] + b"x" + life.messages[-1].value[-2:]
     if name in ("canal-json-ext", "simple-json-main"):
         assert blank(spoiled) != blanked[-1]
