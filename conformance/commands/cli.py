@@ -443,7 +443,7 @@ def replay(
         outcomes = []
         for replayed in done:
             outcomes.append(replayed.outcome)
-            click.echo(again.told(replayed, chosen(style)))
+            click.echo(again.render(replayed, chosen(style)))
             if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 replayed.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
