@@ -30,7 +30,7 @@ from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
-    from conformance.streams.told import StreamResult
+    from conformance.streams.recipes import StreamResult
     from generators.tables.user_values import Values
 
 

@@ -92,7 +92,7 @@ def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
     found = list(_samples.samples(fmt))
     # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
     told = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
-    assert [one.told for one in found if one.told in ("INSERT", "UPDATE", "DELETE")] == told
+    assert [one.kind for one in found if one.kind in ("INSERT", "UPDATE", "DELETE")] == told
     for one in found:
         read = json.loads(one.text)
         if fmt.container == "json":
