@@ -276,15 +276,15 @@ class FirstBroken:
     tell: Callable[[Rule, float], None]
     strict: bool = False
     _began: float = 0.0
-    _told: bool = False
+    _reported: bool = False
 
     def __call__(self, event: Event) -> None:
         """See `conformance.running.events.Listener`."""
         match event:
             case Started():
-                self._began, self._told = time.monotonic(), False
-            case Broken(rule=rule, result=result) if not self._told and (self.strict or result.verdict in BAD):
-                self._told = True
+                self._began, self._reported = time.monotonic(), False
+            case Broken(rule=rule, result=result) if not self._reported and (self.strict or result.verdict in BAD):
+                self._reported = True
                 self.tell(rule, time.monotonic() - self._began)
 
 
