@@ -38,9 +38,9 @@ def _shadow() -> ModuleType:
 def main() -> None:
     """The console script: the command line, unless one of the packages is hidden (exit 2, naming the path)."""
     shadow = _shadow()
-    found = shadow.shadows()
-    if found:
-        sys.stderr.write(f"cdc-conformance: {shadow.explain(found)}\n")
+    paths = shadow.shadows()
+    if paths:
+        sys.stderr.write(f"cdc-conformance: {shadow.explain(paths)}\n")
         raise SystemExit(shadow.Shadowed.exit_code)
     from conformance.commands.cli import main as command
 
@@ -129,6 +129,6 @@ def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
     if error is None or (error.name or "").partition(".")[0] not in PACKAGES:
         return
     shadow = _shadow()
-    found = shadow.shadows()
-    if found:
-        report.sections.append(("cdc-conformance", shadow.explain(found)))
+    paths = shadow.shadows()
+    if paths:
+        report.sections.append(("cdc-conformance", shadow.explain(paths)))

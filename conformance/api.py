@@ -72,11 +72,11 @@ def run(
     from conformance.running.run import run as perform
     from conformance.running.started import started
 
-    decoders = [one for one in named if not isinstance(one, str)]
+    decoders = [item for item in named if not isinstance(item, str)]
     if len(decoders) + (decoder is not None) > 1:
         raise UsageError("give one decoder")
     decoder = decoders[0] if decoders else decoder
-    formats = (*(one for one in named if isinstance(one, str)), *((format,) if isinstance(format, str) else format))
+    formats = (*(name for name in named if isinstance(name, str)), *((format,) if isinstance(format, str) else format))
     if isolated:
         spark = None
     tables_in_cache()

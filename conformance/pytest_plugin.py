@@ -155,10 +155,10 @@ class DecoderSuite:
         cls = type(self)
         if cls not in runs:
             runs[cls] = shared(cls, request, tmp_path_factory.getbasetemp().parent)
-        found = runs[cls]
-        if isinstance(found, str):
-            pytest.fail(f"the run did not come about: {found}", pytrace=False)
-        return found
+        run = runs[cls]
+        if isinstance(run, str):
+            pytest.fail(f"the run did not come about: {run}", pytrace=False)
+        return run
 
     def test_rule(self, rule: Rule, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
         """The decoder keeps the rule."""
@@ -207,8 +207,8 @@ def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
     return {**{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules}, RUN: _of_run(cls, result)}
 
 
-def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> SuiteRun:
-    rule, judged = one.rule, result.formats[0]
+def _of_rule(cls: type[DecoderSuite], result: RunResult, tally: RuleResult) -> SuiteRun:
+    rule, judged = tally.rule, result.formats[0]
     failures = result.failures_of(rule.id)
     new = [f for f in failures if not f.known]
     if new:
@@ -220,9 +220,9 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> Sui
     passed = [e for e in result.entries if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)]
     if passed:
         return SuiteRun("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
-    if not one.compared:
-        reason = unreached(one, judged, cls.profile)
-        return SuiteRun("failed", f"{rule.id} was not exercised: {reason}") if one.reachable else SuiteRun("skipped", reason)
+    if not tally.compared:
+        reason = unreached(tally, judged, cls.profile)
+        return SuiteRun("failed", f"{rule.id} was not exercised: {reason}") if tally.reachable else SuiteRun("skipped", reason)
     return SuiteRun("passed")
 
 

@@ -37,9 +37,9 @@ def shadows() -> dict[str, Path]:
     return paths
 
 
-def explain(found: dict[str, Path]) -> str:
+def explain(paths: dict[str, Path]) -> str:
     """The message for a user."""
-    listed = "; ".join(f"{path} hides the package {name!r}" for name, path in found.items())
+    listed = "; ".join(f"{path} hides the package {name!r}" for name, path in paths.items())
     return (
         f"{listed} that cdc-conformance installed in {HOME}. Rename it, or keep its folder off sys.path: run the command "
         "`cdc-conformance` instead of `python -m`, unset PYTHONPATH, and use pytest's --import-mode=importlib."
@@ -48,6 +48,6 @@ def explain(found: dict[str, Path]) -> str:
 
 def check_shadowing() -> None:
     """Raises Shadowed, naming the paths, when one of our packages is hidden."""
-    found = shadows()
-    if found:
-        raise Shadowed(explain(found))
+    paths = shadows()
+    if paths:
+        raise Shadowed(explain(paths))

@@ -38,7 +38,7 @@ def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
 def _place(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path | None:
     try:
         files = [Path(java_path(environ)).resolve(), *sorted(jars)]
-        known = [(str(file), found.st_size, found.st_mtime_ns) for file in files for found in (file.stat(),)]
+        known = [(str(file), stat.st_size, stat.st_mtime_ns) for file in files for stat in (file.stat(),)]
     except (HarnessError, OSError):
         return None
     digest = hashlib.sha256(repr(known).encode()).hexdigest()[:12]

@@ -71,7 +71,7 @@ def asked(
                 )
         if topic:
             raise UsageError(f"--topic {topic} needs a running broker, --broker HOST:PORT; this is --broker {spec}")
-    found = Asked(spec, properties, topic or "", prefix or PREFIX, registry or "")
+    broker = Asked(spec, properties, topic or "", prefix or PREFIX, registry or "")
     if properties:
-        given.check(found.at(spec))
-    return found
+        given.check(broker.at(spec))
+    return broker

@@ -41,11 +41,11 @@ def parse_bootstrap(spec: str) -> str | None:
     """
     addresses = spec.split(",")
     for address in addresses:
-        found = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address)
-        if found is None:
+        match = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address)
+        if match is None:
             return None
-        if not 1 <= int(found[1]) <= 65535:
-            raise UsageError(f"broker {spec!r}: port {found[1]} is outside 1 to 65535")
+        if not 1 <= int(match[1]) <= 65535:
+            raise UsageError(f"broker {spec!r}: port {match[1]} is outside 1 to 65535")
     return spec
 
 

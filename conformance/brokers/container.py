@@ -126,13 +126,13 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
 
     # A daemon thread: the SDK cannot be interrupted, and the engine may finish the pull later.
     thread = threading.Thread(target=pull, daemon=True, name="pull")
-    began = told = time.monotonic()
+    began = last = time.monotonic()
     thread.start()
     while thread.is_alive() and time.monotonic() - began < limit_s:
         thread.join(0.2)
-        if time.monotonic() - told > 10:
-            told = time.monotonic()
-            note(f"pulling the image {full}: {told - began:.0f} s")
+        if time.monotonic() - last > 10:
+            last = time.monotonic()
+            note(f"pulling the image {full}: {last - began:.0f} s")
     if thread.is_alive():
         failure.append(f"not pulled within {limit_s:.0f} s")
     if failure:

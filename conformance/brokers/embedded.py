@@ -62,7 +62,7 @@ class PortTaken(HarnessError):
 
 def free_ports(count: int) -> list[int]:
     """`count` different free TCP ports at 127.0.0.1. Raises HarnessError if there are not enough."""
-    found: list[int] = []
+    ports: list[int] = []
     for port in random.SystemRandom().sample(_PORTS, 400):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -70,9 +70,9 @@ def free_ports(count: int) -> list[int]:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        found.append(port)
-        if len(found) == count:
-            return found
+        ports.append(port)
+        if len(ports) == count:
+            return ports
     raise HarnessError(f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}")
 
 

@@ -108,11 +108,11 @@ class Java:
 
 def java_version(text: str) -> int | None:
     """The feature version in the output of `java -version`: 8 for "1.8.0_452", 17 for "17.0.15", 25 for "25-ea"; else None."""
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', text)
-    if found is None:
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    if match is None:
         return None
-    major = int(found[1])
-    return int(found[2] or 0) if major == 1 else major
+    major = int(match[1])
+    return int(match[2] or 0) if major == 1 else major
 
 
 def java_path(environ: Mapping[str, str] = os.environ) -> str:
@@ -293,7 +293,7 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     note(f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this takes up to a minute")
     logs, began = [work / f"ivy-{number}.log" for number, _ in enumerate(parts)], time.monotonic()
 
-    def told() -> str:
+    def output() -> str:
         return "".join(log.read_text("utf-8", "replace") for log in logs)
 
     with contextlib.ExitStack() as stack:
@@ -318,29 +318,29 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
             elapsed = time.monotonic() - began
             if elapsed > timeout_s:
                 break
-            note(f"downloading {bundle.title} {version}: {fetched(told(), total)}, {elapsed:.0f} s")
+            note(f"downloading {bundle.title} {version}: {fetched(output(), total)}, {elapsed:.0f} s")
         code = next((code for run in runs if (code := run.exit_code()) != 0), 0)
-    text = told()
-    found = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
-    if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
+    text = output()
+    files = sorted(jars.glob("*.tar.gz" if bundle.archive else "*.jar"))
+    if code != 0 or not any(jar.name.startswith(bundle.main) for jar in files):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
         failed = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
         lacking = lacked(text)
         raise Missing(failed, lacking) if lacking else HarnessError(failed)
-    if wrong := unpinned(bundle, found):
+    if wrong := unpinned(bundle, files):
         raise HarnessError(
             f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
         )
-    for packed in found if bundle.archive else ():
+    for packed in files if bundle.archive else ():
         with tarfile.open(packed) as file:
             # The first releases of Python 3.11 know no filters; what is packed is known by its digest.
             file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
             file.extractall(jars)  # noqa: S202 - see above
         packed.unlink()
-        found = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
-    listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in found)
+        files = sorted(jars.rglob("*.jar"), key=lambda jar: (jar.parent != jars, jar))
+    listed = "".join(f"{jar.relative_to(jars)} {jar.stat().st_size}\n" for jar in files)
     (jars / "jars.txt").write_text(listed, encoding="utf-8")
-    note(f"downloaded {bundle.title} {version}: {len(found)} jars in {time.monotonic() - began:.0f} s")
+    note(f"downloaded {bundle.title} {version}: {len(files)} jars in {time.monotonic() - began:.0f} s")
 
 
 def _parts(bundle: Bundle) -> list[list[str]]:
@@ -366,9 +366,9 @@ def _parts(bundle: Bundle) -> list[list[str]]:
 
 def fetched(log: str, total: int = 0) -> str:
     """How much of how much is there, by Ivy's log: it finds the modules, unless `total` are known, then it fetches their jars."""
-    found = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
+    count = total or len(re.findall(r"^\s+found ", log, re.MULTILINE))
     known = total or "downloading " in log
-    return f"{log.count('[SUCCESSFUL ]')} of {found} jars" if known else f"{found} jars found until now"
+    return f"{log.count('[SUCCESSFUL ]')} of {count} jars" if known else f"{count} jars found until now"
 
 
 def pins(bundle: Bundle) -> dict[str, Pin]:

@@ -80,13 +80,13 @@ class Remote:
         try:
             to.request(method, path, body or None, headers)
             answer = to.getresponse()
-            found = answer.read()
+            content = answer.read()
         except (OSError, http.client.HTTPException) as error:
             raise HarnessError(f"the schema registry at {self._at.netloc} does not answer: {error}") from error
         if answer.status not in (200, 204):
-            told = " ".join(found.decode("utf-8", "replace").split())[:200]
-            raise HarnessError(f"the schema registry at {self._at.netloc} answers {method} {path} with {answer.status}: {told}")
-        return found
+            text = " ".join(content.decode("utf-8", "replace").split())[:200]
+            raise HarnessError(f"the schema registry at {self._at.netloc} answers {method} {path} with {answer.status}: {text}")
+        return content
 
     def hold(self, messages: Iterable[Message]) -> None:
         """Puts in what the messages name and no earlier ones did."""
@@ -102,8 +102,8 @@ class Remote:
                 for subject in dict.fromkeys(subject for subject, _ in new if subject not in known):
                     self._asked(to, "PUT", f"{self._at.path}/mode/{quote(subject, safe='')}", b'{"mode":"IMPORT"}')
                 for (subject, number), text in new.items():
-                    told = json.dumps({"schema": text, "id": number}).encode()
-                    self._asked(to, "POST", f"{self._at.path}/subjects/{quote(subject, safe='')}/versions", told)
+                    body = json.dumps({"schema": text, "id": number}).encode()
+                    self._asked(to, "POST", f"{self._at.path}/subjects/{quote(subject, safe='')}/versions", body)
         self._sent |= new.keys()
 
     def close(self, note: Note = lambda _text: None) -> None:
@@ -130,8 +130,8 @@ def archive(schemas: Mapping[Version, str], before: Collection[Version] = ()) ->
     contents = {number: text for (_, number), text in schemas.items()}
     with zipfile.ZipFile(packed, "w") as file:
 
-        def put(name: str, kind: str, **told: Any) -> None:
-            file.writestr(f"{name}.{kind}.json", json.dumps(told))
+        def put(name: str, kind: str, **entry: Any) -> None:
+            file.writestr(f"{name}.{kind}.json", json.dumps(entry))
 
         put("manifest", "Manifest", systemName="apicurio-registry", exportVersion="1.0", exportedOn=0)
         for number, text in contents.items():
@@ -168,10 +168,10 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answers."""
         *_, folder, number = ("", *self.path.partition("?")[0].split("/"))
-        found = confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
-        told: Any = {"schema": found[1]} if found else {"error_code": 40403, "message": "Schema not found"}
-        body = json.dumps(told).encode()
-        self.send_response(200 if found else 404)
+        entry = confluent.SCHEMAS.get(int(number)) if folder == "ids" and number.isdecimal() else None
+        answer: Any = {"schema": entry[1]} if entry else {"error_code": 40403, "message": "Schema not found"}
+        body = json.dumps(answer).encode()
+        self.send_response(200 if entry else 404)
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -201,8 +201,8 @@ def schema(number: int) -> str | None:
         return None
     with contextlib.suppress(HarnessError):
         path = f"{urlsplit(url).path.rstrip('/')}/schemas/ids/{number}"
-        told = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).ask("GET", path)
-        return str(json.loads(told)["schema"])
+        answer = Remote(url, os.environ.get(USER, ""), os.environ.get(CA, "")).ask("GET", path)
+        return str(json.loads(answer)["schema"])
     return None
 
 

@@ -81,18 +81,18 @@ def ready(
             raise UnknownName("module", name, MODULES)
         if missing := wanted(MODULES[name], own, [jar.name for jar in given]):
             asked.append((MODULES[name], missing))
-    told = _Told(note)
+    progress = _Progress(note)
     with ThreadPoolExecutor(max(1, len(asked))) as pool:
-        fetching = [pool.submit(_fetched, module, release, missing, own, told, environ) for module, missing in asked]
+        fetching = [pool.submit(_fetched, module, release, missing, own, progress, environ) for module, missing in asked]
         try:
             return (*given, *(jar for each in fetching for jar in each.result()))
         except BaseException:
-            told.over = True
+            progress.over = True
             raise
 
 
 @dataclass(slots=True)
-class _Told:
+class _Progress:
     """Progress of downloads side by side; when one has failed, or all were interrupted, each ends at its next word."""
 
     note: Note
@@ -148,8 +148,8 @@ def release_of(jars: Iterable[str]) -> str | None:
 
 def artefact(jar: str) -> tuple[str, str]:
     """The artefact and its release, by a jar's name: ("kafka-clients", "3.9.0") for kafka-clients-3.9.0.jar."""
-    found = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
-    return (found[1], found[2]) if found else (jar.removesuffix(".jar"), "")
+    match = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
+    return (match[1], match[2]) if match else (jar.removesuffix(".jar"), "")
 
 
 def javas(release: str) -> tuple[int, ...]:
@@ -187,10 +187,10 @@ def named_jars(places: Iterable[str]) -> list[Path]:
     jars: list[Path] = []
     for place in places:
         path = Path(place).expanduser().absolute()
-        found = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
-        if not found:
+        files = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
+        if not files:
             raise UsageError(f"{JARS}: {place} is neither a jar nor a folder with jars")
-        jars += found
+        jars += files
     return jars
 
 
@@ -247,7 +247,7 @@ def _fetched(
     jars: list[Path] = []
     while not jars:
         try:
-            jars = jars_of(replace(bundle, modules=tuple((ORGANISATION, *one) for one in asked.items())), note, environ=environ)
+            jars = jars_of(replace(bundle, modules=tuple((ORGANISATION, *pair) for pair in asked.items())), note, environ=environ)
         except Missing as error:
             following = next_asked(asked, error.names, release)
             if following is None:
@@ -255,7 +255,7 @@ def _fetched(
             note(f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking for another release")
             asked = following
     for name, other in substitutes(release, artefacts, (jar.name for jar in jars)).items():
-        getattr(note, "line", note)(told(name, other, release))
+        getattr(note, "line", note)(substitution(name, other, release))
     return jars
 
 
@@ -267,7 +267,7 @@ def next_asked(asked: Mapping[str, str], missing: Collection[str], release: str)
     return {name: steps[revision] if name in missing else revision for name, revision in asked.items()}
 
 
-def told(name: str, other: str, release: str) -> str:
+def substitution(name: str, other: str, release: str) -> str:
     """The line that says which release was taken instead of Spark's own."""
     major, minor = _numbers(release)
     line = f"{major}.{minor}" if _numbers(other) == (major, minor) else str(major)
@@ -290,7 +290,7 @@ def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list
             missing.append(name)
         elif artefacts:
             releases = dict(artefact(jar.name) for jar in jars)
-            there[name] = ", ".join(f"{one} {releases[one]}" for one in artefacts)
+            there[name] = ", ".join(f"{each} {releases[each]}" for each in artefacts)
         else:
             there[name] = f"{module.artefacts[0]} of {JARS}" if module.artefacts[0] not in own else "in pyspark"
     return there, missing

@@ -96,7 +96,7 @@ class Key:
         if self.or_one and isinstance(value, str):
             return [value]
         if isinstance(value, list):
-            return value if self.or_one else [self.given(one, folder) for one in value]
+            return value if self.or_one else [self.given(item, folder) for item in value]
         kind = self.parameter.type
         if isinstance(kind, click.Path) or (isinstance(kind, TableSource) and "://" not in value):
             return _placed(value, folder)
@@ -107,17 +107,17 @@ class Key:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of its value."""
-        one = _schema(self.parameter)
+        kind = _schema(self.parameter)
         if self.many:
-            array = {"type": "array", "items": one}
-            one = {"anyOf": [one, array]} if self.or_one else array
+            array = {"type": "array", "items": kind}
+            kind = {"anyOf": [kind, array]} if self.or_one else array
         if isinstance(self.parameter.type, Assignment):
             texts = {"type": "object", "propertyNames": {"pattern": self.parameter.type.names}}
-            one = {"anyOf": [one, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
+            kind = {"anyOf": [kind, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
         described: dict[str, Any] = {"description": help_of(self.parameter)}
         if self.default is not None:
             described["default"] = self.default
-        return described | one
+        return described | kind
 
     @property
     def default(self) -> str | int | float | None:
@@ -152,17 +152,17 @@ def keys(command: click.Command) -> dict[str, Key]:
 
 def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str, Key]]:
     """Every section with its keys, including the pytest plugin's."""
-    found: dict[Section, dict[str, Key]] = {}
+    by_section: dict[Section, dict[str, Key]] = {}
     for name, command in group.commands.items():
         if not above and name in OWN:
             continue
         if isinstance(command, click.Group):
-            found |= sections(command, (*above, name))
+            by_section |= sections(command, (*above, name))
         elif own := keys(command):
-            found[*above, name] = own
-    if not above and ("run",) in found:
-        found[PYTEST,] = {name: found["run",][name] for name in PLUGIN}
-    return found
+            by_section[*above, name] = own
+    if not above and ("run",) in by_section:
+        by_section[PYTEST,] = {name: by_section["run",][name] for name in PLUGIN}
+    return by_section
 
 
 def schema(group: click.Group) -> dict[str, Any]:
@@ -170,11 +170,11 @@ def schema(group: click.Group) -> dict[str, Any]:
     known = sections(group)
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
     properties |= dict(_spelled({name: known["run",][name] for name in COMMON}))
-    for section, found in sorted(known.items()):
+    for section, legal in sorted(known.items()):
         place = properties
         for name in section[:-1]:
             place = place.setdefault(name, _table({}))["properties"]
-        place[section[-1]] = _table(dict(_spelled(found)))
+        place[section[-1]] = _table(dict(_spelled(legal)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "tag:cdc-conformance,2026:config:1",
@@ -183,9 +183,9 @@ def schema(group: click.Group) -> dict[str, Any]:
     }
 
 
-def _spelled(found: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _spelled(legal: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Schemas of keys, in both spellings."""
-    for name, key in found.items():
+    for name, key in legal.items():
         yield name, key.schema()
         if "-" in name:
             yield name.replace("-", "_"), key.schema()

@@ -66,5 +66,5 @@ def _write(
         size = sum(file.stat().st_size for file in folder.iterdir())
         text = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
         (temporary / bulk.BULK).write_bytes(text)
-    told = f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
-    click.echo(f"{out / fmt.name / profile.name}: {told}, {time.monotonic() - began:.1f} s", err=True)
+    summary = f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
+    click.echo(f"{out / fmt.name / profile.name}: {summary}, {time.monotonic() - began:.1f} s", err=True)

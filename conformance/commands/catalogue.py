@@ -254,7 +254,7 @@ def corpus_verify(directory: Path | None) -> None:
     from generators.storage import corpus as disk
 
     large = bulk.find(directory) if directory else []
-    found: dict[str, list[str]] = (
+    verdicts: dict[str, list[str]] = (
         {
             **{str(folder): bulk.verify(folder) for folder in large},
             **{str(folder): disk.verify(folder) for folder in disk.find(directory, none=bool(large))},
@@ -262,11 +262,11 @@ def corpus_verify(directory: Path | None) -> None:
         if directory
         else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
     )
-    bad = sum(map(bool, found.values()))
-    for name, problems in found.items():
+    bad = sum(map(bool, verdicts.values()))
+    for name, problems in verdicts.items():
         click.echo(f"{name}: {'ok' if not problems else '; '.join(problems)}")
     if bad:
-        raise UsageError(f"{bad} of {len(found)} corpora are damaged")
+        raise UsageError(f"{bad} of {len(verdicts)} corpora are damaged")
 
 
 @click.command(short_help="Prints a decoder's rows for a corpus; no verdict.")

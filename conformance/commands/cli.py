@@ -272,7 +272,7 @@ def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Pat
     else:
         click.echo(differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes))
     lost = save(lambda: differential.write(outcomes, report, settings.seed)) if report else 0
-    return lost or (1 if any(one.differences for one in outcomes) else 0)
+    return lost or (1 if any(outcome.differences for outcome in outcomes) else 0)
 
 
 def _perform(
@@ -441,11 +441,11 @@ def replay(
     with Progress() as note:
         done = again.replay_all(crashes, decoder, timeout, note, spark_conf)
         outcomes = []
-        for one in done:
-            outcomes.append(one.outcome)
-            click.echo(again.told(one, chosen(style)))
-            if one.outcome is again.ReplayOutcome.FIXED and remove_fixed:
-                one.path.unlink(missing_ok=True)
+        for replayed in done:
+            outcomes.append(replayed.outcome)
+            click.echo(again.render(replayed, chosen(style)))
+            if replayed.outcome is again.ReplayOutcome.FIXED and remove_fixed:
+                replayed.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
     sys.exit(again.exit_code(outcomes))

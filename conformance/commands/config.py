@@ -54,17 +54,17 @@ class Config:
     def defaults(self, known: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
         """Click's default map."""
         defaults: dict[str, Any] = {}
-        for one in self.settings(known):
+        for setting in self.settings(known):
             place = defaults
-            for name in one.section:
+            for name in setting.section:
                 place = place.setdefault(name, {})
-            place[one.key.parameter.name or ""] = self.given(one)
+            place[setting.key.parameter.name or ""] = self.given(setting)
         return defaults
 
-    def given(self, one: Setting) -> Any:
+    def given(self, setting: Setting) -> Any:
         """A setting's value with paths relative to the working directory."""
         assert self.path is not None
-        return one.key.given(one.value, self.path.absolute().parent)
+        return setting.key.given(setting.value, self.path.absolute().parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class _Reader:
             self.tell(section[:-1], section[-1], value, what)
             return
         if section not in self.known:
-            names = {one[len(section)] for one in self.known if one[: len(section)] == section}
+            names = {other[len(section)] for other in self.known if other[: len(section)] == section}
             for name, inner in value.items():
                 if name in names:
                     self.table((*section, name), inner)
@@ -186,28 +186,28 @@ class _Reader:
                     unknown = UnknownName("section", name, names, of=_label(self.path, section))
                     self.problems.append(f"{self.where((*section, name))}: {unknown}")
             return
-        legal, found = self.known[section], self.tables.setdefault(section, {})
-        for name, one in value.items():
+        legal, settings = self.known[section], self.tables.setdefault(section, {})
+        for name, setting in value.items():
             key = legal.get(_plain(name))
             if key is None:
-                self.tell(section, name, one, str(UnknownName("key", name, legal, of=_label(self.path, section))))
-            elif key.name in found:
-                self.tell(section, name, one, f"{key.name!r} is set twice, in both spellings")
+                self.tell(section, name, setting, str(UnknownName("key", name, legal, of=_label(self.path, section))))
+            elif key.name in settings:
+                self.tell(section, name, setting, f"{key.name!r} is set twice, in both spellings")
             else:
-                found[key.name] = one
-                if wrong := key.wrong(one):
-                    self.tell(section, name, one, wrong)
+                settings[key.name] = setting
+                if wrong := key.wrong(setting):
+                    self.tell(section, name, setting, wrong)
 
 
 def _lines(text: str) -> dict[tuple[str, str], int]:
     """The number of each line that has a section's header, or the beginning of a key, by the section's label and the key."""
-    found: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     label = ""
     for number, line in enumerate(text.splitlines(), 1):
         if match := _LINE.match(line):
             label = re.sub(r"[\s\"']", "", match["header"] or "") or label
-            found.setdefault((label, match["key"] or ""), number)
-    return found
+            numbers.setdefault((label, match["key"] or ""), number)
+    return numbers
 
 
 def _plain(name: str) -> str:
@@ -338,15 +338,15 @@ def config_show(ctx: click.Context, commands: tuple[str, ...], everything: bool,
         if name not in names:
             raise UnknownName("command", name, names)
     chosen = {names[name]: known[names[name]] for name in commands or names}
-    found = {(one.section, one.key.name): one for one in config.settings(chosen)}
+    settings = {(setting.section, setting.key.name): setting for setting in config.settings(chosen)}
     where = _shown(config.path) if config.path is not None else ""
     click.echo(f"configuration: {where or 'none'}", err=True)
     rows = []
     for section, legal in chosen.items():
         for name, key in legal.items():
-            one = found.get((section, name))
-            if one is not None:
-                value, origin = config.given(one), f"{where}, {one.origin}" if one.origin else where
+            setting = settings.get((section, name))
+            if setting is not None:
+                value, origin = config.given(setting), f"{where}, {setting.origin}" if setting.origin else where
             elif everything:
                 value, origin = key.default, "default"
             else:

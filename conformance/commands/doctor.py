@@ -49,7 +49,7 @@ class Check:
 
     name: str
     ok: bool
-    found: str
+    state: str
     remedy: str
     needed_for: str
     required: bool = False
@@ -57,13 +57,13 @@ class Check:
     @property
     def command(self) -> str:
         """The remedy's command, or ""."""
-        found = re.search(r"`([^`]+)`", self.remedy)
-        return found[1] if found else ""
+        match = re.search(r"`([^`]+)`", self.remedy)
+        return match[1] if match else ""
 
     def as_json(self) -> dict[str, Any]:
         """The check as one JSON object."""
-        told = {"name": self.name, "ok": self.ok, "found": self.found, "remedy": self.remedy, "command": self.command}
-        return told | {"needed_for": self.needed_for, "required": self.required}
+        facts = {"name": self.name, "ok": self.ok, "found": self.state, "remedy": self.remedy, "command": self.command}
+        return facts | {"needed_for": self.needed_for, "required": self.required}
 
 
 Outcome: TypeAlias = tuple[bool, str, str]
@@ -176,10 +176,10 @@ def memory() -> Outcome:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
         text = ""
-    found = re.search(r"MemAvailable:\s+(\d+) kB", text)
-    if found is None:
+    match = re.search(r"MemAvailable:\s+(\d+) kB", text)
+    if match is None:
         return True, "unknown on this system", ""
-    free = int(found[1]) >> 10
+    free = int(match[1]) >> 10
     return free >= MEMORY_MB, f"{free:,} MB", f"free some: a Spark driver and a broker need about {MEMORY_MB:,} MB"
 
 
@@ -192,11 +192,11 @@ def disk() -> Outcome:
     places = {Path(tempfile.gettempdir()), next(place for place in (cache, *cache.parents) if place.exists())}
     free = {place: shutil.disk_usage(place).free >> 20 for place in sorted(places)}
     locked = [str(place) for place in free if not os.access(place, os.W_OK)]
-    found = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
-    found += f"; not writable: {', '.join(locked)}" if locked else ""
-    found += f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
+    state = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
+    state += f"; not writable: {', '.join(locked)}" if locked else ""
+    state += f"; {kept.size() >> 20} MB of named cases in {kept.root()}" if kept.root().is_dir() else ""
     remedy = f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
-    return not locked and min(free.values()) >= DISK_MB, found, remedy
+    return not locked and min(free.values()) >= DISK_MB, state, remedy
 
 
 def configuration() -> Outcome:
@@ -225,10 +225,10 @@ def ports() -> Outcome:
     from conformance.brokers.embedded import free_ports
 
     try:
-        found = free_ports(2)
+        numbers = free_ports(2)
     except HarnessError as error:
         return False, _first(error), "allow this user to listen on 127.0.0.1; `ss -ltnp` lists the ports in use"
-    return True, f"127.0.0.1 has free ports ({', '.join(map(str, found))})", ""
+    return True, f"127.0.0.1 has free ports ({', '.join(map(str, numbers))})", ""
 
 
 def reachable(broker: Target) -> Outcome:
@@ -274,7 +274,7 @@ def checks(broker: Target | None = None) -> list[Check]:
 
     Raises nothing: a check that raises has failed.
     """
-    results = [_check(*one) for one in CHECKS]
+    results = [_check(*row) for row in CHECKS]
     if broker is not None and ":" in str(broker):
         results.append(_check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True))
     return results
@@ -282,12 +282,12 @@ def checks(broker: Target | None = None) -> list[Check]:
 
 def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: bool) -> Check:
     try:
-        ok, found, remedy = check()
+        ok, state, remedy = check()
     except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and the check reports it
         # Our errors state the problem, then the remedy.
-        found, _, remedy = " ".join(str(error).split()).partition(". ")
-        ok, found = False, found or type(error).__name__
-    return Check(name, ok, found, "" if ok else remedy or _LAST, needed_for, required)
+        state, _, remedy = " ".join(str(error).split()).partition(". ")
+        ok, state = False, state or type(error).__name__
+    return Check(name, ok, state, "" if ok else remedy or _LAST, needed_for, required)
 
 
 def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check]:
@@ -307,10 +307,10 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
         note("starting Spark and Kafka")
         began = time.monotonic()
         try:
-            found = what()
+            state = what()
         except (ChildDied, DecodeRaised, HarnessError) as error:
             return False, " ".join(str(error).split()), remedy
-        return True, f"{found} after {time.monotonic() - began:.1f} s", ""
+        return True, f"{state} after {time.monotonic() - began:.1f} s", ""
 
     with contextlib.ExitStack() as stack:
         engines: list[ChildEngine] = []
@@ -340,28 +340,28 @@ def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check
             return f"{count:,} records went through Kafka into Spark"
 
         logs = "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the jars"
-        one = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
-        yield one
-        two = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True)
-        yield two
-        if one.ok and two.ok:
+        spark_check = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
+        yield spark_check
+        kafka_check = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True)
+        yield kafka_check
+        if spark_check.ok and kafka_check.ok:
             jars = "Spark needs the connector of its own version: see the line of its jars in `cdc-conformance doctor`"
             yield _check("Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True)
 
 
-def render(found: Sequence[Check]) -> str:
+def render(results: Sequence[Check]) -> str:
     """A line per check, then each problem with the commands that need the part and the remedy. Lines are not wrapped, so
     that they can be copied."""
-    wide = max(len(check.name) for check in found)
-    lines = [f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.found}" for check in found]
-    bad = [check for check in found if not check.ok]
+    wide = max(len(check.name) for check in results)
+    lines = [f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.state}" for check in results]
+    bad = [check for check in results if not check.ok]
     for check in bad:
         lines += ["", f"{check.name}", f"    needed for  {check.needed_for}", f"    remedy      {check.remedy}"]
         if check.command:
             lines.append(f"    $ {check.command}")
     stopping = sum(check.required for check in bad) or "none"
-    summary = f"{len(found) - len(bad)} of {len(found)} are ok; every run needs {stopping} of the others"
-    lines += ["", summary if bad else f"all {len(found)} are ok"]
+    summary = f"{len(results) - len(bad)} of {len(results)} are ok; every run needs {stopping} of the others"
+    lines += ["", summary if bad else f"all {len(results)} are ok"]
     return "\n".join(lines)
 
 
@@ -388,20 +388,20 @@ def doctor(asked: Asked, start: bool, style: str | None) -> None:
     Example: cdc-conformance doctor --broker 127.0.0.1:9092 --format json
     """
     broker = asked.at(asked.spec)
-    found = checks(broker)
+    results = checks(broker)
     if start:
         with Progress() as note:
-            found.extend(starts(broker, note))
+            results.extend(starts(broker, note))
     match chosen(style):
         case "pretty":
-            click.echo(render(found))
+            click.echo(render(results))
         case "markdown":
-            rows = (("ok" if c.ok else "missing", c.name, c.found, c.remedy) for c in found)
+            rows = (("ok" if c.ok else "missing", c.name, c.state, c.remedy) for c in results)
             click.echo("\n".join(marked(("", "what", "found", "remedy"), rows)))
         case _:
-            for check in found:
+            for check in results:
                 click.echo(json.dumps(check.as_json(), ensure_ascii=False))
-    sys.exit(0 if all(check.ok or not check.required for check in found) else HarnessError.exit_code)
+    sys.exit(0 if all(check.ok or not check.required for check in results) else HarnessError.exit_code)
 
 
 COMMANDS = (doctor,)

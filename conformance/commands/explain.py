@@ -27,12 +27,12 @@ def explain(rule_id: str, style: str) -> str:
     name = rule_id.partition("/")[0]
     if name not in FORMATS:
         raise UnknownName("format", name, FORMATS)
-    known = {one.id: one for one in (*rules(name), *streams.rules(name))}
+    known = {rule.id: rule for rule in (*rules(name), *streams.rules(name))}
     rule = known.get(rule_id)
     if rule is None:
         raise UnknownName("rule", rule_id, known)
-    told = _facts(name, rule)
-    return json.dumps(told, ensure_ascii=False, indent=1) if style == "json" else "\n".join(_lines(told, rule.law))
+    facts = _facts(name, rule)
+    return json.dumps(facts, ensure_ascii=False, indent=1) if style == "json" else "\n".join(_lines(facts, rule.law))
 
 
 def _facts(name: str, rule: Rule) -> dict[str, Any]:
@@ -44,8 +44,8 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
         "provenance": rule.provenance.value,
         "effect": rule.effect.value,
         "sources": [
-            {"id": one.id, "fact": one.statement, "evidence": list(map(asdict, one.evidence))}
-            for one in (fact(citation.where) for citation in rule.citations)
+            {"id": source.id, "fact": source.statement, "evidence": list(map(asdict, source.evidence))}
+            for source in (fact(citation.where) for citation in rule.citations)
         ],
         "case": shown[0].id if shown else None,
         "message": readable(shown[1].value, MESSAGE) if shown else None,
@@ -56,34 +56,34 @@ def _facts(name: str, rule: Rule) -> dict[str, Any]:
 def _liars(name: str, rule: Rule) -> Iterator[tuple[str, str, str]]:
     """The decoders, or keepers of tables, that are wrong on purpose: name, the rule that they break, why."""
     if rule.law == "stream":
-        told = ((one, convicts) for one in mistakes_of(name) for convicts in one.rules(name))
-        yield from ((one.name, f"{name}/stream/{convicts}", one.why) for one, convicts in told)
+        pairs = ((mistake, convicts) for mistake in mistakes_of(name) for convicts in mistake.rules(name))
+        yield from ((mistake.name, f"{name}/stream/{convicts}", mistake.why) for mistake, convicts in pairs)
     else:
-        yield from ((one.name, one.convicts, one.why) for one in liars(name))
+        yield from ((liar.name, liar.convicts, liar.why) for liar in liars(name))
 
 
-def _lines(told: dict[str, Any], law: str) -> Iterator[str]:
-    yield told["rule"]
-    yield f"  {told['statement']}"
-    yield f"  {told['obligation']}, {told['provenance']}; whoever breaks it has {told['effect']}"
-    for source in told["sources"]:
+def _lines(facts: dict[str, Any], law: str) -> Iterator[str]:
+    yield facts["rule"]
+    yield f"  {facts['statement']}"
+    yield f"  {facts['obligation']}, {facts['provenance']}; whoever breaks it has {facts['effect']}"
+    for source in facts["sources"]:
         yield ""
         yield f"{source['id']}: {source['fact']}"
-        for one in source["evidence"]:
-            yield f"  {one['kind']}: {one['text']}"
-            if one["address"]:
-                yield f"    {one['address']}"
-            if one["quote"]:
-                yield f"    {printable(one['quote'])}"
+        for evidence in source["evidence"]:
+            yield f"  {evidence['kind']}: {evidence['text']}"
+            if evidence["address"]:
+                yield f"    {evidence['address']}"
+            if evidence["quote"]:
+                yield f"    {printable(evidence['quote'])}"
     yield ""
-    if told["case"]:
-        yield f"exercised by {told['case']}"
-        yield f"  {told['message']}"
+    if facts["case"]:
+        yield f"exercised by {facts['case']}"
+        yield f"  {facts['message']}"
     elif law == "stream":
         yield "exercised by streams of changes, read under disturbances: cdc-conformance stream"
     else:
         yield "exercised by a sample of all messages, decoded under other circumstances"
     yield ""
     yield "broken by " + (
-        "; ".join(f"{one['decoder']} ({one['why']})" for one in told["broken_by"]) or "no decoder of the self test"
+        "; ".join(f"{liar['decoder']} ({liar['why']})" for liar in facts["broken_by"]) or "no decoder of the self test"
     )

@@ -36,19 +36,19 @@ def render(results: Sequence[Fuzzed]) -> Any:
     from rich.text import Text
 
     rows, parts = list[tuple[str | Text, ...]](), list[Text]()
-    for one in results:
-        told = one.as_json()
-        errored = sum(one.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
-        accepted, doubtful = sum(told["accepted"].values()), sum(told["doubtful"].values())
-        figures = (one.mutants, told["readable"], told["unreadable"], told["rejected"], accepted, doubtful, told["lost"], errored)
-        peak = "?" if one.peak_bytes is None else f"{told['peak_mb']:,}"
-        name = Text(one.format, style="green" if one.ok else "red")
-        rows.append((name, *(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak))
-        if one.too_large:
-            parts.append(Text(f"{one.format}: {told['peak_mb']:,} MB of memory, limit {told['limit_mb']:,} MB", style="red"))
-        parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in one.findings]
-        if one.interrupted:
-            parts.append(Text(f"{one.format}: interrupted; these are the results so far", style="yellow"))
+    for run in results:
+        data = run.as_json()
+        errored = sum(run.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
+        accepted, doubtful = sum(data["accepted"].values()), sum(data["doubtful"].values())
+        figures = (run.mutants, data["readable"], data["unreadable"], data["rejected"], accepted, doubtful, data["lost"], errored)
+        peak = "?" if run.peak_bytes is None else f"{data['peak_mb']:,}"
+        name = Text(run.format, style="green" if run.ok else "red")
+        rows.append((name, *(f"{n:,}" for n in figures), f"{run.seconds:.1f}", f"{data['per_second']:,}", peak))
+        if run.too_large:
+            parts.append(Text(f"{run.format}: {data['peak_mb']:,} MB of memory, limit {data['limit_mb']:,} MB", style="red"))
+        parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in run.findings]
+        if run.interrupted:
+            parts.append(Text(f"{run.format}: interrupted; these are the results so far", style="yellow"))
     return Group(grid(HEADS, rows, HEADS[:1]), *parts)
 
 
@@ -60,19 +60,19 @@ SHOWN: Final = 160
 
 
 def _line(finding: Finding) -> str:
-    one, value = finding.tally, finding.message.value if finding.message else None
+    tally, value = finding.tally, finding.message.value if finding.message else None
     text = "no value" if value is None else repr(value[:SHOWN])[1:] + ("..." if len(value) > SHOWN else "")
-    told = f" {one.error.splitlines()[0][:SHOWN]}" if one.error else f" as {one.kinds}" if one.kinds else ""
-    head = f"{finding.rule.id}: {one.count} {one.outcome}{told} by {one.way}"
-    return f"{head}; the smallest, {one.offset} ({one.reason or one.state}, {one.size} bytes): {text}"
+    detail = f" {tally.error.splitlines()[0][:SHOWN]}" if tally.error else f" as {tally.kinds}" if tally.kinds else ""
+    head = f"{finding.rule.id}: {tally.count} {tally.outcome}{detail} by {tally.way}"
+    return f"{head}; the smallest, {tally.offset} ({tally.reason or tally.state}, {tally.size} bytes): {text}"
 
 
 def markdown(results: Sequence[Fuzzed]) -> str:
     """The verdicts as a Markdown table."""
     head = ("format", "verdict", "mutants", "unreadable", "rejected", "accepted", "doubtful", "lost", "raised", "hung")
     columns = (*head, "seconds", "per_second", "peak_mb")
-    told = (one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")} for one in results)
-    return "\n".join(marked(columns, ([one[column] for column in columns] for one in told)))
+    rows = (run.as_json() | {"accepted": run.count(outcome="accepted"), "doubtful": run.count("doubtful")} for run in results)
+    return "\n".join(marked(columns, ([row[column] for column in columns] for row in rows)))
 
 
 @click.command(short_help="Sends mutated messages; checks that every offset is answered.")
@@ -132,9 +132,9 @@ def fuzz(**options: Any) -> None:
         console().print(render(results))
     elif style == "markdown":
         click.echo(markdown(results))
-    if any(one.interrupted for one in results):
+    if any(run.interrupted for run in results):
         sys.exit(130)
-    sys.exit(lost or (0 if all(one.ok for one in results) else 1))
+    sys.exit(lost or (0 if all(run.ok for run in results) else 1))
 
 
 COMMANDS = (fuzz,)

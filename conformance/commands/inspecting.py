@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.inspecting.opening import ReadRecord
 
 
-def _pretty(found: Inspector) -> None:
+def _pretty(inspector: Inspector) -> None:
     from rich.text import Text
 
     from conformance.reports.console import console
@@ -31,7 +31,7 @@ def _pretty(found: Inspector) -> None:
     from conformance.sheets import grid
 
     out = console()
-    for title, heads, rows in blocks(found):
+    for title, heads, rows in blocks(inspector):
         if title:
             out.print(Text(title, style="bold"))
         if heads:
@@ -95,23 +95,23 @@ def inspect_messages(inputs: tuple[str, ...], asked: Asked, count: int, report: 
 
     if report:
         check(report)
-    found = Inspector()
+    inspector = Inspector()
     with Progress() as note:
         for record in read_records(inputs, asked, count):
-            found.add(record)
-            if found.messages % 5000 == 0:
-                note(f"{found.messages:,} messages")
-    if not found.messages:
+            inspector.add(record)
+            if inspector.messages % 5000 == 0:
+                note(f"{inspector.messages:,} messages")
+    if not inspector.messages:
         raise NothingSelected(f"no message in {', '.join(inputs)}")
     match chosen(style):
         case "json":
-            click.echo(json.dumps(as_json(found), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(as_json(inspector), ensure_ascii=False, indent=1))
         case "markdown":
-            click.echo(inspection.markdown(found))
+            click.echo(inspection.markdown(inspector))
         case _:
-            _pretty(found)
+            _pretty(inspector)
     if report:
-        sys.exit(save(lambda: inspection.write(found, report)))
+        sys.exit(save(lambda: inspection.write(inspector, report)))
 
 
 COMMANDS = (inspect_messages,)

@@ -116,19 +116,19 @@ def bench(
     with Progress() as note, ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
-    found = measure.compare(before, results, limit) if compare else None
+    comparison = measure.compare(before, results, limit) if compare else None
     match chosen(style):
         case "pretty":
             console().print(measure.render(results))
-            if found is not None:
-                console().print(measure.render_comparison(found, limit))
+            if comparison is not None:
+                console().print(measure.render_comparison(comparison, limit))
         case "markdown":
-            click.echo(measure.markdown(results, found, limit))
+            click.echo(measure.markdown(results, comparison, limit))
         case _:
-            for one in (*results, *(found or ())):
-                click.echo(json.dumps(one, ensure_ascii=False))
+            for row in (*results, *(comparison or ())):
+                click.echo(json.dumps(row, ensure_ascii=False))
     lost = keep(lambda: measure.save(results, save, versions())) if save else 0
-    sys.exit(lost or int(measure.slower(found or ())))
+    sys.exit(lost or int(measure.slower(comparison or ())))
 
 
 @click.command(short_help="Runs a decoder on a live topic, at a rate.")

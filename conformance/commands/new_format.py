@@ -69,7 +69,7 @@ def lay_out(name: str, container: str, checkout: Path) -> Layout:
 def _check(name: str, taken: list[str]) -> None:
     if name in taken:
         raise UsageError(f"format {name!r} is there already. Known: {', '.join(sorted(taken))}")
-    same = next((one for one in taken if module_name(one) == module_name(name)), None)
+    same = next((other for other in taken if module_name(other) == module_name(name)), None)
     if same:
         raise UsageError(f"format {name!r} would have the module of {same!r}")
     if not NAME.fullmatch(name) or len(name) > LONGEST:

@@ -50,7 +50,7 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
         raise UsageError("--messages needs exactly one format; `cdc-conformance inspect` says which wrote them")
     fmt = get(settings.formats[0])
     records = list(itertools.islice(read_records(options["messages"], options["asked"], MOST), MOST))
-    profile, told = written_by(fmt, settings.writer_profile, records)
+    profile, sentence = written_by(fmt, settings.writer_profile, records)
     tables = [user.table for user in settings.tables.schema.tables] if settings.tables else []
     conf = merged(QUICK, spark_conf)
     packages, limit = needed((fmt.name,)), settings.timeout_s
@@ -60,20 +60,20 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
         reference = engine
         if not isinstance(engine, ChildEngine):
             reference = stack.enter_context(ChildEngine(packages=packages, note=note))
-        found = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
-    _show(found, style, told)
-    code = found.result.exit_code if found.judged else 4
-    return finish(found, style, options["report"]) or code
+        observed = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
+    _show(observed, style, sentence)
+    code = observed.result.exit_code if observed.judged else 4
+    return finish(observed, style, options["report"]) or code
 
 
-def finish(found: Observed, style: str, report: Path | None) -> int:
+def finish(observed: Observed, style: str, report: Path | None) -> int:
     """Off a terminal the verdict on stderr, too, for people who read a log; then the report. Returns the code of what is lost."""
     from conformance.reports import write_all
 
     if not (style == "pretty" and sys.stdout.isatty()):
-        for line in summary(found):
+        for line in summary(observed):
             click.echo(printable(line), err=True)
-    return save(lambda: write_all(found.result, report)) if report else 0
+    return save(lambda: write_all(observed.result, report)) if report else 0
 
 
 def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[ReadRecord]) -> tuple[Profile, str]:
@@ -85,76 +85,76 @@ def written_by(fmt: Format[Any], asked: str | Sequence[str], records: Sequence[R
     if asked not in ("*", ("*",)):
         return profiles(fmt, asked)[0], ""
     tally = inspect(records).tallies.get(fmt.name)
-    found = tally.profiles() if tally else ()
-    if not found:
+    names = tally.profiles() if tally else ()
+    if not names:
         raise UsageError(
             f"inspect does not tell which release of {fmt.name} wrote these messages: name it with --writer-profile"
             if tally
             else f"inspect finds no message of {fmt.name} here: name its writer with --writer-profile, if they are of one"
         )
-    others = f", and so may {', '.join(found[1:])}" if found[1:] else ""
-    return fmt.profile(found[0]), f"decoded as {found[0]} writes them, which may have written them{others} (`inspect`)"
+    others = f", and so may {', '.join(names[1:])}" if names[1:] else ""
+    return fmt.profile(names[0]), f"decoded as {names[0]} writes them, which may have written them{others} (`inspect`)"
 
 
-def _show(found: Observed, style: str, told: str) -> None:
+def _show(observed: Observed, style: str, sentence: str) -> None:
     from conformance.reports import console
 
     if style == "json":
-        click.echo(json.dumps(as_json(found), ensure_ascii=True))
+        click.echo(json.dumps(as_json(observed), ensure_ascii=True))
         return
-    lines = [*([told] if told else []), *summary(found)]
+    lines = [*([sentence] if sentence else []), *summary(observed)]
     if style == "markdown":
-        click.echo("\n".join([*marked(HEADS, _rows(found)), "", *(f"- {line}" for line in lines)]))
+        click.echo("\n".join([*marked(HEADS, _rows(observed)), "", *(f"- {line}" for line in lines)]))
         return
-    for failure in found.result.failures:
+    for failure in observed.result.failures:
         console.show(console.failure(failure))
-    if found.differences:
-        console.show(grid(HEADS, _rows(found)))
+    if observed.differences:
+        console.show(grid(HEADS, _rows(observed)))
     for line in lines:
         click.echo(printable(line))
 
 
-def _rows(found: Observed) -> Iterator[tuple[str, ...]]:
-    for one in found.differences[:SHOWN]:
-        cells = (one.what, f"{one.messages:,}", one.place, one.reference, one.decoder)
+def _rows(observed: Observed) -> Iterator[tuple[str, ...]]:
+    for difference in observed.differences[:SHOWN]:
+        cells = (difference.what, f"{difference.messages:,}", difference.place, difference.reference, difference.decoder)
         yield tuple(printable(cell)[:80] for cell in cells)
 
 
-def summary(found: Observed) -> Sequence[str]:
+def summary(observed: Observed) -> Sequence[str]:
     """What was judged, in lines."""
-    (fmt,) = found.result.formats
-    broken = sorted({failure.rule.id.partition("/")[2] for failure in found.result.failures})
-    more = len(found.differences) - SHOWN
+    (fmt,) = observed.result.formats
+    broken = sorted({failure.rule.id.partition("/")[2] for failure in observed.result.failures})
+    more = len(observed.differences) - SHOWN
     lines = [f"... and {more} more differences; --format json has all"] if more > 0 else []
-    if found.tables:
-        lines.append(f"typed rows compared: {', '.join(found.tables)}")
-    if found.refused:
+    if observed.tables:
+        lines.append(f"typed rows compared: {', '.join(observed.tables)}")
+    if refused := observed.refused:
         lines.append(
-            f"the reference decoder refuses {found.refused:,} messages: are they of {fmt.format}, as {found.profile} writes it?"
+            f"the reference decoder refuses {refused:,} messages: are they of {fmt.format}, as {observed.profile} writes it?"
         )
-    if found.judged < found.messages:
-        lines.append(f"{found.messages - found.judged:,} messages are of kinds that the decoder does not claim")
-    agreed = found.judged - found.unlike
+    if observed.judged < observed.messages:
+        lines.append(f"{observed.messages - observed.judged:,} messages are of kinds that the decoder does not claim")
+    agreed = observed.judged - observed.unlike
     lines.append(
-        f"{found.judged:,} messages: {agreed:,} give the rows of the reference decoder, {found.unlike:,} differ in "
-        f"{len(found.differences)} parts, which is no verdict"
+        f"{observed.judged:,} messages: {agreed:,} give the rows of the reference decoder, {observed.unlike:,} differ in "
+        f"{len(observed.differences)} parts, which is no verdict"
     )
     lines.append(f"laws: {'broken: ' + ', '.join(broken) if broken else 'kept'}")
     return lines
 
 
-def as_json(found: Observed) -> dict[str, Any]:
+def as_json(observed: Observed) -> dict[str, Any]:
     """The whole result."""
-    (fmt,) = found.result.formats
+    (fmt,) = observed.result.formats
     return {
         "format": fmt.format,
-        "profile": found.profile,
-        "decoder": found.result.header.decoder,
-        "messages": found.messages,
-        "judged": found.judged,
-        "differ": found.unlike,
-        "refused_by_reference": found.refused,
-        "tables": list(found.tables),
+        "profile": observed.profile,
+        "decoder": observed.result.header.decoder,
+        "messages": observed.messages,
+        "judged": observed.judged,
+        "differ": observed.unlike,
+        "refused_by_reference": observed.refused,
+        "tables": list(observed.tables),
         "broken": [
             {
                 "rule": failure.rule.id,
@@ -163,17 +163,17 @@ def as_json(found: Observed) -> dict[str, Any]:
                 "expected": failure.finding.expected,
                 "actual": failure.finding.actual,
             }
-            for failure in found.result.failures
+            for failure in observed.result.failures
         ],
         "differences": [
             {
-                "part": one.what,
-                "messages": one.messages,
-                "first": one.place,
-                "reference": one.reference,
-                "decoder": one.decoder,
+                "part": difference.what,
+                "messages": difference.messages,
+                "first": difference.place,
+                "reference": difference.reference,
+                "decoder": difference.decoder,
             }
-            for one in found.differences
+            for difference in observed.differences
         ],
-        "exit_code": found.result.exit_code,
+        "exit_code": observed.result.exit_code,
     }

@@ -37,13 +37,13 @@ class Step:
     """One finished step. `made`: it was not ready before; `seconds`: the time that it took after the steps before."""
 
     name: str
-    found: str
+    state: str
     made: bool
     seconds: float
 
     def as_json(self) -> dict[str, object]:
         """The step as one JSON object."""
-        return {"name": self.name, "found": self.found, "made": self.made, "seconds": round(self.seconds, 1)}
+        return {"name": self.name, "found": self.state, "made": self.made, "seconds": round(self.seconds, 1)}
 
 
 def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
@@ -62,8 +62,8 @@ def steps(note: Note, *, registry: bool = False) -> Iterator[Step]:
     yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
     if registry:
         began, missing = time.monotonic(), _jars.cached(apicurio.BUNDLE) is None
-        found = _jars.jars_of(apicurio.BUNDLE, note)
-        yield Step("Apicurio's jars", str(found[0].parent), missing, time.monotonic() - began)
+        place = _jars.jars_of(apicurio.BUNDLE, note)[0].parent
+        yield Step("Apicurio's jars", str(place), missing, time.monotonic() - began)
 
 
 def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:
@@ -116,7 +116,7 @@ def _decode(engine: ChildEngine, name: str) -> None:
 
     fmt = get(name)
     cases = list(named_cases(fmt, fmt.profiles[:1]))
-    some = [case for level in (1, 2) for case in islice((one for one in cases if one.level == level), CASES)]
+    some = [case for level in (1, 2) for case in islice((named for named in cases if named.level == level), CASES)]
     for number, call in enumerate(calls(fmt, some, (1, 2), 0)):
         messages = [written.message for case in call.cases for written in case.written]
         _, source = lay_out(engine.directory, handle := f"{name}-{number}", messages)
@@ -141,7 +141,7 @@ def prepare(style: str | None, registry: bool) -> None:
     pretty = chosen(style) != "json"
     with Progress() as note:
         for step in steps(note, registry=registry):
-            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.found}" + (f", {step.seconds:.0f} s" * step.made)
+            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.state}" + (f", {step.seconds:.0f} s" * step.made)
             click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
 
 

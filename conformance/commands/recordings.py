@@ -20,9 +20,9 @@ def list_recordings(style: str | None) -> None:
     """
     from generators.recorded import store
 
-    found = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
+    recordings = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
     facts = ("product", "name", "format", "profile", "release", "server", "options", "how", "count")
-    rows = [{fact: getattr(recording, fact) for fact in facts} for recording in found]
+    rows = [{fact: getattr(recording, fact) for fact in facts} for recording in recordings]
     print_rows(rows, ("product", "name", "format", "profile", "count"), style)
 
 
@@ -43,39 +43,39 @@ def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | N
     from generators.recorded.agreement import Agreed, agreement, difference
     from generators.recorded.episodes import Agreement
 
-    found: list[Agreed] = []
+    agreements: list[Agreed] = []
     with Progress() as note:
         for fmt in wire_format.formats(formats):
             note(f"{fmt.name}: comparing")
-            found += agreement(fmt)
-    if not found:
+            agreements += agreement(fmt)
+    if not agreements:
         raise NothingSelected(f"no recordings of {', '.join(formats) or 'any format'}")
-    told = {
-        one.recording: [
+    texts = {
+        agreed.recording: [
             f"{c.episode.case_id}, message {c.number}: {difference(c)}"
-            for c in one.differing
+            for c in agreed.differing
             if differences and c.agreement is Agreement.UNEXPLAINED
         ]
-        for one in found
+        for agreed in agreements
     }
     rows = [
         {
-            "format": one.recording.format,
-            "recording": one.recording.name,
-            "release": one.recording.release,
-            "profile": list(one.profiles),
-            "recorded": one.recording.count,
-            "identical": one.identical,
-            "explained": one.explained,
-            "unexplained": one.unexplained,
-            "apart": one.apart,
-            "reasons": dict(one.reasons),
-            "differences": told[one.recording],
+            "format": agreed.recording.format,
+            "recording": agreed.recording.name,
+            "release": agreed.recording.release,
+            "profile": list(agreed.profiles),
+            "recorded": agreed.recording.count,
+            "identical": agreed.identical,
+            "explained": agreed.explained,
+            "unexplained": agreed.unexplained,
+            "apart": agreed.apart,
+            "reasons": dict(agreed.reasons),
+            "differences": texts[agreed.recording],
         }
-        for one in found
+        for agreed in agreements
     ]
     shown = ("format", "recording", "profile", "recorded", "identical", "explained", "unexplained", "apart")
     print_rows(rows, shown, style)
     if chosen(style) != "json":
-        for text in itertools.chain.from_iterable(told.values()):
+        for text in itertools.chain.from_iterable(texts.values()):
             click.echo(text)

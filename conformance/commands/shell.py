@@ -82,12 +82,12 @@ class CaseId(ParamType):
             return []
         profile, slash, _ = below.partition("/")
         ids = _rule_ids(name) if not slash else [*_rule_ids(name), *_case_ids(name, profile)]
-        found = [i for i in ids if i.startswith(incomplete)]
+        matches = [i for i in ids if i.startswith(incomplete)]
         if not slash:
-            found += [f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)]
+            matches += [f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)]
         # Up to the current segment, with a slash if the id continues.
         depth = incomplete.count("/") + 1
-        cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in found)
+        cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in matches)
         return completions(dict.fromkeys(cut), incomplete)
 
 
@@ -146,8 +146,8 @@ class FailureId(ParamType):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Ids with this prefix, else files."""
         folder = ctx.params.get("directory") or FAILURES
-        found = completions(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
+        items = completions(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
+        return items or [CompletionItem(incomplete, type="file")]
 
 
 def completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -296,19 +296,19 @@ def of_each_kind(notes: Iterable[Note]) -> list[str]:
     return [f"{kinds[action][0]}{more[action]}" for action in sorted(kinds, key=lambda action: "left out" not in action)]
 
 
-def print_left_out(told: Sequence[str], verbose: bool, of: str = "") -> None:
+def print_left_out(lines: Sequence[str], verbose: bool, of: str = "") -> None:
     """Prints which tables are left out, a line each."""
-    click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out{of}:", err=True)
-    print_notes(told, verbose)
+    click.echo(f"{len(lines)} {'table is' if len(lines) == 1 else 'tables are'} left out{of}:", err=True)
+    print_notes(lines, verbose)
 
 
-def print_notes(told: Sequence[str], verbose: bool) -> None:
+def print_notes(lines: Sequence[str], verbose: bool) -> None:
     """Prints the first notes on tables, with `verbose` all of them."""
-    shown = told if verbose else told[:NOTES]
+    shown = lines if verbose else lines[:NOTES]
     for line in shown:
         click.echo(f"  {printable(line)}", err=True)
-    if len(told) > len(shown):
-        click.echo(f"  ... {len(told) - len(shown)} more; --verbose prints all", err=True)
+    if len(lines) > len(shown):
+        click.echo(f"  ... {len(lines) - len(shown)} more; --verbose prints all", err=True)
 
 
 def of_tables(

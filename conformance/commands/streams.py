@@ -30,22 +30,22 @@ from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
-    from conformance.streams.told import StreamResult
+    from conformance.streams.recipes import StreamResult
     from generators.tables.user_values import Values
 
 
-NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
+NEMESIS = Glob(lambda _formats: (nemesis.name for nemesis in NEMESES))
 
 
 def _without_key(values: Values, verbose: bool) -> None:
     """Prints which of the user's tables have no key. Raises UsageError if none has."""
     from generators.tables.streams import unkept
 
-    told = [why for user in values.schema.tables if (why := unkept(user))]
-    if len(told) == len(values.schema.tables):
-        raise UsageError(f"no stream can be of these tables: {'; '.join(told)}")
-    if told:
-        print_left_out(told, verbose, " of the streams")
+    reasons = [why for user in values.schema.tables if (why := unkept(user))]
+    if len(reasons) == len(values.schema.tables):
+        raise UsageError(f"no stream can be of these tables: {'; '.join(reasons)}")
+    if reasons:
+        print_left_out(reasons, verbose, " of the streams")
 
 
 @click.command(short_help="Compares tables built from changes with the source's.")

@@ -101,7 +101,7 @@ def begin_line(
     if table is not None:
         begin["table"] = _table(table)
     elif tables is not None:
-        begin["tables"] = [_table(one) for one in dict.fromkeys(tables)]
+        begin["tables"] = [_table(each) for each in dict.fromkeys(tables)]
     return _line(begin)
 
 

@@ -193,8 +193,8 @@ class Process:
     def explain(self, what: str) -> str:
         """What the decoder did, and the tail of its standard error."""
         lines = self._log.text().splitlines()[-LINES:]
-        told = "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
-        return told + remark(told, self._memory_mb)
+        text = "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
+        return text + remark(text, self._memory_mb)
 
     def end(self, *, gently: bool = False) -> None:
         """Ends the process and its group: at once, or after a grace period to end by itself."""

@@ -435,11 +435,11 @@ class _Asked:
     alone: bool = False
 
 
-def _together(one: _Asked, other: _Asked) -> bool:
+def _together(first: _Asked, other: _Asked) -> bool:
     """Whether two requests may run at once: calls of our own decoders, which keep no state, under equal session
     settings; and reading other records beside them."""
-    mine, its = one.request, other.request
-    if one.alone or other.alone or not (_stateless(mine) and _stateless(its)):
+    mine, its = first.request, other.request
+    if first.alone or other.alone or not (_stateless(mine) and _stateless(its)):
         return False
     reading = "open" in (mine["op"], its["op"])
     alike = bool(mine.get("conf", {}) == its.get("conf", {}))

@@ -25,10 +25,10 @@ PORTS: Final = {"sc": 15002, "http": 80, "https": 443}
 
 def places(url: str) -> list[tuple[str, int]]:
     """Hosts and ports of a master or server; none for YARN, whose own files name it."""
-    found = re.match(r"(?:k8s://)?(?:(\w+)://)?([^/;]*)", url)
-    scheme, hosts = (found[1] or "https", found[2]) if found and "://" in url else ("", "")
+    match = re.match(r"(?:k8s://)?(?:(\w+)://)?([^/;]*)", url)
+    scheme, hosts = (match[1] or "https", match[2]) if match and "://" in url else ("", "")
     named = (re.fullmatch(r"(.*?)(?::(\d+))?", host) for host in hosts.split(",") if host)
-    return [(one[1].strip("[]"), int(one[2] or PORTS.get(scheme, 443))) for one in named if one]
+    return [(address[1].strip("[]"), int(address[2] or PORTS.get(scheme, 443))) for address in named if address]
 
 
 def jars(modules: Collection[str], conf: Mapping[str, str], note: Note) -> list[str]:
@@ -76,7 +76,7 @@ def other_machines(conf: Mapping[str, str]) -> bool:
 
 def _loopback(host: str) -> bool:
     with suppress(OSError, ValueError):
-        return all(ipaddress.ip_address(found[4][0]).is_loopback for found in socket.getaddrinfo(host, None))
+        return all(ipaddress.ip_address(entry[4][0]).is_loopback for entry in socket.getaddrinfo(host, None))
     return False
 
 

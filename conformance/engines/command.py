@@ -330,7 +330,7 @@ class _Opened:
     def __init__(self, records: Sequence[LineRecord]) -> None:
         self.count = len(records)
         self._by_partition: dict[tuple[str, int], tuple[list[int], list[LineRecord]]] = {}
-        for record in sorted(records, key=lambda one: one.place):
+        for record in sorted(records, key=lambda r: r.place):
             offsets, held = self._by_partition.setdefault((record.topic, record.partition), ([], []))
             offsets.append(record.offset)
             held.append(record)

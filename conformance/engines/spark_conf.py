@@ -91,10 +91,10 @@ def server_url(text: str) -> str:
 def packages(text: str) -> tuple[tuple[str, str, str], ...]:
     """Organisation, name and release of packages, separated by commas. Raises UsageError."""
     coordinates = []
-    for one in text.split(",") if text else ():
-        if not re.fullmatch(_PACKAGE, one):
-            raise UsageError(f"--spark-packages {one!r}: expected GROUP:ARTEFACT:VERSION")
-        organisation, name, release = re.split("[:/]", one)
+    for package in text.split(",") if text else ():
+        if not re.fullmatch(_PACKAGE, package):
+            raise UsageError(f"--spark-packages {package!r}: expected GROUP:ARTEFACT:VERSION")
+        organisation, name, release = re.split("[:/]", package)
         coordinates.append((organisation, name, release))
     return tuple(coordinates)
 

@@ -60,7 +60,7 @@ def check(decoder: str, *, whole: bool = True) -> None:
         raise UsageError(f"decoder {decoder}: {source}: {error}") from error
     names = set(_names(tree))
     if name and names.isdisjoint({name, "*", "__getattr__", "globals"}):
-        raise UnknownName("function", name, sorted(one for one in names if not one.startswith("_")), of=source)
+        raise UnknownName("function", name, sorted(known for known in names if not known.startswith("_")), of=source)
 
 
 def _names(tree: ast.Module) -> Iterator[str]:

@@ -69,7 +69,7 @@ class Fed(Publisher):
         every = self._level == 1 or (len(first) == PROBED and all(first))
         made = (feed if every else whole).messages(0, max(self._counts))
         width, last = feed.width, self._counts[-1]
-        for unit, messages in itertools.groupby(made, key=lambda one: one[0] // width):
+        for unit, messages in itertools.groupby(made, key=lambda record: record[0] // width):
             times = sum(unit < count for count in self._counts)
             for offset, message, changes in messages:
                 if every or self._owes(changes):
@@ -79,4 +79,4 @@ class Fed(Publisher):
                     self.samples[message.partition, offset] = unit, offset - unit * width
 
     def _owes(self, changes: Sequence[Change]) -> bool:
-        return any(self._level == 1 or (one.kind is Kind.ROW and one.table == self._table) for one in changes)
+        return any(self._level == 1 or (change.kind is Kind.ROW and change.table == self._table) for change in changes)

@@ -39,7 +39,7 @@ class Publisher(Closing):
         self._base = self._width = 0.0
         self._ticked = self._lagged = 0
 
-    def _told(self, command: Mapping[str, Any]) -> dict[str, Any]:
+    def _accounted(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """A command with what its accounts need."""
         self._base, self._width = time.time(), max(TICK_S, command.get("duration_s", 0.0) / TICKS)
         self._ticked = self._lagged = 0
@@ -61,25 +61,25 @@ class Publisher(Closing):
 
     def _done(self, figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The last events of a command, from the figures of its producers. Raises HarnessError."""
-        if stopped := [one["stopped"] for one in figures if one["stopped"]]:
+        if stopped := [producer["stopped"] for producer in figures if producer["stopped"]]:
             raise HarnessError(stopped[0])
         counts: dict[int, int] = {}
-        for one in figures:
-            for place, count in one["ticks"]:
+        for producer in figures:
+            for place, count in producer["ticks"]:
                 counts[place] = counts.get(place, 0) + count
-            self.samples.update(((lane, offset), (unit, place)) for lane, offset, unit, place in one["samples"])
-            self.ends.update((lane, max(end, self.ends.get(lane, 0))) for lane, end in one["ends"])
-        busy = [one for one in figures if one["acknowledged"]]
-        began, first = (min((one[name] for one in busy), default=0.0) for name in ("began", "first"))
-        ended = max((one["ended"] for one in busy), default=0.0)
+            self.samples.update(((lane, offset), (unit, place)) for lane, offset, unit, place in producer["samples"])
+            self.ends.update((lane, max(end, self.ends.get(lane, 0))) for lane, end in producer["ends"])
+        busy = [producer for producer in figures if producer["acknowledged"]]
+        began, first = (min((producer[name] for producer in busy), default=0.0) for name in ("began", "first"))
+        ended = max((producer["ended"] for producer in busy), default=0.0)
         done = added_up(figures)
-        done |= {name: sum(one[name] for one in figures) for name in ("owed", "places")}
+        done |= {name: sum(producer[name] for producer in figures) for name in ("owed", "places")}
         done |= {"acked": done["acknowledged"], "seconds": ended - began}
         done["per_second"] = done["acked"] / (ended - began) if ended > began else 0.0
         self.acked += done["acked"]
         self.owed += done["owed"]
         self.places += done["places"]
-        lags = [lag for one in figures for lag in one["lags"]]
+        lags = [lag for producer in figures for lag in producer["lags"]]
         return [*self._news(counts, lags, first, ended), {"done": done}]
 
 
@@ -98,9 +98,9 @@ class Producer(Publisher):
     def tell(self, command: Mapping[str, Any]) -> None:
         """Begins a command."""
         assert self._source is not None
-        told = self._told(command)
-        self._tally = tally = Tally(self._source, 1, told, self._task.every, self._routes.lanes)
-        self._running = _begun(partial(publish, self._task, self._source, told, stop=self._stopping.is_set, tally=tally))
+        accounted = self._accounted(command)
+        self._tally = tally = Tally(self._source, 1, accounted, self._task.every, self._routes.lanes)
+        self._running = _begun(partial(publish, self._task, self._source, accounted, stop=self._stopping.is_set, tally=tally))
 
     def take(self) -> list[dict[str, Any]]:
         """The events since the last call. Raises HarnessError if publishing failed."""
@@ -169,7 +169,7 @@ class Executors(Publisher):
 
     def tell(self, command: Mapping[str, Any]) -> None:
         """Begins a command. Raises HarnessError."""
-        self._ask("begin", **self._told(command), first=self._first)
+        self._ask("begin", **self._accounted(command), first=self._first)
         self._first, self._busy = self._first + command["count"], True
 
     def take(self) -> list[dict[str, Any]]:
@@ -178,7 +178,7 @@ class Executors(Publisher):
         if self._busy and (answer := self._ask("status"))["done"]:
             self._busy = False
             events += self._done(answer["figures"])
-            events[-1]["done"]["cpu_s"] = sum(one["cpu_s"] for one in answer["figures"])
+            events[-1]["done"]["cpu_s"] = sum(producer["cpu_s"] for producer in answer["figures"])
         return events
 
     def close(self) -> None:

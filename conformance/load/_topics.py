@@ -73,7 +73,7 @@ def routes(
     topics: dict[str, None] = {}
     for unit in range(len(own.users) if own else 1):
         table = own.users[unit].table if own else orders.load_table(profile.source)
-        told = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
-        for one in fmt.write(told.history, profile, Layout(partitions=partitions)):
-            topics[topic_of(pattern, one.message.topic, table)] = None
+        scenario = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+        for written in fmt.write(scenario.history, profile, Layout(partitions=partitions)):
+            topics[topic_of(pattern, written.message.topic, table)] = None
     return tuple(topics)

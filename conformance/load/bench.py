@@ -95,7 +95,7 @@ def bench(
             "rounds": rounds,
             "generated_per_second": round(generated),
         }
-        results += [one for contest in answer["results"] for one in _entries(head, contest)]
+        results += [entry for contest in answer["results"] for entry in _entries(head, contest)]
     return results
 
 
@@ -130,13 +130,13 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
             **head,
             "level": contest["level"],
             "decoder": name,
-            "per_second": round(one["per_second"]),
+            "per_second": round(figures["per_second"]),
             "baseline_per_second": round(baseline["per_second"]),
-            "ratio": {key: round(value, 3) for key, value in one["ratio"].items()},
-            "rows": one["rows"],
+            "ratio": {key: round(value, 3) for key, value in figures["ratio"].items()},
+            "rows": figures["rows"],
             "baseline_rows": baseline["rows"],
         }
-        for name, one in contest["decoders"].items()
+        for name, figures in contest["decoders"].items()
     ]
 
 
@@ -157,31 +157,31 @@ def lines(rows: Sequence[Cells]) -> list[str]:
     return marked(list(rows[0]), [list(row.values()) for row in rows]) if rows else []
 
 
-def _measured(one: Mapping[str, Any]) -> dict[str, str]:
-    ratio = one["ratio"]
+def _measured(row: Mapping[str, Any]) -> dict[str, str]:
+    ratio = row["ratio"]
     return {
-        **_named(one),
-        "messages/s": f"{one['per_second']:,}",
-        "baseline/s": f"{one['baseline_per_second']:,}",
+        **_named(row),
+        "messages/s": f"{row['per_second']:,}",
+        "baseline/s": f"{row['baseline_per_second']:,}",
         "ratio": f"{ratio['median']:.2f}x",
         "range": f"{ratio['min']:.2f}..{ratio['max']:.2f}",
-        "generated/s": f"{one['generated_per_second']:,}",
+        "generated/s": f"{row['generated_per_second']:,}",
     }
 
 
-def _named(one: Mapping[str, Any]) -> dict[str, str]:
-    return {name: LEVELS[one[name]] if name == "level" else one[name] for name in _LEFT if name in one}
+def _named(row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: LEVELS[row[name]] if name == "level" else row[name] for name in _LEFT if name in row}
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The figures as a table, then warnings about ratios that compare different work."""
     warnings = [
-        f"{one['format']} level {one['level']}: {one['decoder']} returns {one['rows']:,} row changes, the baseline "
-        f"{one['baseline_rows']:,}: the ratio compares different work"
-        for one in results
-        if one["rows"] != one["baseline_rows"]
+        f"{row['format']} level {row['level']}: {row['decoder']} returns {row['rows']:,} row changes, the baseline "
+        f"{row['baseline_rows']:,}: the ratio compares different work"
+        for row in results
+        if row["rows"] != row["baseline_rows"]
     ]
-    rounds, messages = ({one[name] for one in results} for name in ("rounds", "messages"))
+    rounds, messages = ({row[name] for row in results} for name in ("rounds", "messages"))
     size = f"{_list(rounds)} interleaved rounds over {_list(messages)} messages"
     said = Text(f"ratio: speed over the baseline's, median [min..max] of {size}", style="dim")
     return Group(sheet([*map(_measured, results)]), *(Text(line, style="yellow") for line in warnings), said)
@@ -210,7 +210,7 @@ def saved(path: Path) -> list[dict[str, Any]]:
     if not isinstance(results, list):
         raise UsageError(f"--compare {path} was not written by bench --save")
     try:
-        if all(one["ratio"]["median"] > 0 and len(_key(one)) for one in results):
+        if all(row["ratio"]["median"] > 0 and len(_key(row)) for row in results):
             return results
     except (KeyError, TypeError):
         pass
@@ -221,14 +221,14 @@ def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], 
     """Compares results by format, level and decoder, as JSON-able objects: those that have a saved one, of which a ratio below
     `fail_below` times the saved one is too low; those that were not saved; those that were saved for a measured format and are
     missing now."""
-    before, now = ({_key(one): one for one in results} for results in (old, new))
+    before, now = ({_key(row): row for row in results} for results in (old, new))
     measured = {name for name, _, _ in now}
-    found: list[dict[str, Any]] = []
+    comparison: list[dict[str, Any]] = []
     for key in sorted(before.keys() & now.keys()):
-        was, one = before[key], now[key]
-        ratios = was["ratio"]["median"], one["ratio"]["median"]
-        facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != one.get(name)]
-        found.append(
+        was, result = before[key], now[key]
+        ratios = was["ratio"]["median"], result["ratio"]["median"]
+        facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != result.get(name)]
+        comparison.append(
             {
                 **_of(key),
                 "type": "bench-change",
@@ -237,58 +237,58 @@ def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], 
                 "change": round(ratios[1] / ratios[0] - 1, 4),
                 # Ratios are saved with three digits: a ratio at the limit must not fail by a rounding error.
                 "below": ratios[1] < ratios[0] * fail_below - 1e-9,
-                "otherwise": ", ".join(f"{name} {one.get(name)} instead of {was.get(name)}" for name in facts),
+                "otherwise": ", ".join(f"{name} {result.get(name)} instead of {was.get(name)}" for name in facts),
             }
         )
-    found += [{**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())]
+    comparison += [{**_of(key), "type": "bench-added"} for key in sorted(now.keys() - before.keys())]
     gone = sorted(key for key in before.keys() - now.keys() if key[0] in measured)
-    return found + [{**_of(key), "type": "bench-gone"} for key in gone]
+    return comparison + [{**_of(key), "type": "bench-gone"} for key in gone]
 
 
-def slower(found: Iterable[Mapping[str, Any]]) -> bool:
+def slower(comparison: Iterable[Mapping[str, Any]]) -> bool:
     """Whether any result of a comparison is below the limit."""
-    return any(one.get("below") for one in found)
+    return any(row.get("below") for row in comparison)
 
 
-def _key(one: Mapping[str, Any]) -> Key:
-    return one["format"], one["level"], one["decoder"]
+def _key(row: Mapping[str, Any]) -> Key:
+    return row["format"], row["level"], row["decoder"]
 
 
 def _of(key: Key) -> dict[str, Any]:
     return {"format": key[0], "level": key[1], "decoder": key[2]}
 
 
-def _compared(found: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
+def _compared(comparison: Iterable[Mapping[str, Any]], fail_below: float) -> list[Cells]:
     return [
         {
-            **_named(one),
-            "saved": f"{one['saved_ratio']:.2f}x",
-            "now": f"{one['ratio']:.2f}x",
-            "change": f"{one['change']:+.1%}",
-            "verdict": Text(f"below {fail_below:g} of the saved", "red") if one["below"] else "",
+            **_named(row),
+            "saved": f"{row['saved_ratio']:.2f}x",
+            "now": f"{row['ratio']:.2f}x",
+            "change": f"{row['change']:+.1%}",
+            "verdict": Text(f"below {fail_below:g} of the saved", "red") if row["below"] else "",
         }
-        for one in found
-        if one["type"] == "bench-change"
+        for row in comparison
+        if row["type"] == "bench-change"
     ]
 
 
-def render_comparison(found: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
+def render_comparison(comparison: Sequence[Mapping[str, Any]], fail_below: float) -> RenderableType:
     """The comparison as a table, then the results without a counterpart."""
-    return Group(sheet(_compared(found, fail_below)), *(Text(line, style="yellow") for line in remarks(found)))
+    return Group(sheet(_compared(comparison, fail_below)), *(Text(line, style="yellow") for line in remarks(comparison)))
 
 
-def remarks(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def remarks(comparison: Sequence[Mapping[str, Any]]) -> list[str]:
     """Results without a counterpart, and results that were measured under other conditions."""
     words = {"bench-added": "not in the saved file", "bench-gone": "in the saved file, not measured now"}
-    told = ((one, words.get(one["type"]) or (one["otherwise"] and f"measured with {one['otherwise']}")) for one in found)
-    return [f"{' '.join(_named(one).values())}: {what}" for one, what in told if what]
+    pairs = ((row, words.get(row["type"]) or (row["otherwise"] and f"measured with {row['otherwise']}")) for row in comparison)
+    return [f"{' '.join(_named(row).values())}: {what}" for row, what in pairs if what]
 
 
 def markdown(
-    results: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]] | None = None, fail_below: float = 0.0
+    results: Sequence[Mapping[str, Any]], comparison: Sequence[Mapping[str, Any]] | None = None, fail_below: float = 0.0
 ) -> str:
     """The figures, and the comparison if there is one, as Markdown tables."""
     shown = lines([*map(_measured, results)])
-    if found is not None:
-        shown += ["", *lines(_compared(found, fail_below)), "", *(f"- {cell(line)}" for line in remarks(found))]
+    if comparison is not None:
+        shown += ["", *lines(_compared(comparison, fail_below)), "", *(f"- {cell(line)}" for line in remarks(comparison))]
     return "\n".join(shown)

@@ -104,7 +104,7 @@ class Feed:
             # What reads tables needs more than workers have.
             from conformance.cases.tables import load_of, read_tables
 
-            sources = [one.strip() for one in asked.tables.split(",")]
+            sources = [source.strip() for source in asked.tables.split(",")]
             overrides = Path(asked.values) if asked.values else None
             values = read_tables(sources, asked.dialect or None, asked.database or None, overrides, seed)
             profile, load = load_of(fmt, asked.profile or None, values)
@@ -112,7 +112,7 @@ class Feed:
         else:
             profile = fmt.profile(asked.profile) if asked.profile else fmt.profiles[-1]
         ops = orders.parse_ops(asked.ops) if asked.ops else orders.DEFAULT.ops
-        names = [one.strip() for one in asked.nemeses.split(",")] if asked.nemeses else []
+        names = [name.strip() for name in asked.nemeses.split(",")] if asked.nemeses else []
         if asked.faults and not {"corrupt", "all"} & set(names):
             names.insert(0, "corrupt")
         made = cls(
@@ -133,26 +133,26 @@ class Feed:
     @cached_property
     def disturbances(self) -> tuple[Nemesis, ...]:
         """The nemeses, in order. Raises UsageError for one that only a broker can do."""
-        found = tuple(one for name in self.nemeses for one in nemesis.named(name))
-        for one in found:
-            if one.append_time or one.compacted:
-                raise UsageError(f"nemesis {one.name} needs a broker: cdc-conformance stream --nemesis {one.name}")
+        disturbances = tuple(disturbance for name in self.nemeses for disturbance in nemesis.named(name))
+        for each in disturbances:
+            if each.append_time or each.compacted:
+                raise UsageError(f"nemesis {each.name} needs a broker: cdc-conformance stream --nemesis {each.name}")
         if not self._spoiling:
-            known = ", ".join(one.name for one in self._unreadable)
+            known = ", ".join(fault.name for fault in self._unreadable)
             raise NothingSelected(f"no fault of {self.format} matches {self.faults!r}; there are {known}")
-        return found
+        return disturbances
 
     @property
     def _unreadable(self) -> tuple[Fault, ...]:
         """The faults after which a decoder must refuse a message."""
         fmt = get(self.format)
         fit = applicable(fmt.faults, fmt.profile(self.profile_name).deployment.compression)
-        return tuple(one for one in fit if one.obligation == MUST and not one.accept)
+        return tuple(fault for fault in fit if fault.obligation == MUST and not fault.accept)
 
     @property
     def _spoiling(self) -> tuple[Fault, ...]:
         globs = self.faults.split(",") if self.faults else ["*"]
-        return tuple(one for one in self._unreadable if any(fnmatchcase(one.name, glob.strip()) for glob in globs))
+        return tuple(fault for fault in self._unreadable if any(fnmatchcase(fault.name, glob.strip()) for glob in globs))
 
     @property
     def step(self) -> int:
@@ -163,7 +163,7 @@ class Feed:
         """The rows of a range of units."""
         rows = self.messages(start, end)
         while some := list(itertools.islice(rows, bulk.BATCH)):
-            messages = [replace(one, topic=self.topic) if self.topic else one for _, one, _ in some]
+            messages = [replace(message, topic=self.topic) if self.topic else message for _, message, _ in some]
             batch = records.batch(messages, [offset for offset, _, _ in some])
             if self.expected:
                 texts = [[to_line(codec.dump_change(change)).rstrip("\n") for change in changes] for _, _, changes in some]
@@ -198,8 +198,8 @@ class Feed:
             return
         load, width = tables.restored(self.own) if self.own else None, self.width
         for first in range(start, end, self.step):
-            found = [one for unit in range(first, min(end, first + self.step)) for one in self._written(fmt, profile, load, unit)]
-            for place, written in enumerate(self._disturbed(profile, found, first)):
+            group = [w for unit in range(first, min(end, first + self.step)) for w in self._written(fmt, profile, load, unit)]
+            for place, written in enumerate(self._disturbed(profile, group, first)):
                 if place >= width * self.step:
                     raise HarnessError(f"unit {first} has more than {width * self.step} messages")
                 yield first * width + place, written.message, written.changes
@@ -208,9 +208,9 @@ class Feed:
         scenario = load.scenario(self.seed, unit) if load else orders.load_scenario(fmt, profile, self.seed, unit, self.options)
         yield from fmt.write(scenario.history, profile, self.layout)
 
-    def _disturbed(self, profile: Profile, found: Sequence[Written], first: int) -> Sequence[Written]:
-        stream = Stream(tuple(found), self._spoiling, profile.deployment.compression)
-        for one in self.disturbances:
-            stages = one(stream, self.seed * 1_000_003 + first)
+    def _disturbed(self, profile: Profile, group: Sequence[Written], first: int) -> Sequence[Written]:
+        stream = Stream(tuple(group), self._spoiling, profile.deployment.compression)
+        for disturbance in self.disturbances:
+            stages = disturbance(stream, self.seed * 1_000_003 + first)
             stream = replace(stream, written=tuple(itertools.chain.from_iterable(stages)))
         return stream.written

@@ -54,18 +54,18 @@ class Batch:
 class SentSample:
     """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it stands for) by partition."""
 
-    found: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
+    times: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
 
     def add(self, partition: int, offset: int, at: float, weight: int) -> None:
         """Adds a message."""
-        insort(self.found.setdefault(partition, []), (offset, at, weight))
+        insort(self.times.setdefault(partition, []), (offset, at, weight))
 
     def spread(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
         """(intended time, weight) of the messages in the ranges."""
         return [
             (at, float(weight))
             for partition, (low, high) in offsets.items()
-            if (known := self.found.get(partition))
+            if (known := self.times.get(partition))
             for _, at, weight in known[bisect_left(known, (low,)) : bisect_left(known, (high,))]
         ]
 
@@ -116,11 +116,11 @@ class Step:
     def backlog(self) -> list[tuple[float, int]]:
         """(time, messages acknowledged and not yet decoded) at each tick and at each batch's end."""
         events = [(at, acked, 0) for at, acked in self.ticks] + [(b.ended, 0, b.taken) for b in self.batches]
-        found, acked, done = [], 0, 0
+        points, acked, done = [], 0, 0
         for at, now, taken in sorted(events):
             acked, done = max(acked, now), done + taken
-            found.append((at, max(0, acked - done)))
-        return found
+            points.append((at, max(0, acked - done)))
+        return points
 
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
         """(lag in seconds, weight) of the messages with an intended time of `since` or later."""

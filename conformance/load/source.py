@@ -93,19 +93,19 @@ class ProducerSource:
         self.plain = (
             own is None
             and load.why_not_learned(fmt, profile, layout) is None
-            and all(len(found) == 1 and _owed(found[0], level, table) for _, found in written(range(PROBED)))
+            and all(len(group) == 1 and _owed(group[0], level, table) for _, group in written(range(PROBED)))
         )
         self._made = partial(load.messages, fmt, profile, seed, layout=layout)
         if self.plain:
             made = self._made()
-            self._messages: Iterator[Message] = (routes.sent(one, first) for one in made) if routes else made
+            self._messages: Iterator[Message] = (routes.sent(message, first) for message in made) if routes else made
             return
         number, parts = part
-        for unit, found in written(range(pool * number // parts, pool * (number + 1) // parts)):
+        for unit, group in written(range(pool * number // parts, pool * (number + 1) // parts)):
             of = own.users[unit % len(own.users)].table if own else first
-            for place, one in enumerate(found):
-                message = routes.sent(one.message, of) if routes else one.message
-                self._pool.append((message, (unit, place), _owed(one, level, table)))
+            for place, record in enumerate(group):
+                message = routes.sent(record.message, of) if routes else record.message
+                self._pool.append((message, (unit, place), _owed(record, level, table)))
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:
@@ -129,8 +129,8 @@ class ProducerSource:
         return unit, owed
 
 
-def _owed(one: Written, level: int, table: str) -> bool:
-    return any(level == 1 or change.is_row_of(table) for change in one.changes)
+def _owed(written: Written, level: int, table: str) -> bool:
+    return any(level == 1 or change.is_row_of(table) for change in written.changes)
 
 
 LAGS: Final = 10_000

@@ -287,8 +287,8 @@ class Lane:
         """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
         self._doing = answer["doing"]
-        for one in answer["batches"]:
-            batch = Batch(**{**one, "offsets": {int(lane): tuple(span) for lane, span in one["offsets"].items()}})
+        for row in answer["batches"]:
+            batch = Batch(**{**row, "offsets": {int(lane): tuple(span) for lane, span in row["offsets"].items()}})
             if not self.settings.used:
                 batch = replace(batch, read=-1)
             self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}
@@ -352,8 +352,8 @@ class Lane:
             for event in events:
                 if "tick" in event:
                     step.ticks.append((event["tick"][0], event["tick"][1]))
-                for one in event.get("sent", ()):
-                    step.table.add(*one)
+                for sample in event.get("sent", ()):
+                    step.table.add(*sample)
                 if "done" in event:
                     step.published = event["done"]
             return bool(step.published)
@@ -381,11 +381,11 @@ class Lane:
         table = taken(path, self.outcome.level, self.settings.decoder or "reference")
         until = {int(p): offset for p, offset in answer["until"].items()}
         if isinstance(self.producer, Fed):
-            wanted = {at: one for at, one in self.producer.samples.items() if one[0] < until.get(0, 0)}
+            wanted = {at: place for at, place in self.producer.samples.items() if place[0] < until.get(0, 0)}
         else:
-            wanted = {at: one for at, one in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
-        found = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
-        self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, found)
+            wanted = {at: place for at, place in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
+        outputs = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
+        self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, outputs)
 
 
 def _table(settings: LoadSettings, profile: Profile) -> Table:
@@ -399,9 +399,9 @@ def judged(
     outcome: LoadResult,
     capabilities: Capabilities,
     wanted: Mapping[tuple[int, int], tuple[int, int]],
-    found: Mapping[tuple[int, int], Sequence[Any]],
+    outputs: Mapping[tuple[int, int], Sequence[Any]],
 ) -> Sampled:
-    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition, offset), `found` the rows."""
+    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition, offset), `outputs` the rows."""
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
     table, layout, own = _table(settings, profile).name, Layout(partitions=settings.partitions), settings.tables
@@ -410,7 +410,7 @@ def judged(
         scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
         whole = as_case(fmt, profile, scenario, layout)
         case = replace(whole, level=outcome.level, written=(whole.written[place],))
-        result = judge.judge(case, [found.get(at, ())], table)
+        result = judge.judge(case, [outputs.get(at, ())], table)
         sample.messages += 1
         sample.verdicts[result.verdict] += 1
         size = case.written[0].message.size
@@ -424,14 +424,14 @@ def judged(
     return sample
 
 
-def _told(settings: LoadSettings, profile: Profile) -> None:
+def _hold_schemas(settings: LoadSettings, profile: Profile) -> None:
     """Tells the registry the schemas of messages that other processes write: what the writer writes here names the same."""
     fmt = get(settings.format)
     if registry.needed((fmt.name,)):
         for unit in range(PROBED):
             own = settings.tables
             scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
-            registry.hold([one.message for one in fmt.write(scenario.history, profile, LAYOUT)])
+            registry.hold([written.message for written in fmt.write(scenario.history, profile, LAYOUT)])
 
 
 def run(
@@ -457,7 +457,7 @@ def run(
     if level not in loaded.levels:
         raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
     outcome = LoadResult(settings, profile.name, level, broker)
-    _told(settings, profile)
+    _hold_schemas(settings, profile)
     try:
         with Lane(engine, bootstrap, outcome, note) as lane:
             lane.warm_up()
@@ -496,8 +496,8 @@ def check(settings: LoadSettings) -> None:
 
 def _profile(settings: LoadSettings) -> Profile:
     fmt = get(settings.format)
-    found: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
-    return found
+    profile: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
+    return profile
 
 
 def search(lane: Lane, say: Note) -> None:

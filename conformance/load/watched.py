@@ -101,15 +101,15 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in figures.items()}
 
 
-def _row(one: Mapping[str, Any]) -> dict[str, str]:
+def _row(result: Mapping[str, Any]) -> dict[str, str]:
     first, again = (
-        f"{one[what]['median']:.1f} s ({one[what]['min']:.1f}..{one[what]['max']:.1f})" for what in ("first", "again")
+        f"{result[what]['median']:.1f} s ({result[what]['min']:.1f}..{result[what]['max']:.1f})" for what in ("first", "again")
     )
     return {
-        "format": one["format"],
-        "profile": one["profile"],
-        "cases": f"{one['cases']:,}",
-        "rounds": str(one["rounds"]),
+        "format": result["format"],
+        "profile": result["profile"],
+        "cases": f"{result['cases']:,}",
+        "rounds": str(result["rounds"]),
         "after a right decoder": first,
         "after a wrong one": again,
     }

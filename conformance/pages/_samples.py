@@ -25,9 +25,9 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message: `told` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, Avro's as its schema reads it."""
+    """A message: `kind` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, Avro's as its schema reads it."""
 
-    told: str
+    kind: str
     message: Message
     text: str
 
@@ -74,15 +74,15 @@ def _history(source: str) -> History:
 
 def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
     change = written.changes[0]
-    told = str(change.op or change.kind)
+    name = str(change.op or change.kind)
     value = written.message.value
     if fmt.container == "confluent":
-        return Sample(told, replace(written.message, key=_named(written.message.key).encode()), _named(value) or "null")
+        return Sample(name, replace(written.message, key=_named(written.message.key).encode()), _named(value) or "null")
     if value is None:
-        return Sample(told, written.message, "null")
+        return Sample(name, written.message, "null")
     if fmt.container == "avro":
-        return Sample(told, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
-    return Sample(told, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
+        return Sample(name, written.message, _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH))
+    return Sample(name, written.message, pretty(value[8 * (fmt.container == "frames") :].decode()))
 
 
 def _named(value: bytes | None) -> str:

@@ -101,7 +101,7 @@ def rules(name: str) -> tuple[Rule, ...]:
 def _rows(name: str, where: str) -> Iterator[tuple[str, ...]]:
     for rule in rules(name):
         cited = (citation.where for citation in rule.citations)
-        links = " ".join(f"[{one}]({where}sources/{one.replace('#', '.md#')})" for one in cited)
+        links = " ".join(f"[{place}]({where}sources/{place.replace('#', '.md#')})" for place in cited)
         owed = f"{rule.obligation}, {rule.provenance}"
         yield rule.id.removeprefix(f"{name}/"), rule.statement, owed, rule.effect.value, links
 
@@ -172,7 +172,7 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
         if head and head == schema:
             text = '{\n  "schema":(the same again),' + text[len(head) :]
         schema = head or schema
-        yield from ("", f"**{sample.told}**: {_record(sample)}", "")
+        yield from ("", f"**{sample.kind}**: {_record(sample)}", "")
         count = text.count("\n") + 1
         fenced = ("```json" if sample.message.value is not None else "```text", text, "```")
         yield from (f"<details><summary>{count} lines</summary>", "", *fenced, "", "</details>") if count > _FOLDED else fenced
@@ -198,9 +198,9 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield from ("## Profiles", "")
     alike: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
-        told = unusual(profile.deployment) or "UTC, utf8mb4, not compressed"
-        alike.setdefault((profile.source, told), []).append(f"`{profile.name}`")
-    rows = ((", ".join(names), source, told) for (source, told), names in alike.items())
+        deployment = unusual(profile.deployment) or "UTC, utf8mb4, not compressed"
+        alike.setdefault((profile.source, deployment), []).append(f"`{profile.name}`")
+    rows = ((", ".join(names), source, deployment) for (source, deployment), names in alike.items())
     yield from table(("profiles", "database", "the decoder's `deployment`"), rows)
     if fmt.choices.options:
         releases = ", ".join(f"`{release}`" for release in fmt.choices.releases)
@@ -247,8 +247,8 @@ def _rules(fmt: Format[Any], where: Homes) -> Iterator[str]:
 
 def _traps(fmt: Format[Any], traps: Iterable[Trap], where: Homes) -> Iterator[str]:
     yield from ("## Traps", "", "[Mistakes](../formats.md#traps-of-several-formats) of decoders, and the rule that convicts:", "")
-    told = dict.fromkeys((trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps)
-    placed = [(f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in told]
+    mistakes = dict.fromkeys((trap.name, trap.why, trap.convicts.removeprefix(f"{fmt.name}/")) for trap in traps)
+    placed = [(f"{name} (`{rule}`)", why, where.traps[name, why]) for name, why, rule in mistakes]
     yield from (f"- {words}: {why}" for words, why, home in placed if home == fmt.name)
     yield from _elsewhere(fmt, "traps", ((words, home) for words, _why, home in placed))
 
@@ -268,6 +268,6 @@ def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are by format."""
     where = homes(traps)
     made = {"formats.md": formats_page(where), **source_pages(_NOTE), "recorded.md": recorded_page(_NOTE)}
-    told = rooms(Path(__file__).parents[2])
-    made |= {"rooms.md": rooms_page(told, _NOTE), "rooms.svg": picture(told)}
+    by_name = rooms(Path(__file__).parents[2])
+    made |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()}

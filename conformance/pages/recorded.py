@@ -31,11 +31,11 @@ _SUMS: Final = ("count", "identical", "explained", "unexplained", "apart")
 
 def recorded_page(note: str) -> str:
     """The page."""
-    agreed = [one for fmt in formats() for one in agreement(fmt)]
+    agreed = [result for fmt in formats() for result in agreement(fmt)]
     sums: dict[tuple[str, str], Counter[str]] = {}
-    for one in agreed:
-        sums.setdefault((one.recording.format, one.recording.server), Counter()).update(
-            recordings=1, count=one.recording.count, **{name: getattr(one, name) for name in _SUMS[1:]}
+    for result in agreed:
+        sums.setdefault((result.recording.format, result.recording.server), Counter()).update(
+            recordings=1, count=result.recording.count, **{name: getattr(result, name) for name in _SUMS[1:]}
         )
     shown = ("identical", "environment", "different", "apart")
     head = ("format", "server", "recordings", "messages", *shown)
@@ -43,28 +43,28 @@ def recorded_page(note: str) -> str:
     lines = ["# Recorded messages", "", note, "", _TEXT, "", "## Agreement", "", *table(head, rows)]
     lines += ["", "## By recording", "", *table(("recording", "profile", "messages", *shown), map(_recording, agreed))]
     lines += ["", "## By kind of message", "", *table(("format", "kind", *shown[:3]), _kinds(agreed))]
-    lines += ["", "## What the environment did", "", *_reasons(agreed, lambda one: one.reasons, "what")]
-    lines += ["", "## What the writers owe", "", *_reasons(agreed, lambda one: one.owed_reasons, "what")]
-    lines += ["", "## Messages apart", "", *_reasons(agreed, lambda one: one.apart_reasons, "reason")]
+    lines += ["", "## What the environment did", "", *_reasons(agreed, lambda result: result.reasons, "what")]
+    lines += ["", "## What the writers owe", "", *_reasons(agreed, lambda result: result.owed_reasons, "what")]
+    lines += ["", "## Messages apart", "", *_reasons(agreed, lambda result: result.apart_reasons, "reason")]
     return "\n".join(lines) + "\n"
 
 
-def _recording(one: Agreed) -> tuple[object, ...]:
-    figures = (one.recording.count, *(getattr(one, name) for name in _SUMS[1:]))
-    return one.recording.name, one.recording.profile, *figures
+def _recording(result: Agreed) -> tuple[object, ...]:
+    figures = (result.recording.count, *(getattr(result, name) for name in _SUMS[1:]))
+    return result.recording.name, result.recording.profile, *figures
 
 
 def _kinds(agreed: list[Agreed]) -> Iterator[tuple[object, ...]]:
     counts: Counter[tuple[str, str, str]] = Counter()
-    for one in agreed:
-        counts.update({(one.recording.format, kind, agreement): count for (kind, agreement), count in one.kinds.items()})
+    for result in agreed:
+        counts.update({(result.recording.format, kind, agreement): count for (kind, agreement), count in result.kinds.items()})
     for fmt, kind in dict.fromkeys((fmt, kind) for fmt, kind, _ in counts):
         yield fmt, kind, *(counts[fmt, kind, agreement] for agreement in Agreement)
 
 
 def _reasons(agreed: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str) -> Iterator[str]:
     counts: Counter[tuple[str, str]] = Counter()
-    for one in agreed:
-        for reason, count in kind(one):
-            counts[one.recording.format, reason] += count
-    yield from table(("format", heading, "messages"), ((*told, count) for told, count in counts.items()))
+    for result in agreed:
+        for reason, count in kind(result):
+            counts[result.recording.format, reason] += count
+    yield from table(("format", heading, "messages"), ((*key, count) for key, count in counts.items()))

@@ -63,51 +63,51 @@ def _known(target: str, names: set[str]) -> str:
     return room if room in names else ""
 
 
-def levels(found: Mapping[str, Room]) -> dict[str, int]:
+def levels(by_name: Mapping[str, Room]) -> dict[str, int]:
     """How far each room is above those that import nothing: the longest way down."""
     known: dict[str, int] = {}
 
     def level(name: str) -> int:
         if name not in known:
-            known[name] = 1 + max(map(level, found[name].imports), default=-1)
+            known[name] = 1 + max(map(level, by_name[name].imports), default=-1)
         return known[name]
 
-    for name in found:
+    for name in by_name:
         level(name)
     return known
 
 
-def direct(found: Mapping[str, Room]) -> set[tuple[str, str]]:
+def direct(by_name: Mapping[str, Room]) -> set[tuple[str, str]]:
     """The arrows that no longer way implies."""
 
     def below(name: str) -> set[str]:
-        return set(found[name].imports).union(*map(below, found[name].imports))
+        return set(by_name[name].imports).union(*map(below, by_name[name].imports))
 
     return {
         (name, other)
-        for name, room in found.items()
+        for name, room in by_name.items()
         for other in room.imports
         if not any(other in below(third) for third in room.imports if third != other)
     }
 
 
-def picture(found: Mapping[str, Room]) -> str:
+def picture(by_name: Mapping[str, Room]) -> str:
     """The rooms in rows by level, each above all that it imports; arrows that others imply are left out."""
-    height = levels(found)
-    rows = [[name for name in found if height[name] == level] for level in range(max(height.values()), -1, -1)]
+    height = levels(by_name)
+    rows = [[name for name in by_name if height[name] == level] for level in range(max(height.values()), -1, -1)]
     width = max(map(len, rows)) * (BOX[0] + GAP[0]) + GAP[0]
     places: dict[str, tuple[int, int]] = {}
     for number, row in enumerate(rows):
         left = (width - len(row) * (BOX[0] + GAP[0]) + GAP[0]) // 2
-        for i, name in enumerate(sorted(row, key=lambda one: (PACKAGES.index(one.partition(".")[0]), one))):
+        for i, name in enumerate(sorted(row, key=lambda n: (PACKAGES.index(n.partition(".")[0]), n))):
             places[name] = (left + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
     tall = GAP[0] * 2 + len(rows) * (BOX[1] + GAP[1]) - GAP[1]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="12">',
             f'<rect width="{width}" height="{tall}" fill="white"/>',
-            *(_arrow(places[name], places[other]) for name, other in sorted(direct(found))),
-            *(_box(name, found[name], *places[name]) for name in sorted(places)),
+            *(_arrow(places[name], places[other]) for name, other in sorted(direct(by_name))),
+            *(_box(name, by_name[name], *places[name]) for name in sorted(places)),
             "</svg>\n",
         ]
     )
@@ -128,10 +128,10 @@ def _box(name: str, room: Room, x: int, y: int) -> str:
     )
 
 
-def rooms_page(found: Mapping[str, Room], note: str) -> str:
+def rooms_page(by_name: Mapping[str, Room], note: str) -> str:
     """docs/rooms.md."""
     lines = ["# Rooms", "", note, "", "![Rooms by level; each imports only rooms below it](rooms.svg)", ""]
     lines += ["Arrows that a longer way implies are left out of the picture.", ""]
-    lines += table(("room", "holds"), ((f"`{room.name}`", room.about) for room in found.values()))
-    arrows = sum(len(room.imports) for room in found.values())
-    return "\n".join([*lines, "", f"{len(found)} rooms, {arrows} arrows, no circle."]) + "\n"
+    lines += table(("room", "holds"), ((f"`{room.name}`", room.about) for room in by_name.values()))
+    arrows = sum(len(room.imports) for room in by_name.values())
+    return "\n".join([*lines, "", f"{len(by_name)} rooms, {arrows} arrows, no circle."]) + "\n"

@@ -26,10 +26,10 @@ def _page(page: Page, note: str) -> Iterator[str]:
     yield from (f"# {page.title}", "", note)
     if page.intro:
         yield from ("", page.intro)
-    cited = [f"{one.publisher}, [{one.title}]({one.address})" for one in page.documents.values()]
-    for one in page.repositories.values():
-        release = f" ({one.release})" if one.release else ""
-        cited.append(f"[{one.name}]({REPOSITORY.format(name=one.name)}/tree/{one.commit}){release}")
+    cited = [f"{document.publisher}, [{document.title}]({document.address})" for document in page.documents.values()]
+    for repository in page.repositories.values():
+        release = f" ({repository.release})" if repository.release else ""
+        cited.append(f"[{repository.name}]({REPOSITORY.format(name=repository.name)}/tree/{repository.commit}){release}")
     yield from ("", *(f"- {text}" for text in sorted(dict.fromkeys(cited))))
     for fact in page.facts.values():
         yield from ("", f"## {fact.name}", "", fact.statement, "")
@@ -41,7 +41,7 @@ def _evidence(page: Page, evidence: Evidence) -> str:
     text = evidence.text
     match evidence.kind:
         case "document" | "standard":
-            titles = (one.title for one in page.documents.values() if text.startswith(f"{one.publisher}, {one.title}"))
+            titles = (d.title for d in page.documents.values() if text.startswith(f"{d.publisher}, {d.title}"))
             title = max(titles, key=len)
             text = text.partition(title)[2].removeprefix(", ") or title
         case "source":

@@ -195,16 +195,16 @@ def repaired(some: Repairs, strict: bool) -> Iterator[RenderableType]:
         return
     failing = sum(1 for _ in some.of.counting(strict))
     yield Text(f"{some.headline} in {counted(failing, 'case')}; repair first what stands first", "bold")
-    for number, one in enumerate(some.first, 1):
-        yield Text(printable(f"{number:>2}. {one.sentence}"), "bold red" if one.binds else "bold yellow")
-        finding, lines = one.finding, list[Text]()
-        if one.failure:
-            lines.append(Text.assemble("message   ", message(one.failure, BRIEF)))
+    for number, repair in enumerate(some.first, 1):
+        yield Text(printable(f"{number:>2}. {repair.sentence}"), "bold red" if repair.binds else "bold yellow")
+        finding, lines = repair.finding, list[Text]()
+        if repair.failure:
+            lines.append(Text.assemble("message   ", message(repair.failure, BRIEF)))
         lines.append(Text.assemble("expected  ", (printable(clip(finding.expected, BRIEF)), "green")))
         actual = (printable(clip(finding.actual, BRIEF)), "red")
         lines.append(Text.assemble("actual    ", actual, f"  at {printable(finding.path)}"))
-        if one.failure and one.failure.file:
-            lines.append(Text(replay(one.failure)))
+        if repair.failure and repair.failure.file:
+            lines.append(Text(replay(repair.failure)))
         yield Text("\n").join(Text("    ").append(line) for line in lines)
     if some.rest:
         yield Text(f"    {some.rest}")
@@ -261,7 +261,7 @@ def _broken(failing: Sequence[Failure], strict: bool) -> str:
 def judged(fmt: FormatResult, strict: bool) -> str:
     """A format's result in a line."""
     row, _ = matrix(fmt, strict)
-    rules = [one.result.rule.id for one in standings(fmt, strict) if one.standing in (Standing.BROKEN, Standing.IDLE)]
+    rules = [s.result.rule.id for s in standings(fmt, strict) if s.standing in (Standing.BROKEN, Standing.IDLE)]
     sign = "✗" if rules else row.sign
     line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {_exercised(fmt)} rules in reach exercised"
     named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
@@ -276,15 +276,15 @@ class FirstBroken:
     tell: Callable[[Rule, float], None]
     strict: bool = False
     _began: float = 0.0
-    _told: bool = False
+    _reported: bool = False
 
     def __call__(self, event: Event) -> None:
         """See `conformance.running.events.Listener`."""
         match event:
             case Started():
-                self._began, self._told = time.monotonic(), False
-            case Broken(rule=rule, result=result) if not self._told and (self.strict or result.verdict in BAD):
-                self._told = True
+                self._began, self._reported = time.monotonic(), False
+            case Broken(rule=rule, result=result) if not self._reported and (self.strict or result.verdict in BAD):
+                self._reported = True
                 self.tell(rule, time.monotonic() - self._began)
 
 

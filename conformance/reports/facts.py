@@ -120,9 +120,9 @@ def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
     return Counter(rule.standing for rule in rules)
 
 
-def reached(found: Mapping[Standing, int]) -> int:
+def reached(by_standing: Mapping[Standing, int]) -> int:
     """Of counted rules those that the level, the selection and the decoder's capabilities leave in reach."""
-    return sum(found.values()) - found.get(Standing.OUT, 0)
+    return sum(by_standing.values()) - by_standing.get(Standing.OUT, 0)
 
 
 def binding(failure: Failure, strict: bool) -> bool:

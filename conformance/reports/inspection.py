@@ -25,76 +25,76 @@ Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
 """A title, the heads of a table and its rows; without heads the rows are lines."""
 
 
-def blocks(found: Inspector) -> Iterator[Block]:
+def blocks(inspector: Inspector) -> Iterator[Block]:
     """The result in blocks, for people."""
-    groups = found.groups()
-    counted = f"{found.messages:,} messages" + (f", {found.nulls:,} of them null" if found.nulls else "")
-    told = "; ".join(" or ".join(one.book.format for one in group.tallies) for group in groups)
-    yield "", (), [(f"{counted}: {told or 'no known format'}",)]
+    groups = inspector.groups()
+    counted = f"{inspector.messages:,} messages" + (f", {inspector.nulls:,} of them null" if inspector.nulls else "")
+    formats = "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups)
+    yield "", (), [(f"{counted}: {formats or 'no known format'}",)]
     for group in groups:
         if len(group.tallies) > 1:
             yield "The writer cannot be told", (), list(_open(group))
         for tally in group.tallies:
             yield from _writer(tally)
-    if found.problems:
+    if inspector.problems:
         rows = [
-            (f"{one.count:,}", ", ".join(one.formats) or "none", one.why, f"{one.samples[0].place}: {one.samples[0].text}")
-            for one in sorted(found.problems.values(), key=lambda one: -one.count)
+            (f"{p.count:,}", ", ".join(p.formats) or "none", p.why, f"{p.samples[0].place}: {p.samples[0].text}")
+            for p in sorted(inspector.problems.values(), key=lambda p: -p.count)
         ]
-        if found.other_problems:
-            rows.append((f"{found.other_problems:,}", "", "other reasons", ""))
+        if inspector.other_problems:
+            rows.append((f"{inspector.other_problems:,}", "", "other reasons", ""))
         yield "Messages that no known profile writes", ("messages", "nearest format", "why", "first"), rows
 
 
 def _open(group: Group) -> Iterator[tuple[str]]:
     """The formats that remain possible, and what would decide between them."""
-    names = " or ".join(one.book.format for one in group.tallies)
+    names = " or ".join(tally.book.format for tally in group.tallies)
     yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
-    every = frozenset.union(*(one.members for one in group.tallies))
-    for one in group.tallies:
-        against = [f"has the member {name}" for name in sorted(every - one.members)] + [f"`{text}`" for text in one.never()]
+    every = frozenset.union(*(tally.members for tally in group.tallies))
+    for tally in group.tallies:
+        against = [f"has the member {name}" for name in sorted(every - tally.members)] + [f"`{text}`" for text in tally.never()]
         if against:
-            yield (f"A message of which one of these is true is not of {one.book.format}: {'; '.join(against)}.",)
+            yield (f"A message of which one of these is true is not of {tally.book.format}: {'; '.join(against)}.",)
 
 
-def _writer(one: Tally) -> Iterator[Block]:
-    told = one.options
-    lines = [(f"product: {one.book.product}",), (f"messages: {one.messages:,}",), (f"release: {_release(one)}",)]
+def _writer(tally: Tally) -> Iterator[Block]:
+    options = tally.options
+    lines = [(f"product: {tally.book.product}",), (f"messages: {tally.messages:,}",), (f"release: {_release(tally)}",)]
     for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
-        if named := [option for option, is_ in told.items() if is_ == state]:
+        if named := [option for option, is_ in options.items() if is_ == state]:
             lines.append((f"{label}: {', '.join(named)}",))
-    if text := command(one):
+    if text := command(tally):
         lines.append((text,))
-    yield one.book.format, (), lines
+    yield tally.book.format, (), lines
     rows = [
-        (f.sign.says, f"{f.count:,}", _tells(f.sign, one), f.sign.citation or "the option", f"{f.sample.place}")
-        for f in one.observations.values()
+        (f.sign.says, f"{f.count:,}", _tells(f.sign, tally), f.sign.citation or "the option", f"{f.sample.place}")
+        for f in tally.observations.values()
     ]
-    yield f"{one.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
+    yield f"{tally.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
     tables = [
         (f"{t.database}.{t.table}", f"{t.messages:,}", ", ".join(t.keys), _columns(t.types))
-        for t in itertools.islice(one.tables.values(), TABLES_SHOWN)
+        for t in itertools.islice(tally.tables.values(), TABLES_SHOWN)
     ]
     if tables:
-        more = one.more_tables or len(one.tables) > TABLES_SHOWN
-        title = f"{one.book.format}: tables" + (f", the first {TABLES_SHOWN}" if more else "")
+        more = tally.more_tables or len(tally.tables) > TABLES_SHOWN
+        title = f"{tally.book.format}: tables" + (f", the first {TABLES_SHOWN}" if more else "")
         yield title, ("table", "messages", "key", "columns"), tables
-    if losses := _losses(one):
-        yield f"{one.book.format}: lost on this wire", ("what", "source", "profiles"), losses
+    if losses := _losses(tally):
+        yield f"{tally.book.format}: lost on this wire", ("what", "source", "profiles"), losses
 
 
-def _release(one: Tally) -> str:
+def _release(tally: Tally) -> str:
     """The release in words."""
-    if one.unknown_versions:
-        of = ", ".join(one.releases) or BOTH
-        return f"{', '.join(one.unknown_versions)}, which no profile is of; the nearest older: {of}"
-    return _range(one.releases, one.choices.releases) if one.releases else BOTH
+    if tally.unknown_versions:
+        of = ", ".join(tally.releases) or BOTH
+        return f"{', '.join(tally.unknown_versions)}, which no profile is of; the nearest older: {of}"
+    return _range(tally.releases, tally.choices.releases) if tally.releases else BOTH
 
 
-def _tells(sign: Sign, one: Tally) -> str:
+def _tells(sign: Sign, tally: Tally) -> str:
     parts = []
-    if sign.releases and set(sign.releases) != set(one.choices.releases):
-        parts.append(f"release {_range(sign.releases, one.choices.releases)}")
+    if sign.releases and set(sign.releases) != set(tally.choices.releases):
+        parts.append(f"release {_range(sign.releases, tally.choices.releases)}")
     parts += [*sign.given, *(f"not {option}" for option in sign.without)]
     return ", ".join(parts)
 
@@ -127,80 +127,80 @@ class Shown:
     @classmethod
     def of(cls, sample: Sample) -> Shown:
         """The view of a kept message."""
-        found = wire(sample.body, WHOLE, limit=len(sample.body or b""))
+        view = wire(sample.body, WHOLE, limit=len(sample.body or b""))
         less = sample.size > len(sample.body or b"")
         note = f"the first {len(sample.body or b''):,} of {sample.size:,} bytes" if less else f"{sample.size:,} bytes"
-        return cls(sample.place, replace(found, note=note))
+        return cls(sample.place, replace(view, note=note))
 
 
 def _cited(where: str) -> Citation | None:
     return Citation(where) if where else None
 
 
-def _view(one: Tally) -> dict[str, Any]:
+def _view(tally: Tally) -> dict[str, Any]:
     """A format's writer as the page shows it: the release and each option with the evidence that decides it."""
     evidence: list[dict[str, Any]] = [
         {
-            "anchor": f"{one.book.format}-{number}",
-            "sign": found.sign,
-            "count": found.count,
-            "tells": _tells(found.sign, one),
-            "source": _cited(found.sign.citation),
-            "message": Shown.of(found.sample),
+            "anchor": f"{tally.book.format}-{number}",
+            "sign": entry.sign,
+            "count": entry.count,
+            "tells": _tells(entry.sign, tally),
+            "source": _cited(entry.sign.citation),
+            "message": Shown.of(entry.sample),
         }
-        for number, found in enumerate(one.observations.values(), 1)
+        for number, entry in enumerate(tally.observations.values(), 1)
     ]
-    narrow = [e for e in evidence if e["sign"].releases and set(e["sign"].releases) != set(one.choices.releases)]
-    named = "the messages name it" if one.versions else "which of the known releases write such messages"
-    tone = "bad" if not one.releases else "good" if narrow or one.versions else "warn"
-    decided = [("release", _release(one), tone, named, narrow)]
-    for option, told in one.options.items():
-        rivals = {other for group in one.choices.exclusive if option in group for other in group if other != option}
+    narrow = [e for e in evidence if e["sign"].releases and set(e["sign"].releases) != set(tally.choices.releases)]
+    named = "the messages name it" if tally.versions else "which of the known releases write such messages"
+    tone = "bad" if not tally.releases else "good" if narrow or tally.versions else "warn"
+    decided = [("release", _release(tally), tone, named, narrow)]
+    for option, state in tally.options.items():
+        rivals = {other for group in tally.choices.exclusive if option in group for other in group if other != option}
         by = [e for e in evidence if option in (*e["sign"].given, *e["sign"].without) or not rivals.isdisjoint(e["sign"].given)]
-        decided.append((option, told, _TONES[told], one.choices.options[option], by))
-    losses = [(text, _cited(citation), profiles) for text, citation, profiles in _losses(one)]
-    return {"tally": one, "decided": decided, "evidence": evidence, "losses": losses, "command": command(one)}
+        decided.append((option, state, _TONES[state], tally.choices.options[option], by))
+    losses = [(text, _cited(citation), profiles) for text, citation, profiles in _losses(tally)]
+    return {"tally": tally, "decided": decided, "evidence": evidence, "losses": losses, "command": command(tally)}
 
 
-def _losses(one: Tally) -> list[tuple[str, str, str]]:
+def _losses(tally: Tally) -> list[tuple[str, str, str]]:
     """What is lost on the wire, with its source and its profiles."""
-    every = len(one.profiles())
+    every = len(tally.profiles())
     return [
         (text, citation, "every one" if len(names) == every else ", ".join(names))
-        for (text, citation), names in one.losses().items()
+        for (text, citation), names in tally.losses().items()
     ]
 
 
-def page(found: Inspector) -> str:
+def page(inspector: Inspector) -> str:
     """The HTML page."""
-    groups = found.groups()
-    problems = sorted(found.problems.values(), key=lambda one: -one.count)
+    groups = inspector.groups()
+    problems = sorted(inspector.problems.values(), key=lambda p: -p.count)
     content = {
-        "found": found,
-        "told": "; ".join(" or ".join(one.book.format for one in group.tallies) for group in groups) or "no known format",
+        "inspector": inspector,
+        "formats": "; ".join(" or ".join(tally.book.format for tally in group.tallies) for group in groups) or "no known format",
         "tone": "good" if groups and not problems and all(len(group.tallies) == 1 for group in groups) else "warn",
         "groups": [
-            ([line for (line,) in _open(group)] if len(group.tallies) > 1 else [], [_view(one) for one in group.tallies])
+            ([line for (line,) in _open(group)] if len(group.tallies) > 1 else [], [_view(tally) for tally in group.tallies])
             for group in groups
         ],
-        "problems": [(one, [Shown.of(sample) for sample in one.samples]) for one in problems],
+        "problems": [(problem, [Shown.of(sample) for sample in problem.samples]) for problem in problems],
     }
     return environment().get_template("inspection.html.j2").render(page=content)
 
 
-def write(found: Inspector, directory: Path) -> list[Path]:
+def write(inspector: Inspector, directory: Path) -> list[Path]:
     """Writes inspection.html and inspection.json. Raises HarnessError if writing fails."""
-    text = json.dumps(as_json(found), ensure_ascii=False, indent=1)
+    text = json.dumps(as_json(inspector), ensure_ascii=False, indent=1)
     return [
-        put(directory / "inspection.html", lambda: [page(found).encode("utf-8", "backslashreplace")]),
+        put(directory / "inspection.html", lambda: [page(inspector).encode("utf-8", "backslashreplace")]),
         put(directory / "inspection.json", lambda: [f"{text}\n".encode("utf-8", "backslashreplace")]),
     ]
 
 
-def markdown(found: Inspector) -> str:
+def markdown(inspector: Inspector) -> str:
     """The result as Markdown."""
     lines: list[str] = []
-    for title, heads, rows in blocks(found):
+    for title, heads, rows in blocks(inspector):
         lines += [f"## {title}", ""] if title else []
         if heads:
             lines += marked(heads, rows)

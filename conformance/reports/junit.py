@@ -84,7 +84,7 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
     failure = next(iter(failures), None)
     rule = standing.result.rule
     # Rules have no time of their own: each has its share of the calls', by what it compared.
-    share = standing.result.compared / (sum(one.compared for one in fmt.rules) or 1) * sum(call.seconds for call in fmt.calls)
+    share = standing.result.compared / (sum(r.compared for r in fmt.rules) or 1) * sum(call.seconds for call in fmt.calls)
     case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id, time=f"{share:.3f}")
     cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
     match standing.standing:

@@ -120,20 +120,20 @@ def record(outcome: LoadResult) -> dict[str, Any]:
             "findings": dict(outcome.sample.findings),
             "shown": [
                 {
-                    "rule": one.rule.id,
-                    "statement": one.rule.statement,
-                    "case": one.finding.case,
-                    "path": one.finding.path,
-                    "expected": one.finding.expected,
-                    "actual": one.finding.actual,
+                    "rule": f.rule.id,
+                    "statement": f.rule.statement,
+                    "case": f.finding.case,
+                    "path": f.finding.path,
+                    "expected": f.finding.expected,
+                    "actual": f.finding.actual,
                 }
-                for one in outcome.sample.failures[:5]
+                for f in outcome.sample.failures[:5]
             ],
         },
         "search": [
-            {"rate": one.rate, "keeps_up": fine, "why": why, "offered": round(one.offered, 1), "growth": round(one.growth, 1)}
-            for one in (outcome.steps if settings.search else ())
-            for fine, why in (one.judgement(),)
+            {"rate": s.rate, "keeps_up": fine, "why": why, "offered": round(s.offered, 1), "growth": round(s.growth, 1)}
+            for s in (outcome.steps if settings.search else ())
+            for fine, why in (s.judgement(),)
         ],
         "timeline": timeline(step) if step else [],
         "batches": _batches(step) if step else [],
@@ -207,20 +207,20 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
     size = max(1, math.ceil(len(step.batches) / POINTS))
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
     points: list[dict[str, float | None]] = []
-    for batch in (max(group, key=lambda one: one.seconds) for group in groups):
+    for batch in (max(group, key=lambda b: b.seconds) for group in groups):
         lags = [(batch.ended - at, weight) for at, weight in step.table.spread(batch.offsets)]
-        one = {"t": round(batch.ended - step.began, 3), "seconds": round(batch.seconds, 3), "messages": batch.taken}
-        points.append({**one, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
+        point = {"t": round(batch.ended - step.began, 3), "seconds": round(batch.seconds, 3), "messages": batch.taken}
+        points.append({**point, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
     return points
 
 
 def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures as text: name and value."""
-    found: Mapping[str, Any] = result["figures"]
-    if not found:
+    facts: Mapping[str, Any] = result["figures"]
+    if not facts:
         return []
-    lag, batch, publish = found["lag_s"], found["batch_s"], found["publish_ms"]
-    growth, drained = found["backlog_growth_per_second"], found["drained_s"]
+    lag, batch, publish = facts["lag_s"], facts["batch_s"], facts["publish_ms"]
+    growth, drained = facts["backlog_growth_per_second"], facts["drained_s"]
     rest = "not all of it" if drained is None else f"the rest in {drained:.1f} s"
     account = (
         "not known: not everything was decoded"
@@ -229,23 +229,23 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         if result["complete"]
         else _missing(result["missing"])
     )
-    sample, of, cpu = result["sample"], found["lag_sample"], found["publish_cpu_s"]
-    backlog = "not known" if growth is None else f"at most {found['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
+    sample, of, cpu = result["sample"], facts["lag_sample"], facts["publish_cpu_s"]
+    backlog = "not known" if growth is None else f"at most {facts['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
     broken = sum(sample["findings"].values())
     return [
-        ("rate", f"{result['rate']:,.0f}/s asked for, {_count(found['offered_per_second'])}/s offered"),
+        ("rate", f"{result['rate']:,.0f}/s asked for, {_count(facts['offered_per_second'])}/s offered"),
         (
             "messages",
-            ", ".join(f"{_count(found[name])} {name.replace('_', ' ')}" for name in ("acknowledged", "not_delivered", "decoded")),
+            ", ".join(f"{_count(facts[name])} {name.replace('_', ' ')}" for name in ("acknowledged", "not_delivered", "decoded")),
         ),
-        ("decoding speed", f"{_number(found['decoded_per_busy_second'])}/s while a batch runs"),
+        ("decoding speed", f"{_number(facts['decoded_per_busy_second'])}/s while a batch runs"),
         *(
-            [("CPU of publishing", f"{1e6 * cpu / found['acknowledged']:,.1f} µs a message")]
-            if cpu and found["acknowledged"]
+            [("CPU of publishing", f"{1e6 * cpu / facts['acknowledged']:,.1f} µs a message")]
+            if cpu and facts["acknowledged"]
             else []
         ),
         ("lag, end to end", _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages")),
-        ("batches", f"{found['batches']:,}; {_seconds(batch)}"),
+        ("batches", f"{facts['batches']:,}; {_seconds(batch)}"),
         ("backlog", f"{backlog}; {rest}"),
         ("publishing", f"p50 {_number(publish['p50'])} ms, p99 {_number(publish['p99'])} ms, max {_number(publish['max'])} ms"),
         ("offsets accounted for", account),
@@ -281,7 +281,7 @@ def subject(result: Mapping[str, Any]) -> str:
 def render(outcome: LoadResult) -> RenderableType:
     """For a terminal: broken rules, every step of a search, the figures, the verdict."""
     result = record(outcome)
-    parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
+    parts: list[RenderableType] = [failure(f) for f in outcome.sample.failures[:5]]
     if outcome.failed:
         parts.append(Text(printable_lines(outcome.failed), style="red"))
     if tried := _tried(result):
@@ -303,16 +303,16 @@ def markdown(outcome: LoadResult) -> str:
     if tried := _tried(result):
         lines += ["", *marked(TRIED, tried)]
     if shown := result["sample"]["shown"]:
-        texts = ([clip(one[name], BRIEF) for name in ("rule", "path", "expected", "actual")] for one in shown)
+        texts = ([clip(row[name], BRIEF) for name in ("rule", "path", "expected", "actual")] for row in shown)
         lines += ["", *marked(("rule", "at", "expected", "actual"), texts)]
     return "\n".join([*lines, "", cell(subject(result)) + "."])
 
 
 def _tried(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each rate of a search: what was asked for and offered, and the verdict."""
-    verdicts = (KEEPS if one["keeps_up"] else f"falls behind: {one['why']}" for one in result["search"])
+    verdicts = (KEEPS if row["keeps_up"] else f"falls behind: {row['why']}" for row in result["search"])
     return [
-        (f"{one['rate']:,.0f}/s", f"{one['offered']:,.0f}/s", said) for one, said in zip(result["search"], verdicts, strict=True)
+        (f"{row['rate']:,.0f}/s", f"{row['offered']:,.0f}/s", said) for row, said in zip(result["search"], verdicts, strict=True)
     ]
 
 

@@ -107,11 +107,11 @@ def _mistakes(result: RunResult) -> Iterator[str]:
         if not some.first:
             continue
         yield from (f"#### {some.headline}; repair first what stands first", "")
-        for number, one in enumerate(some.first, 1):
-            shown = code(message(one.failure, LETTERS).plain) if one.failure else ""
-            values = f"expected {code(one.finding.expected)}, actual {code(one.finding.actual)} at {code(one.finding.path)}"
-            again = _replay(one.failure) if one.failure else ""
-            yield f"{number}. **{_plain(printable(one.sentence))}**<br>{shown}<br>{values}{again}"
+        for number, repair in enumerate(some.first, 1):
+            shown = code(message(repair.failure, LETTERS).plain) if repair.failure else ""
+            finding, again = repair.finding, _replay(repair.failure) if repair.failure else ""
+            values = f"expected {code(finding.expected)}, actual {code(finding.actual)} at {code(finding.path)}"
+            yield f"{number}. **{_plain(printable(repair.sentence))}**<br>{shown}<br>{values}{again}"
         yield from ("", some.rest, "") if some.rest else ("",)
 
 

@@ -68,17 +68,17 @@ def colour(verdict: Verdict) -> str:
     return "good" if verdict in (Verdict.PASS, Verdict.REJECTED) else "warn" if verdict is Verdict.NON_STRICT else "soft"
 
 
-def differing(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+def differing(left: str, right: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
     """Both texts split into common start, difference, common end. Texts with little in common differ as a whole."""
-    least = min(len(one), len(other))
-    head = next((i for i in range(least) if one[i] != other[i]), least)
-    tail = next((i for i in range(least - head) if one[-1 - i] != other[-1 - i]), least - head)
-    if 3 * (head + tail) < max(len(one), len(other)):
+    least = min(len(left), len(right))
+    head = next((i for i in range(least) if left[i] != right[i]), least)
+    tail = next((i for i in range(least - head) if left[-1 - i] != right[-1 - i]), least - head)
+    if 3 * (head + tail) < max(len(left), len(right)):
         head = tail = 0
-    return (one[:head], one[head : len(one) - tail], one[len(one) - tail :]), (
-        other[:head],
-        other[head : len(other) - tail],
-        other[len(other) - tail :],
+    return (left[:head], left[head : len(left) - tail], left[len(left) - tail :]), (
+        right[:head],
+        right[head : len(right) - tail],
+        right[len(right) - tail :],
     )
 
 
@@ -158,41 +158,41 @@ def _format(fmt: FormatResult, strict: bool) -> dict[str, Any]:
 
 def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
     """Broken rules by profile: sign, tone and number of cases."""
-    found = facts.breaches(fmt)
+    breaches = facts.breaches(fmt)
     lines = []
-    for one in fmt.rules:
-        if one.rule.id in found:
-            bad = "✗" if strict or one.rule.obligation is Obligation.MUST else "~"
-            cells = [found[one.rule.id].get(profile, facts.Breach()) for profile in profiles]
+    for result in fmt.rules:
+        if result.rule.id in breaches:
+            bad = "✗" if strict or result.rule.obligation is Obligation.MUST else "~"
+            cells = [breaches[result.rule.id].get(profile, facts.Breach()) for profile in profiles]
             signs = [bad if cell.new else "!" if cell.cases else "" for cell in cells]
             tones = [{"✗": "bad", "": ""}.get(sign, "warn") for sign in signs]
-            lines.append((one.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True))))
+            lines.append((result.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True))))
     return lines
 
 
 def view(result: RunResult) -> dict[str, Any]:
     """The content of a run's page."""
     formats = [_format(fmt, result.strict) for fmt in result.formats]
-    total: Counter[Standing] = sum((one["counts"] for one in formats), Counter())
+    total: Counter[Standing] = sum((fmt["counts"] for fmt in formats), Counter())
     failures = sorted((f for f in result.failures if not f.known), key=lambda f: not facts.binding(f, result.strict))
     anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
-    present = {verdict for one in formats for verdict, count in one["row"].verdicts.items() if count}
+    present = {verdict for fmt in formats for verdict, count in fmt["row"].verdicts.items() if count}
     return {
         "headline": facts.headline(result),
         "tone": {0: "good", 1: "bad"}.get(result.exit_code, "warn"),
         "sums": facts.sums(result),
-        "counts": [(one, total[one]) for one in Standing if total[one]],
+        "counts": [(standing, total[standing]) for standing in Standing if total[standing]],
         "verdicts": [verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         "formats": formats,
         "repairs": [some for some in (repairs(fmt, result) for fmt in result.formats) if some.first],
         "failures": anchored[: len(failures)],
-        "rules": len({one.rule.id for one in failures}),
-        "shown": [_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
+        "rules": len({failure.rule.id for failure in failures}),
+        "shown": [_failure(anchor, failure, result, limit) for anchor, failure in anchored[: min(SHOWN, len(failures))]],
         "rest": anchored[SHOWN : len(failures)],
         "known": anchored[len(failures) :],
-        "wrong": [one for one in result.entries if one.wrong],
-        "anchors": {one.rule.id for one in result.failures},
+        "wrong": [entry for entry in result.entries if entry.wrong],
+        "anchors": {failure.rule.id for failure in result.failures},
         "again": facts.again(result.header),
     }
 

@@ -223,9 +223,9 @@ def _row(fmt: Drawn, y: int) -> Iterator[str]:
 
 
 def _square(state: str, x: int, y: int, title: str = "") -> str:
-    told = f"<title>{escape(printable(title))}</title>" if title else ""
+    label = f"<title>{escape(printable(title))}</title>" if title else ""
     box = f'<rect class="{state}" width="{SIDE}" height="{SIDE}" rx="3"/>'
-    return f'<g transform="translate({x} {y})">{told}{box}<path class="shape" d="{_SHAPES[state]}"/></g>'
+    return f'<g transform="translate({x} {y})">{label}{box}<path class="shape" d="{_SHAPES[state]}"/></g>'
 
 
 def main(report: str, target: str, page: str = "") -> None:

@@ -36,23 +36,23 @@ class Repairs:
 def repairs(fmt: FormatResult, result: RunResult) -> Repairs:
     """The mistakes of a format of a run, what to repair first before the rest."""
     named = mistakes(fmt, strict=result.strict)
-    failures = [one for one in result.failures if one.result.case.format == fmt.format and not one.known]
+    failures = [failure for failure in result.failures if failure.result.case.format == fmt.format and not failure.known]
     several = "one mistake" if len(named) == 1 else f"{len(named)} mistakes"
     rest = f"and {counted(len(named) - MOST, 'smaller one')}" if len(named) > MOST else ""
-    first = tuple(_repair(one, fmt, failures, result.strict) for one in named[:MOST])
+    first = tuple(_repair(mistake, fmt, failures, result.strict) for mistake in named[:MOST])
     return Repairs(fmt, f"{fmt.format}: {several}", first, rest)
 
 
 def _repair(mistake: Mistake, fmt: FormatResult, failures: Sequence[Failure], strict: bool) -> Repair:
     must = mistake.obligation is Obligation.MUST
     binding = "" if must else f" ({mistake.obligation}, counts with --strict)"
-    alike = [one for one in failures if one.rule.id in mistake.rules]
-    exact = [one for one in alike if one.finding.rule == mistake.finding.rule and mistake.finding.cause in one.keys]
+    alike = [f for f in failures if f.rule.id in mistake.rules]
+    exact = [f for f in alike if f.finding.rule == mistake.finding.rule and mistake.finding.cause in f.keys]
     failure = next(iter(exact or alike), None)
     return Repair(
         f"{mistake.sentence}: {counted(len(mistake.cases), 'case')}{binding}",
         strict or must,
         failure.finding if failure else mistake.finding,
         failure,
-        tuple(one.rule for one in fmt.rules if one.rule.id in mistake.rules),
+        tuple(r.rule for r in fmt.rules if r.rule.id in mistake.rules),
     )

@@ -41,9 +41,9 @@ def document(result: RunResult) -> dict[str, Any]:
     rules = [standing.result.rule for _, standing in shown]
     numbers = {rule.id: number for number, rule in enumerate(rules)}
     results = [
-        {**one, "ruleIndex": numbers[one["ruleId"]]}
+        {**entry, "ruleIndex": numbers[entry["ruleId"]]}
         for fmt, standing in shown
-        for one in _results(fmt, standing, result.failures_of(standing.result.rule.id))
+        for entry in _results(fmt, standing, result.failures_of(standing.result.rule.id))
     ]
     ended = [{"level": "error", "message": {"text": printable(facts.headline(result))}}] if result.ended else []
     version = result.header.versions.get("cdc-conformance")
@@ -82,15 +82,15 @@ def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure])
     if standing.standing is Standing.IDLE:
         failures = []
     for failure in failures:
-        one: dict[str, Any] = {
+        entry: dict[str, Any] = {
             **common,
             "message": {"text": printable_lines(explained([failure]))},
             "occurrenceCount": failure.cases,
         }
         if failure.known:
             why = {"justification": printable_lines(failure.reason)} if failure.reason else {}
-            one["suppressions"] = [{"kind": "external", "status": "accepted", **why}]
-        yield {**one, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)}}
+            entry["suppressions"] = [{"kind": "external", "status": "accepted", **why}]
+        yield {**entry, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)}}
     if not failures:
         idle = standing.standing is Standing.IDLE
         words = (

@@ -59,7 +59,7 @@ class Alone:
     ) -> Alone:
         """Asks for a case whose messages are the only ones of a table, but for those of its neighbours, which are before them."""
         handle = f"alone-{next(_NUMBERS)}"
-        laid, source = lay_out(engine.directory, handle, [w.message for one in (*neighbours, case) for w in one.written])
+        laid, source = lay_out(engine.directory, handle, [w.message for c in (*neighbours, case) for w in c.written])
         engine.open(handle, source)
         beside, places = tuple(laid[: -len(case.written)]), tuple(laid[-len(case.written) :])
         table = case.tables[0] if case.level == 2 else None
@@ -71,13 +71,13 @@ class Alone:
         DecodeTimeout, ChildDied and HarnessError."""
         try:
             outputs = read(self.future.result(), self.case.level)
-            found = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings)
+            findings = list(judge.judge(self.case, [outputs.get(place, ()) for place in self.places]).findings)
             if (stray := stray_finding(judge, self.case.id, outputs, (*self.beside, *self.places))) is not None:
-                found.append(stray)
+                findings.append(stray)
             if rule.law in ("batch", "environment") and not self.beside:
                 owners = {place: (self.case, number) for number, place in enumerate(self.places)}
-                found += laws.again(engine, self.request, owners, judge)
-            return found
+                findings += laws.again(engine, self.request, owners, judge)
+            return findings
         finally:
             if self.own:
                 engine.release(self.request.handle)
@@ -89,27 +89,27 @@ def convicts(judge: Judge, case: Case, findings: Sequence[Finding], *owners: str
     return any(finding.rule in owners for finding in findings) or verdict in BAD or verdict is Verdict.NON_STRICT
 
 
-def move(engine: Engine, one: Prepared, result: FormatResult, failures: Sequence[Failure]) -> FormatResult:
+def move(engine: Engine, prepared: Prepared, result: FormatResult, failures: Sequence[Failure]) -> FormatResult:
     """The result with the findings moved to batch independence whose failure's case, among the same published records, passes
     alone."""
-    trial = _Trial(engine, one)
+    trial = _Trial(engine, prepared)
 
     def published(case: Case) -> Alone:
         table = case.tables[0] if case.level == 2 else None
-        asked = request(one, Call(case.format, case.deployment, case.level, (case,), table), (case,))
-        return Alone(case, asked, tuple(one.place(written.message) for written in case.written), engine.decode(asked))
+        asked = request(prepared, Call(case.format, case.deployment, case.level, (case,), table), (case,))
+        return Alone(case, asked, tuple(prepared.place(written.message) for written in case.written), engine.decode(asked))
 
     asked = [f for f in failures if not f.rule.law and not f.known and f.result.case.origin is not Origin.FOREIGN]
     tried = trial.turns(asked, published, SAMPLED)
-    one.alone += [(failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))]
+    prepared.alone += [(failure.rule.id, failure.result.case) for failure in asked if tried.get(id(failure))]
     gone = {(failure.rule.id, key) for failure in asked if not tried.get(id(failure), True) for key in failure.keys}
     return _moved(trial.judge, result, gone) if gone else result
 
 
-def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
+def shown(engine: Engine, prepared: Prepared, small: Sequence[Failure], whole: Sequence[Failure]) -> list[Failure]:
     """The failures, each with whether its case was seen to fail alone; in place of a reduced one that passes alone its `whole`
     one, with the neighbours that it needs, if they were found."""
-    trial = _Trial(engine, one)
+    trial = _Trial(engine, prepared)
 
     def asked(some: Iterable[Failure]) -> list[Failure]:
         return [f for f in some if f.rule.law != "batch" and f.result.alone and f.result.verdict is not Verdict.TIMEOUT]
@@ -119,33 +119,33 @@ def shown(engine: Engine, one: Prepared, small: Sequence[Failure], whole: Sequen
     tried |= trial.turns(asked(failure for failure in chosen if id(failure) not in tried), trial.laid_out)
     until = time.monotonic() + SEARCH_S
 
-    def told(failure: Failure, origin: Failure) -> Failure:
+    def outcome(failure: Failure, origin: Failure) -> Failure:
         seen = tried.get(id(failure), False)
         among = failure.rule.law == "batch" or (id(failure) in tried and not seen)
         needed = trial.needed(origin, until) if among and not origin.known else ()
         why = f"passes alone, fails behind {len(needed)} other cases, which are saved with it"
         return replace(origin, neighbours=needed, reduced=why) if needed else replace(failure, alone=seen)
 
-    return [told(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
+    return [outcome(failure, origin) for failure, origin in zip(chosen, whole, strict=True)]
 
 
 class _Trial:
     """Decodes failing cases alone."""
 
-    def __init__(self, engine: Engine, one: Prepared) -> None:
-        self.engine, self.one = engine, one
-        self.judge = Judge(one.rules, one.loaded.capabilities)
+    def __init__(self, engine: Engine, prepared: Prepared) -> None:
+        self.engine, self.prepared = engine, prepared
+        self.judge = Judge(prepared.rules, prepared.loaded.capabilities)
 
     def laid_out(self, case: Case, neighbours: Sequence[Case] = ()) -> Alone:
         """See Alone."""
-        return Alone.laid_out(self.engine, case, self.one.decoder, self.one.settings.mapping, neighbours)
+        return Alone.laid_out(self.engine, case, self.prepared.decoder, self.prepared.settings.mapping, neighbours)
 
     def turns(self, failures: Sequence[Failure], ask: Callable[[Case], Alone], sampled: int = 0) -> dict[int, bool]:
         """By identity of a failure whether its case fails alone; those for which no time is left are missing. With `sampled` no
         more are asked if all of so many fail. Those that were seen to fail alone are asked again only if another passes."""
-        found = {id(failure): True for failure in failures if (failure.rule.id, failure.result.case) in self.one.alone}
+        alone = {id(failure): True for failure in failures if (failure.rule.id, failure.result.case) in self.prepared.alone}
         until = time.monotonic() + LIMIT_S
-        if not is_command(self.one.decoder) and len(found) < len(failures):
+        if not is_command(self.prepared.decoder) and len(alone) < len(failures):
             self.engine.renew()
 
         def turn(some: Iterable[Failure]) -> None:
@@ -153,23 +153,23 @@ class _Trial:
                 if time.monotonic() > until:
                     return
                 fails = self._fails(failure, partial(ask, failure.result.case))
-                found[id(failure)] = fails and found.get(id(failure), True)
+                alone[id(failure)] = fails and alone.get(id(failure), True)
 
         with suppress(HarnessError):  # the engine is at its end; what is known stands
             if sampled:
                 turn(failures[:: max(1, len(failures) // sampled)])
-                if all(found.values()):
-                    return found
-            turn(failure for failure in failures if id(failure) not in found)
+                if all(alone.values()):
+                    return alone
+            turn(failure for failure in failures if id(failure) not in alone)
             for _ in range(TURNS - 1):
-                if all(found.values()):
+                if all(alone.values()):
                     break
-                turn([failure for failure in failures if found.get(id(failure))])
-        return found
+                turn([failure for failure in failures if alone.get(id(failure))])
+        return alone
 
     def _fails(self, failure: Failure, ask: Callable[[], Alone]) -> bool:
         """Whether a case of the failure, in a new process, fails."""
-        if is_command(self.one.decoder):
+        if is_command(self.prepared.decoder):
             self.engine.renew()
         asked, judge = ask(), self.judge.empty()
         try:
@@ -183,7 +183,7 @@ class _Trial:
         none."""
         case = failure.result.case
         first = case.id.removesuffix(AGAIN)
-        call = next((call for call in self.one.calls if any(other.id == first for other in call.cases)), None)
+        call = next((call for call in self.prepared.calls if any(other.id == first for other in call.cases)), None)
         others = [other for other in call.cases if other.id != case.id] if call else []
 
         def fails(some: Sequence[Case]) -> bool:
@@ -213,8 +213,8 @@ def _moved(judge: Judge, result: FormatResult, gone: set[tuple[str, str]]) -> Fo
             yield old
             return
         taken[old.rule] = taken.get(old.rule, 0) + 1
-        told = f"among other messages: {old.path}: {old.actual}"
-        yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", told)
+        text = f"among other messages: {old.path}: {old.actual}"
+        yield Finding(old.case, law, old.message, old.row, Aspect.VALUE, "message", "the rows that come alone", text)
 
     def case(old: CaseResult) -> CaseResult:
         return judge.with_findings(old, tuple(new for each in old.findings for new in finding(each)))

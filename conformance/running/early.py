@@ -55,31 +55,31 @@ class Early:
         if grouped:
             call = max(grouped, key=lambda call: len(call.cases))
             decoder = decoder_of(self.fmt.name, self.settings.decoder)
-            one = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle)
-            self.asked = one, call, self.engine.decode(request(one, call, call.cases))
+            prepared = Prepared(self.settings, self.fmt, decoder, loaded, [call], self.places, self.handle)
+            self.asked = prepared, call, self.engine.decode(request(prepared, call, call.cases))
 
     def breaks(self) -> bool:
         """Waits for the decoding: whether it failed, or a rule that binds is broken."""
         if self.asked is None:
             return False
-        one, call, future = self.asked
+        prepared, call, future = self.asked
         try:
             outputs = read(future.result(), call.level)
         except Lost as error:
             failing(self.listen, call.name, error)
-            self.always = always(self.engine, one, call, error)
+            self.always = always(self.engine, prepared, call, error)
             return True
         except (CancelledError, DecodeRaised, HarnessError):
             return True
         finally:
-            self.engine.release(one.handle)
-        judge = Judge(one.rules, one.loaded.capabilities)
-        found: dict[str, tuple[Finding, CaseResult]] = {}
+            self.engine.release(prepared.handle)
+        judge = Judge(prepared.rules, prepared.loaded.capabilities)
+        by_rule: dict[str, tuple[Finding, CaseResult]] = {}
         for case in call.cases:
-            result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written])
+            result = judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written])
             for finding in result.findings:
-                found.setdefault(finding.rule, (finding, result))
-        self.findings = tuple(found.values())
+                by_rule.setdefault(finding.rule, (finding, result))
+        self.findings = tuple(by_rule.values())
         return any(result.verdict not in ACQUITTING for _, result in self.findings)
 
 

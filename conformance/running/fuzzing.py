@@ -337,7 +337,7 @@ class Fuzzer:
             mutant = chunk.mutants.get(tally.offset)
             self._examples[key] = chunk.group, None if mutant is None else mutant.message
         if seen is not tally:
-            self._tallies[key] = replace(min(seen, tally, key=lambda one: one.size), count=tally.count + seen.count)
+            self._tallies[key] = replace(min(seen, tally, key=lambda t: t.size), count=tally.count + seen.count)
 
     def _findings(self) -> Iterator[Finding]:
         """Bad tallies by way, rule and outcome, the smallest first."""

@@ -124,8 +124,8 @@ def isolate(engine: Engine, prepared: Prepared, call: Call, first: Exception | N
             search.cold = False
             for case in some:
                 whys = [error.errors.get(prepared.place(written.message)) for written in case.written]
-                if told := [why for why in whys if why is not None]:
-                    blamed.append(Blamed(case, Verdict.ERRORED, told[-1]))
+                if reasons := [why for why in whys if why is not None]:
+                    blamed.append(Blamed(case, Verdict.ERRORED, reasons[-1]))
             outputs |= read(error.table, call.level)
         except (DecodeRaised, Lost) as error:
             first = error if isinstance(error, Lost) else first
@@ -170,16 +170,16 @@ def strays(engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, jud
     """The finding on rows at places that the call did not hold, at one case, by halving; at the first case of a part of which no
     half has such rows, or one fails."""
 
-    def found(part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()) -> Finding | None:
+    def stray(part: Sequence[Case], outputs: Outputs, more: Sequence[Message] = ()) -> Finding | None:
         asked = (*(w.message for case in part for w in case.written), *more)
         return stray_finding(judge, part[0].id, outputs, set(map(prepared.place, asked)))
 
     bare, cases = replace(call, foreign=()), call.cases
-    finding = smaller = found(cases, outputs, call.foreign)
+    finding = smaller = stray(cases, outputs, call.foreign)
     with suppress(DecodeRaised, Lost, HarnessError):
         while smaller and len(cases) > 1:
             for part in (cases[: len(cases) // 2], cases[len(cases) // 2 :]):
-                smaller = found(part, read(engine.decode(request(prepared, bare, part)).result(), call.level))
+                smaller = stray(part, read(engine.decode(request(prepared, bare, part)).result(), call.level))
                 if smaller:
                     finding, cases = smaller, part
                     break

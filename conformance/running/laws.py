@@ -47,7 +47,7 @@ def chosen(calls: Sequence[Call], seed: int) -> list[Call]:
     return plainest + sample(seed, "law/table", full, 1)
 
 
-def submit(engine: Engine, one: Prepared) -> list[Sample]:
+def submit(engine: Engine, prepared: Prepared) -> list[Sample]:
     """Submits the law calls of a format, for one deployment at level one and one table at level two.
 
     A call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
@@ -55,20 +55,20 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
     the sample has any, and none at all: where named cases are a selection, at one level by the seed.
     """
     samples: list[Sample] = []
-    seed, sampled = one.settings.seed, one.settings.budget.sampled
-    judged = {call.name: future for call, future in zip(one.calls, one.futures, strict=True)}
-    calls = chosen(one.calls, seed)
+    seed, sampled = prepared.settings.seed, prepared.settings.budget.sampled
+    judged = {call.name: future for call, future in zip(prepared.calls, prepared.futures, strict=True)}
+    calls = chosen(prepared.calls, seed)
     for call in calls:
         mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
         share = max(10, sampled // max(1, len(calls)))
-        owners = {one.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}", mine, share)}
+        owners = {prepared.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}", mine, share)}
         unreadable = [(case, n, m) for case, n, m in mine if _corrupt(case, n)]
-        owners |= {one.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)}
+        owners |= {prepared.place(m): (case, n) for case, n, m in sample(seed, f"law/{call.name}/unreadable", unreadable, 1)}
         if owners:
             mixed = random.Random(f"{seed}/order").sample(list(owners), len(owners))
             mixed.sort(key=lambda place: not _corrupt(*owners[place]))
             tables = tables_of({case.id: case for case, _ in owners.values()}.values())
-            plain = replace(request(one, call, ()), ranges=to_ranges(owners), tables=tables)
+            plain = replace(request(prepared, call, ()), ranges=to_ranges(owners), tables=tables)
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
     def attempt(tried: Sample, laws: tuple[str, ...], text: str, part: Sequence[Place], **changed: Any) -> None:
@@ -78,9 +78,9 @@ def submit(engine: Engine, one: Prepared) -> list[Sample]:
     # Calls under equal settings can run together, so those of both levels are adjacent.
     for text, conf in engine.environments.items():
         for each in samples:
-            told = f"{text}, in {PARTITIONS} partitions"
-            attempt(each, ("environment", "batch"), told, each.places, conf=conf, repartition=PARTITIONS)
-    for each in sample(seed, "law/alone", samples, 1) if one.settings.budget.covering else samples:
+            circumstance = f"{text}, in {PARTITIONS} partitions"
+            attempt(each, ("environment", "batch"), circumstance, each.places, conf=conf, repartition=PARTITIONS)
+    for each in sample(seed, "law/alone", samples, 1) if prepared.settings.budget.covering else samples:
         attempt(each, ("batch",), "alone, beside an empty partition", each.places[:1], repartition=2)
         attempt(each, ("batch",), EMPTY, ())
     for each in samples:
@@ -116,25 +116,25 @@ def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
 
 
 def collect(
-    engine: Engine, samples: Sequence[Sample], told: Mapping[str, Outputs], failed: Container[str], judge: Judge, limit_s: float
+    engine: Engine, samples: Sequence[Sample], rows: Mapping[str, Outputs], failed: Container[str], judge: Judge, limit_s: float
 ) -> list[Finding]:
-    """Waits for the trials and compares them with what the judged calls `told`, by name; counts each message as a comparison of
+    """Waits for the trials and compares them with the `rows` of the judged calls, by name; counts each message as a comparison of
     the tested laws. After a `failed` call the circumstances are tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
     for whole in samples:
-        one, judged = whole, told.get(whole.call, {})
-        if one.call in failed:
-            left = tuple(place for place in one.places if judged.get(place))
-            one = replace(one, places=left, owners={place: one.owners[place] for place in left}, trials=[])
-        tried = [_compare(judge, trial, judged, one.plain.level, one.owners) for trial in one.trials]
+        part, judged = whole, rows.get(whole.call, {})
+        if part.call in failed:
+            left = tuple(place for place in part.places if judged.get(place))
+            part = replace(part, places=left, owners={place: part.owners[place] for place in left}, trials=[])
+        tried = [_compare(judge, trial, judged, part.plain.level, part.owners) for trial in part.trials]
         broken: list[Finding] = []
-        if one.places and (one.call in failed or any(tried) or any(map(_withdrawn, one.trials))):
-            alone = [[place] for place in one.places[:ALONE]]
-            broken = again(engine, one.plain, one.owners, judge, alone, limit_s)
+        if part.places and (part.call in failed or any(tried) or any(map(_withdrawn, part.trials))):
+            alone = [[place] for place in part.places[:ALONE]]
+            broken = again(engine, part.plain, part.owners, judge, alone, limit_s)
         if not broken:
             # A difference only in combination is a finding.
-            for trial, differences in zip(one.trials, tried, strict=False):
+            for trial, differences in zip(part.trials, tried, strict=False):
                 _count(judge, trial, differences)
                 broken += differences
         findings += broken
@@ -184,9 +184,9 @@ def again(
         return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
     for trial in trials:
-        found = _compare(judge, trial, expected, plain.level, owners)
-        _count(judge, trial, found)
-        findings += found
+        differences = _compare(judge, trial, expected, plain.level, owners)
+        _count(judge, trial, differences)
+        findings += differences
     return findings
 
 
@@ -200,12 +200,12 @@ def _without(
     def ask(some: Sequence[Place], within_s: float) -> object:
         return engine.decode(replace(plain, ranges=to_ranges(some), limit_s=within_s, **trial.changed)).result()
 
-    found = guilty(ask, trial.places, limit_s)
-    told_apart = 0 < len(found) < len(trial.places)
-    blamed: Mapping[Place, BaseException] = found if told_apart else {min(trial.places): error}
+    culprits = guilty(ask, trial.places, limit_s)
+    separated = 0 < len(culprits) < len(trial.places)
+    blamed: Mapping[Place, BaseException] = culprits if separated else {min(trial.places): error}
     findings = [_failed(judge, trial, owners[place], why) for place, why in blamed.items()]
     _count(judge, replace(trial, places=tuple(blamed), futures=()), findings)
-    if not told_apart:
+    if not separated:
         return findings
     left = {place: owner for place, owner in owners.items() if place not in blamed}
     apart = None if alone is None else [[place for place in part if place in left] for part in alone]
@@ -256,16 +256,16 @@ def _compare(judge: Judge, trial: Trial, expected: Outputs, level: int, owners: 
             findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
     if other and not trial.places:
         case, number = owners[min(owners)]
-        told = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
-        findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", told))
+        actual = f"{trial.circumstance}: {sum(map(len, other.values()))} rows"
+        findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "no row", actual))
     return findings
 
 
 def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException) -> Finding:
     case, number = owner
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    told = f"{trial.circumstance}: {text}"
-    return Finding(case.id, rule_of(judge, trial.laws[0]), number, 0, Aspect.VALUE, "message", "the same rows", told)
+    actual = f"{trial.circumstance}: {text}"
+    return Finding(case.id, rule_of(judge, trial.laws[0]), number, 0, Aspect.VALUE, "message", "the same rows", actual)
 
 
 def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:
@@ -284,6 +284,6 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
                 key = next((k for k in left if left[k] != right.get(k)), next(iter(right)))
                 name, left, right = key if name == "fields" else f"{name}[{key!r}]", left.get(key), right.get(key)
             if name == "commit_time":
-                left, right = (instant(one) if isinstance(one, int) else one for one in (left, right))
+                left, right = (instant(cell) if isinstance(cell, int) else cell for cell in (left, right))
             return f"{name} = {typed(left)}", f"{name} = {typed(right)}"
     return "the same rows", "other rows"

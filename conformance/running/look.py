@@ -70,7 +70,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
             except (DecodeRaised, Lost) as error:
                 raise LookFailed(f"{spec} on {stored.path}: {error}") from None
             engine.release(handle)
-            yield from _lines(seen, rows, told=1 in levels)
+            yield from _lines(seen, rows, unanswered=1 in levels)
 
 
 def _seen(stored: corpus.Corpus) -> list[_Seen]:
@@ -110,12 +110,12 @@ def _named(row: OutputRow, table: Table) -> OutputRow:
     return OutputRow(row.row, row.kind, row.op, fields, row.before, row.after, row.error)
 
 
-def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], told: bool) -> Iterator[dict[str, Any]]:
+def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], unanswered: bool) -> Iterator[dict[str, Any]]:
     for entry in seen:
         topic, partition, offset = entry.place
         head = {"case": entry.case.id, "topic": topic, "partition": partition, "offset": offset}
         answered = rows.get(entry.place, [])
-        if not answered and told:
+        if not answered and unanswered:
             answered = [OutputRow(None, None, None, error=UNANSWERED)]
         for row in answered:
             more = {name: _plain(name, row.fields[name]) for name in OPTIONAL if row.fields.get(name) is not None}

@@ -96,46 +96,46 @@ def observe(
     loaded = load(settings, engine, fmt).result()
     if 1 not in loaded.levels:
         raise UsageError("--messages needs a decoder of level one; --tables adds level two")
-    one = _prepared(settings, fmt, profile, taken, loaded)
-    (call,) = one.calls
+    prepared = _prepared(settings, fmt, profile, taken, loaded)
+    (call,) = prepared.calls
     engines = {id(each): each for each in (engine, reference)}.values()
     for each in engines:
-        _open(each, one, call)
-    asked = request(one, call, call.cases)
+        _open(each, prepared, call)
+    asked = request(prepared, call, call.cases)
     theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
     note("the reference decoder")
     right = _right(reference, theirs)
-    call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
+    call = prepared.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(prepared, case, right)))
     note("the decoder")
     evidence: dict[str, Outputs] = {}
-    one.futures.append(engine.decode(request(one, call, call.cases)))
-    one.laws = laws.submit(engine, one)
-    result = finish(engine, one, listen, evidence)
+    prepared.futures.append(engine.decode(request(prepared, call, call.cases)))
+    prepared.laws = laws.submit(engine, prepared)
+    result = finish(engine, prepared, listen, evidence)
     listen(Judged(result))
-    by_case = dict(zip((case.id for case in one.owners.values()), taken, strict=True))
-    found = _Differences(one, by_case, call, loaded.capabilities)
+    by_case = dict(zip((case.id for case in prepared.owners.values()), taken, strict=True))
+    comparison = _Differences(prepared, by_case, call, loaded.capabilities)
     failed = {case.case.id for case in result.cases if any(finding.path == "decoding" for finding in case.findings)}
-    found.compare(right, evidence.get(call.name, {}), "", failed)
+    comparison.compare(right, evidence.get(call.name, {}), "", failed)
     typed = [table for table in tables if 2 in loaded.levels]
     for table in typed:
         note(f"typed rows of {table.name}")
         try:
-            ours = read(engine.decode(replace(request(one, call, call.cases), level=2, table=table)).result(), 2)
+            ours = read(engine.decode(replace(request(prepared, call, call.cases), level=2, table=table)).result(), 2)
         except (DecodeRaised, Lost) as error:
-            found.raised(table.name, str(error).splitlines()[0])
+            comparison.raised(table.name, str(error).splitlines()[0])
         else:
-            found.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
+            comparison.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
     for each in engines:
-        each.release(one.handle)
+        each.release(prepared.handle)
     head = Header(
         settings.seed, "messages", settings.decoder or "reference", "none", "", circumstances(java_words()), settings.arguments
     )
     failures = smallest_failures(result, Known(settings.expect), settings.causes)
     whole = RunResult(head, (result,), tuple(failures), time.monotonic() - began, settings.strict)
-    differences = tuple(sorted(found.by_part.values(), key=lambda part: -part.messages))
+    differences = tuple(sorted(comparison.by_part.values(), key=lambda part: -part.messages))
     refused = sum(all(row.kind == Kind.CORRUPT for row in rows) for rows in right.values() if rows)
     names = tuple(table.name for table in typed)
-    return Observed(whole, profile.name, len(taken), len(call.cases), len(found.unlike), refused, differences, names)
+    return Observed(whole, profile.name, len(taken), len(call.cases), len(comparison.unlike), refused, differences, names)
 
 
 def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Sequence[ReadRecord], loaded: Loaded) -> Prepared:
@@ -155,24 +155,24 @@ def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Seq
     known = all(record.offset >= 0 for record in taken) and len(set(own)) == len(own)
     places = own if known else lay(sent)
     placed = dict(zip(map(id, sent), places, strict=True))
-    one = Prepared(settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name)
-    one.kept = frozenset(rule.id for rule in one.rules)
-    one.owners = dict(zip(map(id, sent), cases, strict=True))
-    return one
+    prepared = Prepared(settings, fmt, decoder_of(fmt.name, settings.decoder), loaded, [call], placed, fmt.name)
+    prepared.kept = frozenset(rule.id for rule in prepared.rules)
+    prepared.owners = dict(zip(map(id, sent), cases, strict=True))
+    return prepared
 
 
-def _claimed(one: Prepared, case: Case, right: Outputs) -> bool:
+def _claimed(prepared: Prepared, case: Case, right: Outputs) -> bool:
     """Whether the decoder claims the kinds of rows that the reference has of a message."""
-    rows = right.get(one.place(case.written[0].message), ())
-    return all(row.kind is None or one.loaded.capabilities.claims("kinds", row.kind) for row in rows)
+    rows = right.get(prepared.place(case.written[0].message), ())
+    return all(row.kind is None or prepared.loaded.capabilities.claims("kinds", row.kind) for row in rows)
 
 
-def _open(engine: Engine, one: Prepared, call: Call) -> None:
+def _open(engine: Engine, prepared: Prepared, call: Call) -> None:
     sent = [case.written[0].message for case in call.cases]
-    places = [one.place(message) for message in sent]
-    path = engine.directory / f"{one.handle}.parquet"
+    places = [prepared.place(message) for message in sent]
+    path = engine.directory / f"{prepared.handle}.parquet"
     write_records(path, sent, [offset for _, _, offset in places])
-    engine.open(one.handle, RecordSource(to_ranges(places), parquet=str(path))).result()
+    engine.open(prepared.handle, RecordSource(to_ranges(places), parquet=str(path))).result()
 
 
 def _right(engine: Engine, asked: Request) -> Outputs:
@@ -187,7 +187,7 @@ def _right(engine: Engine, asked: Request) -> Outputs:
 class _Differences:
     """Collects what differs, by part."""
 
-    one: Prepared
+    prepared: Prepared
     records: Mapping[str, ReadRecord]
     call: Call
     claims: Capabilities
@@ -197,7 +197,7 @@ class _Differences:
     def compare(self, right: Outputs, mine: Outputs, table: str, failed: set[str]) -> None:
         """Compares the rows of each message that the decoder did not fail on, at level two those of a table."""
         for case in self.call.cases:
-            place = self.one.place(case.written[0].message)
+            place = self.prepared.place(case.written[0].message)
             if case.id not in failed:
                 for part in self._parts(right.get(place, ()), mine.get(place, ()), table):
                     self._add(case.id, *part)
@@ -214,24 +214,24 @@ class _Differences:
 
     def _parts(self, right: Sequence[OutputRow], mine: Sequence[OutputRow], table: str) -> Iterator[tuple[str, str, str]]:
         """What differs in a message, each part once."""
-        wanted, found = (", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine))
-        if wanted != found:
-            yield f"{table or 'message'} kinds of rows", wanted, found
+        wanted, actual = (", ".join(str(row.kind) for row in rows) or "no row" for rows in (right, mine))
+        if wanted != actual:
+            yield f"{table or 'message'} kinds of rows", wanted, actual
             return
-        told = dict[str, tuple[str, str]]()
+        parts = dict[str, tuple[str, str]]()
         for want, got in zip(right, mine, strict=True):
-            for what, one, other in self._row(want, got, table):
-                told.setdefault(what, (_text(one), _text(other)))
-        yield from ((what, *texts) for what, texts in told.items())
+            for what, cell, other in self._row(want, got, table):
+                parts.setdefault(what, (_text(cell), _text(other)))
+        yield from ((what, *texts) for what, texts in parts.items())
 
     def _row(self, want: OutputRow, got: OutputRow, table: str) -> Iterator[tuple[str, Any, Any]]:
         inserted = READ_AS_INSERT in self.claims.conventions and (want.op, got.op) == ("READ", "INSERT")
         if want.op != got.op and not inserted:
             yield f"{table or want.kind} op", want.op, got.op
         for part in ("database", "table", "keys", "sql") if not table else ():
-            one, other = (_unordered(row.fields.get(part)) for row in (want, got))
-            if not _alike(one, other):
-                yield f"{want.kind} {part}", one, other
+            cell, other = (_unordered(row.fields.get(part)) for row in (want, got))
+            if not _alike(cell, other):
+                yield f"{want.kind} {part}", cell, other
         name = table or ".".join(str(want.fields[part]) for part in ("database", "table") if want.fields.get(part))
         for side in ("before", "after"):
             yield from self._image(name, side, getattr(want, side), getattr(got, side))
@@ -241,15 +241,15 @@ class _Differences:
     ) -> Iterator[tuple[str, Any, Any]]:
         if want is None or got is None:
             if want is not got:
-                one, other = ("NULL" if image is None else "an image" for image in (want, got))
-                yield f"{name} {side}", one, other
+                left, right = ("NULL" if image is None else "an image" for image in (want, got))
+                yield f"{name} {side}", left, right
             return
         for column in dict.fromkeys((*want, *got)):
-            one, other = want.get(column, ABSENT), got.get(column, ABSENT)
-            absent = NULL_FOR_ABSENT in self.claims.conventions and one is ABSENT and _value(other) is None
-            held = TYPED_VALUES in self.claims.conventions and isinstance(one, str) and isinstance(other, str)
-            if not (absent or held or _alike(one, other)):
-                yield f"{name} {side}.{column}", one, other
+            cell, other = want.get(column, ABSENT), got.get(column, ABSENT)
+            absent = NULL_FOR_ABSENT in self.claims.conventions and cell is ABSENT and _value(other) is None
+            held = TYPED_VALUES in self.claims.conventions and isinstance(cell, str) and isinstance(other, str)
+            if not (absent or held or _alike(cell, other)):
+                yield f"{name} {side}.{column}", cell, other
 
 
 class _Absent:
@@ -272,9 +272,9 @@ def _value(cell: Any) -> Any:
 
 def _alike(want: Any, got: Any) -> bool:
     """Whether two cells are equal; values of different types are equal only if they are equal numbers."""
-    one, other = _value(want), _value(got)
-    numbers = all(isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (one, other))
-    return (numbers or type(one) is type(other)) and bool(one == other)
+    left, right = _value(want), _value(got)
+    numbers = all(isinstance(value, int | Decimal | float) and not isinstance(value, bool) for value in (left, right))
+    return (numbers or type(left) is type(right)) and bool(left == right)
 
 
 def _text(value: Any) -> str:

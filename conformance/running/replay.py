@@ -185,7 +185,7 @@ def load(path: Path) -> Crash:
         case = codec.load_case(data["case"], str(path))
         crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
         crash = replace(crash, alone=data.get("shown_alone", False), instead=data.get("instead", ""))
-        crash = replace(crash, neighbours=tuple(codec.load_case(one, str(path)) for one in data.get("neighbours", ())))
+        crash = replace(crash, neighbours=tuple(codec.load_case(other, str(path)) for other in data.get("neighbours", ())))
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
         if not all(isinstance(text, str) for text in (*texts, crash.instead)):
             raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
@@ -231,7 +231,7 @@ def replay_all(
                 yield Replayed(path, crash, outcome, tuple(findings), problem, changed)
 
 
-def told(result: Replayed, style: str) -> str:
+def render(result: Replayed, style: str) -> str:
     """A replay for a person, or as a JSON line."""
     if style == "json":
         return json.dumps(

@@ -69,36 +69,36 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
     loading = {name: load(settings, engine, get(name)) for name in order}
-    prepared: list[Prepared] = []
+    formats: list[Prepared] = []
     record = EntryTracker(settings.expect)
     smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
 
     def made() -> Iterator[Prepared]:
         for name in order:
-            if (found := prepare(settings, engine, get(name), listen, loading[name])) is not None:
-                prepared.append(found)
-                yield found
+            if (prepared := prepare(settings, engine, get(name), listen, loading[name])) is not None:
+                formats.append(prepared)
+                yield prepared
 
-    for one in _ahead(made()):
-        result = finish(engine, one, listen)
+    for prepared in _ahead(made()):
+        result = finish(engine, prepared, listen)
         compared = {r.rule.id: r.compared for r in result.rules}
-        result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
+        result = replace(result, cases=tuple(record.mark(result.cases, rules(prepared.fmt.name), compared)))
         broken = smallest_failures(result, record, settings.causes)
-        if settings.reduce and (alike := alone.move(engine, one, result, broken)) is not result:
+        if settings.reduce and (alike := alone.move(engine, prepared, result, broken)) is not result:
             result = alike
             broken = smallest_failures(result, record, settings.causes)
         listen(events.Judged(result))
-        smallest.append((one, result, broken))
+        smallest.append((prepared, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
-            early = one is not prepared[-1]
+            early = prepared is not formats[-1]
             break
-    if not prepared:
+    if not formats:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     failures = _reduced(settings, engine, smallest, record, listen)
-    for one in prepared:
-        engine.release(one.handle)
+    for prepared in formats:
+        engine.release(prepared.handle)
     results = sorted((result for _, result, _ in smallest), key=lambda fmt: settings.formats.index(fmt.format))
     judged = [fmt.format for fmt in results]
     ids = [rule.id for name in judged for rule in rules(name)]
@@ -112,8 +112,8 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 def _ahead(made: Iterable[Prepared]) -> Iterator[Prepared]:
     """What is made, each once AHEAD more are."""
     waiting: deque[Prepared] = deque()
-    for one in made:
-        waiting.append(one)
+    for prepared in made:
+        waiting.append(prepared)
         if len(waiting) > AHEAD:
             yield waiting.popleft()
     yield from waiting
@@ -196,24 +196,24 @@ def prepare(
     handle = fmt.name
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source)  # if it fails, so do the decode calls
-    one = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept)
-    one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
+    prepared = Prepared(settings, fmt, decoder, loaded, grouped, places, handle, unsupported, count, kept=kept)
+    prepared.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
     sent = {w.message: case for call in grouped for case in call.cases for w in case.written} if copies else {}
-    one.owners |= {id(copy): sent[copy] for copy in copies}
+    prepared.owners |= {id(copy): sent[copy] for copy in copies}
     listen(events.Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     sampled = [call.name for call in laws.chosen(grouped, settings.seed)]
     mixing = not (first and first.breaks()) and settings.budget.mixed
     if first:
-        one.shown, one.always = first.findings, first.always
-    if one.always is not None:
-        one.futures = [Future() for _ in grouped]
-        return one
-    one.mixed = _mixed(engine, one, groups(grouped, sampled, settings.seed) if mixing else [])
+        prepared.shown, prepared.always = first.findings, first.always
+    if prepared.always is not None:
+        prepared.futures = [Future() for _ in grouped]
+        return prepared
+    prepared.mixed = _mixed(engine, prepared, groups(grouped, sampled, settings.seed) if mixing else [])
     for number, call in enumerate(grouped):
-        one.futures.append(Future() if number in one.mixed else engine.decode(request(one, call, call.cases)))
+        prepared.futures.append(Future() if number in prepared.mixed else engine.decode(request(prepared, call, call.cases)))
     if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
-        one.laws = laws.submit(engine, one)
-    return one
+        prepared.laws = laws.submit(engine, prepared)
+    return prepared
 
 
 def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
@@ -280,100 +280,100 @@ def publish(
     return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
-def finish(engine: Engine, one: Prepared, listen: Listener = ignore, evidence: dict[str, Outputs] | None = None) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the rows of each call in `evidence`, if given."""
-    found, kept = rules(one.fmt.name), one.kept
-    judge = Judge(found, one.loaded.capabilities)
-    results: list[CaseResult] = list(one.unsupported)
+def finish(engine: Engine, prepared: Prepared, listen: Listener = ignore, rows: dict[str, Outputs] | None = None) -> FormatResult:
+    """Waits for a format's calls and judges them; keeps the rows of each call in `rows`, if given."""
+    all_rules, kept = rules(prepared.fmt.name), prepared.kept
+    judge = Judge(all_rules, prepared.loaded.capabilities)
+    results: list[CaseResult] = list(prepared.unsupported)
     performed: list[CallResult] = []
-    by_id, broken = {rule.id: rule for rule in found}, set[str]()
-    notes = [f"the decoder claims: {one.loaded.capabilities}"] if str(one.loaded.capabilities) else []
-    notes += [f"{result.case.id}: {result.note}" for result in one.unsupported if result.case.unmatched]
-    told: dict[str, Outputs] = {} if evidence is None else evidence
+    by_id, broken = {rule.id: rule for rule in all_rules}, set[str]()
+    notes = [f"the decoder claims: {prepared.loaded.capabilities}"] if str(prepared.loaded.capabilities) else []
+    notes += [f"{result.case.id}: {result.note}" for result in prepared.unsupported if result.case.unmatched]
+    by_call: dict[str, Outputs] = {} if rows is None else rows
 
     def tell(finding: Finding, result: CaseResult) -> None:
         if finding.rule not in broken and finding.rule in kept:
             broken.add(finding.rule)
-            listen(events.Broken(one.fmt.name, by_id[finding.rule], finding, result))
+            listen(events.Broken(prepared.fmt.name, by_id[finding.rule], finding, result))
 
-    for finding, result in one.shown:
+    for finding, result in prepared.shown:
         tell(finding, result)
-    for number, call in enumerate(one.calls):
+    for number, call in enumerate(prepared.calls):
         began = time.monotonic()
-        if one.always is not None:
-            one.mixed.pop(number, None)
-            one.futures[number] = Future()
-            one.futures[number].set_exception(one.always)
-        if number in one.mixed:
-            _settle(engine, one, one.mixed[number], judge)
-        if number in one.acquitted:
-            judged, outputs = one.acquitted.pop(number)
+        if prepared.always is not None:
+            prepared.mixed.pop(number, None)
+            prepared.futures[number] = Future()
+            prepared.futures[number].set_exception(prepared.always)
+        if number in prepared.mixed:
+            _settle(engine, prepared, prepared.mixed[number], judge)
+        if number in prepared.acquitted:
+            judged, outputs = prepared.acquitted.pop(number)
             problem = ""
         else:
-            judged, outputs, problem = _judge_call(engine, one, number, judge, listen)
+            judged, outputs, problem = _judge_call(engine, prepared, number, judge, listen)
         results += judged
         count = sum(len(case.written) for case in call.cases)
         performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
-        listen(events.Decoded(one.fmt.name, performed[-1]))
+        listen(events.Decoded(prepared.fmt.name, performed[-1]))
         for result in judged:
             for finding in result.findings:
                 tell(finding, result)
         if problem:
             notes.append(f"{call.name}: {problem}")
-        if evidence is not None or any(sample.call == call.name for sample in one.laws):
-            told[call.name] = outputs
+        if rows is not None or any(sample.call == call.name for sample in prepared.laws):
+            by_call[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
     failed = {call.name for call in performed if call.note}
-    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, one.settings.timeout_s))
-    results = blamed(judge, results)
-    if len(kept) < len(found):
+    findings = laws.collect(engine, prepared.laws, by_call, failed, judge, prepared.settings.timeout_s)
+    results = blamed(judge, _with_findings(judge, results, findings))
+    if len(kept) < len(all_rules):
         results = [judge.with_findings(r, tuple(f for f in r.findings if f.rule in kept)) for r in results]
-    order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
+    order = {profile.name: number for number, profile in enumerate(prepared.fmt.profiles)}
     results.sort(key=lambda result: order.get(result.case.profile, len(order)))
-    places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
-    outcome = tuple(_rule_result(one, judge, rule, rule.id in kept) for rule in found)
+    places = {case.id: tuple(prepared.place(w.message) for w in case.written) for call in prepared.calls for case in call.cases}
+    outcome = tuple(_rule_result(prepared, judge, rule, rule.id in kept) for rule in all_rules)
     return FormatResult(
-        one.fmt.name,
-        one.decoder,
-        one.loaded.levels,
+        prepared.fmt.name,
+        prepared.decoder,
+        prepared.loaded.levels,
         tuple(results),
         outcome,
         tuple(performed),
         places,
-        one.drawn,
+        prepared.drawn,
         dict(judge.cells),
         tuple(notes),
     )
 
 
-def _mixed(engine: Engine, one: Prepared, alike: Iterable[Sequence[int]]) -> dict[int, Mixed]:
+def _mixed(engine: Engine, prepared: Prepared, alike: Iterable[Sequence[int]]) -> dict[int, Mixed]:
     """Asks for each group of calls in one; by the number of each of its calls."""
     by_number: dict[int, Mixed] = {}
     for numbers in alike:
-        call = together([one.calls[number] for number in numbers])
-        mixed = Mixed(call, tuple(numbers), engine.decode(request(one, call, call.cases)))
+        call = together([prepared.calls[number] for number in numbers])
+        mixed = Mixed(call, tuple(numbers), engine.decode(request(prepared, call, call.cases)))
         by_number |= dict.fromkeys(numbers, mixed)
     return by_number
 
 
-def _settle(engine: Engine, one: Prepared, mixed: Mixed, judge: Judge) -> None:
+def _settle(engine: Engine, prepared: Prepared, mixed: Mixed, judge: Judge) -> None:
     """Judges each call of a group on the group's rows, once; asks alone for each that they do not acquit."""
-    asked = {one.place(w.message) for case in mixed.call.cases for w in case.written} | set(map(one.place, mixed.call.foreign))
+    asked = set(map(prepared.place, (*(w.message for case in mixed.call.cases for w in case.written), *mixed.call.foreign)))
     outputs = mixed.outputs()
     usable = outputs is not None and outputs.keys() <= asked
     for number in mixed.numbers:
-        call, part = one.calls[number], judge.empty()
-        del one.mixed[number]
+        call, part = prepared.calls[number], judge.empty()
+        del prepared.mixed[number]
         if usable and outputs is not None:
-            places = [one.place(w.message) for case in call.cases for w in case.written]
-            own = {place: outputs[place] for place in (*places, *map(one.place, call.foreign)) if place in outputs}
-            judged = _judge_cases(one, call, call.cases, own, part)
+            places = [prepared.place(w.message) for case in call.cases for w in case.written]
+            own = {place: outputs[place] for place in (*places, *map(prepared.place, call.foreign)) if place in outputs}
+            judged = _judge_cases(prepared, call, call.cases, own, part)
             if all(result.verdict in ACQUITTING for result in judged):
                 judge.add(part)
                 judge.compared[laws.rule_of(judge, "places")] += len(call.cases)
-                one.acquitted[number] = judged, own
+                prepared.acquitted[number] = judged, own
                 continue
-        one.futures[number] = engine.decode(request(one, call, call.cases))
+        prepared.futures[number] = engine.decode(request(prepared, call, call.cases))
 
 
 def _judge_call(
@@ -395,15 +395,15 @@ def _judge_call(
             events.failing(listen, call.name, failed)
         outputs, guilty = isolate(engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
-        certain = isinstance(failed, DecodeRaised) or prepared.always is not None or not any(one.alone for one in guilty)
+        certain = isinstance(failed, DecodeRaised) or prepared.always is not None or not any(culprit.alone for culprit in guilty)
         may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
         bad = [
-            CaseResult(one.case, Verdict.REJECTED, note=one.why)
-            if may_stop and one.alone and _unreadable(one.case)
-            else _failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone)
-            for one in guilty
+            CaseResult(culprit.case, Verdict.REJECTED, note=culprit.why)
+            if may_stop and culprit.alone and _unreadable(culprit.case)
+            else _failed(judge, culprit.case, culprit.verdict, culprit.why, culprit.alone or certain, culprit.alone)
+            for culprit in guilty
         ]
-        named = {one.case.id for one in guilty}
+        named = {culprit.case.id for culprit in guilty}
         problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
     else:
         bad, named, problem = [], set(), ""

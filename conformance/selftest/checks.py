@@ -33,7 +33,7 @@ from conformance.selftest.operators.operator import Alter
 from conformance.selftest.stacks import stacks
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
-from conformance.streams.told import RESTART, Group, group_of, not_kept
+from conformance.streams.recipes import RESTART, Group, group_of, not_kept
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Written

@@ -16,7 +16,7 @@ from conformance.rules.order import Order, order_of
 from conformance.rules.tables import TableFile, checked, ours, placed
 from conformance.selftest.perfect import row
 from conformance.streams.kept import Kept
-from conformance.streams.told import Group, Told
+from conformance.streams.recipes import Group, ReadStream
 from generators.drawing.streams import START_MS
 from generators.garbage.nemesis import STAGES, is_removed
 from generators.model import Change, Kind, Op, SchemaChange, Written
@@ -79,7 +79,7 @@ class Record:
     offset: int
     stamp: int
     written: Written
-    stream: Told
+    stream: ReadStream
 
 
 def batches(group: Group) -> list[list[Record]]:

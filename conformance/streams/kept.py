@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from conformance.judging.compare import same_text
 from conformance.rules.order import order_of
-from conformance.streams.told import RESTART, SHOWN, Group, StreamResult, Told
+from conformance.streams.recipes import RESTART, SHOWN, Group, ReadStream, StreamResult
 from generators.drawing.streams import Key, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, is_removed
@@ -51,18 +51,18 @@ def read_state(directory: Path) -> Kept:
     seen: dict[int, tuple[int, int]] = {}
     watermarks: dict[int, int] = {}
     rows_alone = False
-    for one in table.to_pylist():
-        match one["part"]:
-            case "row" if not one["deleted"]:
-                rows.setdefault(one["table"], []).append((tuple(one["key"]), dict(one["image"] or ())))
+    for entry in table.to_pylist():
+        match entry["part"]:
+            case "row" if not entry["deleted"]:
+                rows.setdefault(entry["table"], []).append((tuple(entry["key"]), dict(entry["image"] or ())))
             case "corrupt":
-                corrupt.append((one["partition"], one["offset"]))
+                corrupt.append((entry["partition"], entry["offset"]))
             case "seen":
-                seen[one["partition"]] = (one["count"], one["offset"])
+                seen[entry["partition"]] = (entry["count"], entry["offset"])
             case "own":
                 rows_alone = True
             case "watermark":
-                watermarks[one["partition"]] = int(one["version"][0])
+                watermarks[entry["partition"]] = int(entry["version"][0])
             case _:
                 pass
     return Kept(rows, frozenset(corrupt), seen, watermarks, rows_alone)
@@ -78,7 +78,7 @@ class Keys:
     @classmethod
     def of(cls, story: Streamed) -> Keys:
         """The keys of a history."""
-        images = (image for one in story.written for c in one.changes for image in (c.before, c.after) if image is not None)
+        images = (image for w in story.written for c in w.changes for image in (c.before, c.after) if image is not None)
         names = story.table.primary_key
         return cls(names, frozenset(name for image in images for name in names if name in image and image[name].json))
 
@@ -92,11 +92,11 @@ class Keys:
 
     def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
         """The former keys of rows that were moved, and the keys of deleted rows."""
-        told: dict[Key, Text] = {}
-        for image in (image for one in story.written for c in one.changes for image in (c.before, c.after) if image is not None):
+        texts: dict[Key, Text] = {}
+        for image in (image for w in story.written for c in w.changes for image in (c.before, c.after) if image is not None):
             if image.keys() >= set(self.names):
-                told[_key(image, self.names)] = self.expected(image)
-        moved, gone = ({told[key] for key in keys if key in told} for keys in (story.moved, story.gone))
+                texts[_key(image, self.names)] = self.expected(image)
+        moved, gone = ({texts[key] for key in keys if key in texts} for keys in (story.moved, story.gone))
         return moved, gone
 
     def held(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
@@ -129,10 +129,10 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
     names = known.names
     images: dict[Key, dict[str, Cell]] = {}
     owed: dict[int, dict[Key, Image]] = {}
-    for one in story.written:
-        for change in one.changes:
+    for written in story.written:
+        for change in written.changes:
             if change.kind is Kind.ROW and change.after is not None:
-                owed.setdefault(one.message.event, {})[_key(change.after, names)] = change.after
+                owed.setdefault(written.message.event, {})[_key(change.after, names)] = change.after
     for number, event in enumerate(story.history.events):
         for images_of in getattr(event, "rows", ()):
             before, after = ({} if row is None else row for row in (images_of.before, images_of.after))
@@ -140,10 +140,8 @@ def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Ke
             if not after:
                 continue
             key = tuple(after[name] for name in names)
-            found = owed.get(number, {}).get(key)
-            images[key] = (
-                (old or {}) if found is None else {name: _cell(name, cell, old, compacted) for name, cell in found.items()}
-            )
+            new = owed.get(number, {}).get(key)
+            images[key] = (old or {}) if new is None else {name: _cell(name, cell, old, compacted) for name, cell in new.items()}
     result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
@@ -169,7 +167,7 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
     wrong: set[tuple[str, str, str]] = set()
     for stream in group.streams:
         nemesis = stream.nemesis
-        twins = [one for one in NEMESES if one.name == nemesis.twin and (one.name, stream.profile.name, stream.table) in wrong]
+        twins = [n for n in NEMESES if n.name == nemesis.twin and (n.name, stream.profile.name, stream.table) in wrong]
         # What is wrong without the trait is no matter of the trait.
         outcome = _judged(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
         outcomes.append(outcome)
@@ -189,25 +187,25 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
     return sorted(each, key=lambda outcome: order.index(outcome.profile))
 
 
-def _judged(group: Group, stream: Told, kept: Kept, how: str, rule: str) -> StreamResult:
+def _judged(group: Group, stream: ReadStream, kept: Kept, how: str, rule: str) -> StreamResult:
     story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
     outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table)
     keys = Keys.of(story)
-    flat = [one for stage in stream.stages for one in stage]
-    outcome.messages = sum(not is_removed(one.message) for one in flat)
+    flat = [w for stage in stream.stages for w in stage]
+    outcome.messages = sum(not is_removed(w.message) for w in flat)
     refused = _coverage(stream, keys, flat, kept, outcome, how)
     if order.watermarks and not kept.rows_alone:
         _watermarks(stream, flat, kept, outcome)
     wanted = expected(story, compacted=stream.nemesis.compacted)
-    found: dict[Text, list[Mapping[str, str | None]]] = {}
+    held: dict[Text, list[Mapping[str, str | None]]] = {}
     for key_texts, image in kept.rows.get(story.table.name, ()):
-        found.setdefault(keys.held(key_texts, image), []).append(image)
+        held.setdefault(keys.held(key_texts, image), []).append(image)
     moved, gone = keys.former(story)
     general = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
-    for text, images in found.items():
+    for text, images in held.items():
         if text in refused:
             continue
         if len(images) > 1:
@@ -223,24 +221,24 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str, rule: str) -> Stre
     for text, (key, owed) in wanted.items():
         if text in refused:
             continue
-        if text not in found:
+        if text not in held:
             outcome.differ("schema-cache" if schemas_late and not how else general, f"row {', '.join(text)} is missing")
             continue
-        _cells(story, key, owed, found[text][0], outcome, general)
+        _cells(story, key, owed, held[text][0], outcome, general)
     return outcome
 
 
-def _schemas_late(stream: Told) -> bool:
+def _schemas_late(stream: ReadStream) -> bool:
     """Whether a row comes in an earlier batch than the first message with its schema."""
     for stage in stream.stages:
-        if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for one in stage for c in one.changes):
+        if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for w in stage for c in w.changes):
             return False
-        if any(c.kind is Kind.ROW for one in stage for c in one.changes):
+        if any(c.kind is Kind.ROW for w in stage for c in w.changes):
             return True
     return False
 
 
-def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[Text]:
+def _coverage(stream: ReadStream, keys: Keys, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[Text]:
     """Checks that every offset was seen and every unreadable message kept; blames the restart for what it lost.
 
     Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
@@ -251,19 +249,19 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
     spoiled: set[tuple[int, int]] = set()
     doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
-    for one in flat:
-        partition = stream.first + one.message.partition
-        if is_removed(one.message):
+    for written in flat:
+        partition = stream.first + written.message.partition
+        if is_removed(written.message):
             counts[partition] += 1
             continue
         there[partition] = there.get(partition, (0, -1))[0] + 1, counts[partition]
-        if any(c.kind is Kind.CORRUPT for c in one.changes):
+        if any(c.kind is Kind.CORRUPT for c in written.changes):
             spoiled.add((partition, counts[partition]))
-        elif any((Kind.CORRUPT, None) in c.accept for c in one.changes):
-            images = [image for c in one.changes for image in (c.before, c.after) if image is not None]
+        elif any((Kind.CORRUPT, None) in c.accept for c in written.changes):
+            images = [image for c in written.changes for image in (c.before, c.after) if image is not None]
             doubtful[partition, counts[partition]] = {keys.expected(image) for image in images if image.keys() >= set(keys.names)}
         counts[partition] += 1
-        content = (one.message.partition, one.message.key, one.message.value, one.message.event)
+        content = (written.message.partition, written.message.key, written.message.value, written.message.event)
         outcome.repeats += content in first_seen
         first_seen.add(content)
     outcome.corrupt = len(spoiled)
@@ -281,40 +279,40 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
         if (count, last) != (owed, end):
             words = f"{where(partition)}: {count} messages were seen, the last at {last}; there are {owed}, the last at {end}"
             outcome.differ(RESTART if how else "every-offset", words)
-    told = {place for place in kept.corrupt if place[0] in own}
-    for place in sorted(spoiled - told)[:SHOWN]:
+    marked = {place for place in kept.corrupt if place[0] in own}
+    for place in sorted(spoiled - marked)[:SHOWN]:
         outcome.differ(
             RESTART if how else "corrupt-kept", f"{where(place[0])}, offset {place[1]} is unreadable, and nothing tells of it"
         )
-    for place in sorted(told - spoiled - doubtful.keys())[:SHOWN]:
+    for place in sorted(marked - spoiled - doubtful.keys())[:SHOWN]:
         outcome.differ("corrupt-kept", f"{where(place[0])}, offset {place[1]} can be read, and is told to be unreadable")
-    return set().union(*(keys for place, keys in doubtful.items() if place in told))
+    return set().union(*(keys for place, keys in doubtful.items() if place in marked))
 
 
-def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
+def _watermarks(stream: ReadStream, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
     """Checks that the highest watermark of each partition was kept."""
     highest: dict[int, int] = {}
-    for one in flat:
-        for change in one.changes:
+    for written in flat:
+        for change in written.changes:
             if change.kind is Kind.WATERMARK and change.position is not None:
-                partition = stream.first + one.message.partition
+                partition = stream.first + written.message.partition
                 highest[partition] = max(highest.get(partition, 0), int(change.position))
     for partition, mark in highest.items():
         if kept.watermarks.get(partition) != mark:
             outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
 
 
-def _cells(story: Streamed, key: Key, image: Image, found: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
+def _cells(story: Streamed, key: Key, image: Image, kept: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
-        name, held = column.name, found.get(column.name)
+        name, held = column.name, kept.get(column.name)
         cell = image.get(name)
         if story.added_after.get(name, -1) > last or cell is None:
             # The statement that gave the table this column sends no row: what is not there is the column's default.
             if held is not None:
                 outcome.differ(rule, f"row {_named(key)}, {name}: {held!r}, but the column came later and holds {row[name]!r}")
-        elif not _same(cell, held, name in found):
+        elif not _same(cell, held, name in kept):
             outcome.differ(
                 rule, f"row {_named(key)}, {name}: {held!r} is not {cell.text if cell.text is not None else cell.value!r}"
             )

@@ -27,7 +27,7 @@ from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.sheets import grid, marked
 from conformance.streams.kept import Kept, by_profile, judge, read_state
-from conformance.streams.told import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
+from conformance.streams.recipes import OURS, RESTART, Group, StreamResult, Subject, for_restarts, group_of, not_kept
 from conformance.streams.written import Written
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, named
@@ -68,7 +68,7 @@ class GroupReader:
             "source": dict(self.source),
             "format": self.group.fmt.name,
             "decoder": self.decoder,
-            "parts": [(codec.dump_deployment(one), *span) for one, *span in self.group.parts],
+            "parts": [(codec.dump_deployment(deployment), *span) for deployment, *span in self.group.parts],
             "lanes": by_name(self.group.lanes(self.names)),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
@@ -256,9 +256,9 @@ def run(
                     yield StreamResult(name, profile.name, "-", lost=why)
             group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
             decoder = decoder_of(fmt.name, settings.decoder)
-            if all(one.compacted for one in nemeses) and not order_of(name).compacted:
+            if all(nemesis.compacted for nemesis in nemeses) and not order_of(name).compacted:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
-            if all(one.ordered for one in nemeses) and order_of(name).arrival:
+            if all(nemesis.ordered for nemesis in nemeses) and order_of(name).arrival:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_ORDER)
             yield from group.lost
             if not group.streams:

@@ -9,7 +9,7 @@ from conformance.brokers import registry
 from conformance.brokers.spark_options import spark_options
 from conformance.lanes import Lanes
 from conformance.streams.kept import Kept
-from conformance.streams.told import Group
+from conformance.streams.recipes import Group
 from generators.errors import HarnessError
 from generators.garbage.nemesis import is_removed
 from generators.model import Message
@@ -40,7 +40,7 @@ class Written:
         self._writer = Interleaved(self.bootstrap) if self.used or self.group.compacted else None
         self._lanes = self.group.lanes(self.names)
         if self.used and self._writer:
-            self._writer.publish((one, True) for one in self._unread())
+            self._writer.publish((message, True) for message in self._unread())
             delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
     def _unread(self) -> list[Message]:
@@ -55,14 +55,14 @@ class Written:
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless every message was acknowledged."""
         registry.hold(messages)
-        sent = [replace(one, topic=self.names[one.topic]) for one in messages]
+        sent = [replace(message, topic=self.names[message.topic]) for message in messages]
         if self._writer is None:
             done = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
             if done.acknowledged != len(sent):
                 raise HarnessError(f"{len(sent) - done.acknowledged} of {len(sent)} messages were not acknowledged")
             return
-        unread = [(one, True) for one in self._unread()]
-        for place in self._writer.publish((*unread, *((one, is_removed(one)) for one in sent)))[len(unread) :]:
+        unread = [(message, True) for message in self._unread()]
+        for place in self._writer.publish((*unread, *((message, is_removed(message)) for message in sent)))[len(unread) :]:
             lane = self._lanes[place.topic, place.partition]
             self._numbers[lane, place.offset] = self._counts.get(lane, 0)
             self._counts[lane] = self._numbers[lane, place.offset] + 1

@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from conformance.load.feed import Feed, Options
-from conformance.streams.told import Staged
+from conformance.streams.recipes import Staged
 from spark_checks.services.corpora import DDL
 
 

@@ -46,16 +46,16 @@ def test_every_check_answers_in_order_with_a_remedy_for_what_is_missing():
     answers = checks()
     assert [check.name for check in answers] == [name for name, *_ in CHECKS]
     for check in answers:
-        assert check.found and check.needed_for and check.command in check.remedy
+        assert check.state and check.needed_for and check.command in check.remedy
         assert (check.remedy == "") == check.ok
     required = {check.name for check in answers if check.required}
     assert required == {"Python", "our packages", "Java", "pyspark", "confluent-kafka", "disk", "configuration", "ports"}
     of = {check.name: check for check in answers}
-    assert of["Python"].ok and sys.executable in of["Python"].found
-    assert of["pyspark"].found.startswith("4.") and "librdkafka" in of["confluent-kafka"].found
-    assert of["our packages"].ok and str(ROOT) in of["our packages"].found
+    assert of["Python"].ok and sys.executable in of["Python"].state
+    assert of["pyspark"].state.startswith("4.") and "librdkafka" in of["confluent-kafka"].state
+    assert of["our packages"].ok and str(ROOT) in of["our packages"].state
     docker = of["Docker engine"]
-    assert (docker.ok, docker.found, docker.required) == (False, "no Docker engine answers", False)
+    assert (docker.ok, docker.state, docker.required) == (False, "no Docker engine answers", False)
     assert docker.command == ("open -a Docker" if sys.platform == "darwin" else "systemctl start docker")
 
 
@@ -121,13 +121,13 @@ def test_what_is_missing_is_told_with_what_to_do(monkeypatch, tmp_path, name, sp
     spoil(monkeypatch, tmp_path)
     check = by_name()[name]
     assert check.ok is (name == "free memory" and sys.platform != "linux")
-    assert state.format(folder=tmp_path) in check.found and remedy in check.remedy and command in check.command
+    assert state.format(folder=tmp_path) in check.state and remedy in check.remedy and command in check.command
 
 
 def test_jars_of_the_user_are_counted(monkeypatch, tmp_path):
     (tmp_path / "kafka_2.13-4.3.1.jar").touch()
     monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_JARS", str(tmp_path))
-    assert by_name()["Kafka broker jars"].found == f"1 in {tmp_path}"
+    assert by_name()["Kafka broker jars"].state == f"1 in {tmp_path}"
 
 
 def test_connector_jars(monkeypatch, tmp_path):
@@ -135,22 +135,22 @@ def test_connector_jars(monkeypatch, tmp_path):
     monkeypatch.delenv("CDC_CONFORMANCE_SPARK_JARS", raising=False)
     check = by_name()["Spark connector jars"]
     assert not check.ok
-    assert check.found == "not cached yet: spark-sql-kafka-0-10_2.13; not cached yet: spark-avro_2.13"
+    assert check.state == "not cached yet: spark-sql-kafka-0-10_2.13; not cached yet: spark-avro_2.13"
     (tmp_path / "spark-avro_2.13-4.1.1.jar").touch()
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path))
-    state = by_name()["Spark connector jars"].found
+    state = by_name()["Spark connector jars"].state
     assert state == "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS; not cached yet: spark-sql-kafka-0-10_2.13"
     monkeypatch.setenv("CDC_CONFORMANCE_SPARK_JARS", str(tmp_path / "none"))
-    assert "none is neither a jar nor a folder with jars" in by_name()["Spark connector jars"].found
+    assert "none is neither a jar nor a folder with jars" in by_name()["Spark connector jars"].state
 
 
 def test_the_room_of_kept_cases_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
-    assert "named cases" not in by_name()["disk"].found
+    assert "named cases" not in by_name()["disk"].state
     file = tmp_path / "cases" / "digest" / "format" / "v1.cases"
     file.parent.mkdir(parents=True)
     file.write_bytes(bytes(3 << 20))
-    assert by_name()["disk"].found.endswith(f"; 3 MB of named cases in {tmp_path / 'cases'}")
+    assert by_name()["disk"].state.endswith(f"; 3 MB of named cases in {tmp_path / 'cases'}")
 
 
 def test_a_folder_that_hides_a_package_is_named(tmp_path):
@@ -165,27 +165,27 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
 def test_the_configuration(monkeypatch, tmp_path):
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert by_name()["configuration"].found == "none (none is needed)"
+    assert by_name()["configuration"].state == "none (none is needed)"
     (tmp_path / "cdc-conformance.toml").write_text("seed = 2\n", "utf-8")
-    assert by_name()["configuration"].found == str(tmp_path / "cdc-conformance.toml")
+    assert by_name()["configuration"].state == str(tmp_path / "cdc-conformance.toml")
     (tmp_path / "cdc-conformance.toml").write_text("sed = 2\nbugdet = 'ci'\n", "utf-8")
     check = by_name()["configuration"]
     assert not check.ok
-    assert check.found.startswith("cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
-    assert check.found.endswith("(and 1 more)")
+    assert check.state.startswith("cdc-conformance.toml, line 1, sed = 2: unknown key 'sed'. Did you mean 'seed'?")
+    assert check.state.endswith("(and 1 more)")
     assert check.command == "cdc-conformance config schema"
 
 
 def test_a_broker_that_is_named_is_asked(monkeypatch):
     asked = []
     monkeypatch.setattr(kafka, "check_reachable", lambda spec, timeout_s: asked.append(spec))
-    assert checks("kafka:9092,other:9092")[-1].found.startswith("answers after 0.")
+    assert checks("kafka:9092,other:9092")[-1].state.startswith("answers after 0.")
     assert asked == ["kafka:9092,other:9092"]
     assert [check.name for check in checks("embedded")] == [name for name, *_ in CHECKS]
     monkeypatch.undo()
     monkeypatch.setattr(kafka.check_reachable, "__defaults__", (1.0,))
     check = doctor._check("broker", lambda: doctor.reachable("127.0.0.1:1"), "--broker 127.0.0.1:1", True)
-    assert (check.ok, "127.0.0.1:1" in check.found, check.command) == (False, True, "nc -vz 127.0.0.1 1")
+    assert (check.ok, "127.0.0.1:1" in check.state, check.command) == (False, True, "nc -vz 127.0.0.1 1")
 
 
 FINE = Check("fine", True, "all there", "", "everything", True)
@@ -256,8 +256,8 @@ def test_starting_without_java_says_so_and_tries_no_more(monkeypatch, tmp_path):
     monkeypatch.setattr(brokers, "EmbeddedKafka", lambda _note: Failing())
     answers = list(doctor.starts(None, lambda _text: None))
     assert [(check.name, check.ok) for check in answers] == [("Spark starts", False), ("Kafka starts", False)]
-    assert "but has no bin/java" in answers[0].found
-    assert "no Java found" in answers[1].found
+    assert "but has no bin/java" in answers[0].state
+    assert "no Java found" in answers[1].state
     assert all(check.required and check.command == "cdc-conformance doctor" for check in answers)
 
 
@@ -265,5 +265,5 @@ def test_records_go_through_kafka_into_spark(kafka, engine, monkeypatch):
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_options: nullcontext(engine))
     answers = list(doctor.starts(kafka.bootstrap, lambda _text: None))
     assert [check.name for check in answers] == ["Spark starts", "Kafka starts", "Kafka into Spark"]
-    assert all(check.ok and " after " in check.found for check in answers), answers
-    assert answers[2].found.startswith("1,000 records went through Kafka into Spark")
+    assert all(check.ok and " after " in check.state for check in answers), answers
+    assert answers[2].state.startswith("1,000 records went through Kafka into Spark")

@@ -92,7 +92,7 @@ def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
     samples = list(_samples.samples(fmt))
     # Without its extension TiCDC's Avro writes an UPDATE as an INSERT.
     words = ["INSERT", "INSERT" if fmt.name == "ticdc-avro" else "UPDATE", "DELETE"]
-    assert [sample.told for sample in samples if sample.told in ("INSERT", "UPDATE", "DELETE")] == words
+    assert [sample.kind for sample in samples if sample.kind in ("INSERT", "UPDATE", "DELETE")] == words
     for sample in samples:
         read = json.loads(sample.text)
         if fmt.container == "json":

@@ -191,11 +191,11 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf))
     assert (engines, notes) == ([("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")], [f"replaying {CASE.id}"] * 2)
     assert [r.outcome for r in replayed] == [ReplayOutcome.FAILED] * 2
-    lines = replay.told(replayed[0], "pretty").splitlines()
+    lines = replay.render(replayed[0], "pretty").splitlines()
     assert lines[0] == f"FAILED {MISSING} {CASE.id}"
     assert lines[1].startswith(f"  {MISSING} at row 0: expected ROW INSERT")
     assert lines[-1].startswith("  saved under other versions: python 0.0 -> ")
-    shown = json.loads(replay.told(replayed[0], "json"))
+    shown = json.loads(replay.render(replayed[0], "json"))
     assert (shown["outcome"], shown["rule"], shown["findings"][0]["rule"]) == ("FAILED", MISSING, MISSING)
 
 

@@ -26,7 +26,7 @@ from conformance.selftest import keeping
 from conformance.streams import kept
 from conformance.streams import reading as streams
 from conformance.streams.kept import Kept, judge
-from conformance.streams.told import PARTITIONS, Group, Recipe, StreamResult
+from conformance.streams.recipes import PARTITIONS, Group, Recipe, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, named
@@ -179,7 +179,7 @@ def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result(
         written = [message.value for stage in range(4) for message in stream.placed(stage)]
         number = int(stream.story.table.name.removeprefix("t_"))
         for profile in stream.also:
-            again = Recipe(fmt.name, profile.name, stream.nemesis.name, 1, number).told()
+            again = Recipe(fmt.name, profile.name, stream.nemesis.name, 1, number).stream()
             assert [message.value for stage in range(4) for message in again.placed(stage)] == written
     outcomes = judge(group, keeping.kept(group))
     order = ["v5.4.3", "v6.5.1", "v6.5.11"]

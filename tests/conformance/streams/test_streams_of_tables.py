@@ -8,9 +8,9 @@ from command_lines import performed
 
 from conformance.cases.tables import read_tables
 from conformance.selftest import keeping
-from conformance.streams import reading, told
+from conformance.streams import reading, recipes
 from conformance.streams.kept import Kept, Keys, judge
-from conformance.streams.told import StreamResult
+from conformance.streams.recipes import StreamResult
 from generators.garbage.nemesis import named
 from generators.wire_format import FORMATS, get
 
@@ -96,9 +96,9 @@ def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
     assert [(lost.table, lost.lost) for lost in group.lost] == [("k", "the messages do not tell every value of the key d")]
     assert group.streams == ()
     story = group_of(values, "debezium-json", "3.5.0.Final", "none").streams[0].story
-    assert told.unsure(story) == ""
+    assert recipes.unsure(story) == ""
     table = replace(story.table, primary_key=("v",))
-    assert told.unsure(replace(story, table=table)) == "the messages name the key d, the table has v"
+    assert recipes.unsure(replace(story, table=table)) == "the messages name the key d, the table has v"
 
 
 def test_results_name_the_user_s_table():

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 from conformance.load.feed import Feed, Options
-from conformance.streams.told import group_of
+from conformance.streams.recipes import group_of
 from generators.bulk import traffic
 from generators.drawing.cases import LAYOUT
 from generators.drawing.streams import START_MS

@@ -18,7 +18,7 @@ from conformance.lanes import by_name
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
-from conformance.streams.told import Group
+from conformance.streams.recipes import Group
 from conformance.streams.written import Written
 from generators.garbage.nemesis import STAGES, named
 from generators.model import Column, Message, Table

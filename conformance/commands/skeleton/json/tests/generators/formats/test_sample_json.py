@@ -60,11 +60,11 @@ def test_the_page_of_sources_says_what_the_document_says() -> None:
 def test_the_writer_prints_what_the_document_prints() -> None:
     if not DOCUMENTED:
         due(f"{TESTS}: put the document's messages into DOCUMENTED, and its rows into HISTORY")
-    assert [(one.message.value or b"").decode() for one in written()] == list(DOCUMENTED)
+    assert [(record.message.value or b"").decode() for record in written()] == list(DOCUMENTED)
 
 
 def test_the_writer_tells_what_a_decoder_recovers() -> None:
-    assert [change.op for one in written() for change in one.changes] == [Op.INSERT, Op.UPDATE, Op.DELETE]
+    assert [change.op for record in written() for change in record.changes] == [Op.INSERT, Op.UPDATE, Op.DELETE]
 
 
 def test_the_kinds_of_messages_are_named() -> None:

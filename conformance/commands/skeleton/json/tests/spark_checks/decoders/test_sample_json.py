@@ -59,7 +59,7 @@ def test_the_baseline_reads_an_insert(spark: SparkSession) -> None:
 
 
 def test_there_are_liars() -> None:
-    found = liars("sample-json")
-    if not found:
+    decoders = liars("sample-json")
+    if not decoders:
         due(f"{WRONG}: write a wrong decoder for each mistake that the document invites")
-    assert {liar.level for liar in found} == {1, 2}
+    assert {liar.level for liar in decoders} == {1, 2}

@@ -71,16 +71,16 @@ class StreamResult:
 
     def as_json(self) -> dict[str, Any]:
         """For `--format json`."""
-        found: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
-        found |= {"table": self.table} if self.table else {}
+        facts: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
+        facts |= {"table": self.table} if self.table else {}
         if self.lost:
-            return {**found, "result": "not judged", "because": self.lost}
-        found |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
-        found |= {"messages": self.messages, "repeats": self.repeats, "corrupt": self.corrupt}
+            return {**facts, "result": "not judged", "because": self.lost}
+        facts |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
+        facts |= {"messages": self.messages, "repeats": self.repeats, "corrupt": self.corrupt}
         if self.broken:
-            found["broken"] = dict(self.broken)
-            found["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
-        return found
+            facts["broken"] = dict(self.broken)
+            facts["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
+        return facts
 
 
 ONE_TOPIC: Final = (("", PARTITIONS),)
@@ -133,14 +133,14 @@ class Recipe:
     subject: Subject = OURS[0]
     pattern: str = ""
 
-    def told(self) -> Told:
+    def stream(self) -> ReadStream:
         """The stream."""
         fmt, (nemesis,) = get(self.format), named(self.nemesis)
         profile, own = fmt.profile(self.profile), self.seed * 1000 + self.number
         story = self._story(fmt, profile, nemesis, own)
         written, topics = laid(story, self.pattern, APPEND_TIME if nemesis.append_time else "")
         stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
-        return Told(profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self)
+        return ReadStream(profile, nemesis, story, stages, table=self.subject.table, topics=topics, recipe=self)
 
     def _story(self, fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int) -> Streamed:
         """A history for a nemesis. If schemas must lag, the table's name puts its rows into another partition."""
@@ -155,7 +155,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadStream:
     """One stream: a history under a nemesis. The profiles `also` write the same messages. `table` is the user's table, if any.
 
     The partitions of its messages are its lanes: those of its `topics` (end of the name, partitions) one after the other. Among
@@ -185,19 +185,19 @@ class Told:
     def placed(self, stage: int) -> Iterator[Message]:
         """The messages of a stage in their topics and partitions."""
         places = self.places
-        for one in self.stages[stage]:
-            topic, partition = places[one.message.partition]
-            yield replace(one.message, topic=topic, partition=partition)
+        for written in self.stages[stage]:
+            topic, partition = places[written.message.partition]
+            yield replace(written.message, topic=topic, partition=partition)
 
     def laid(self, stage: int) -> list[tuple[Message, int]]:
         """The messages of a stage with their offsets in partitions that hold nothing else; without the removed ones."""
         ends = Counter((message.topic, message.partition) for number in range(stage) for message in self.placed(number))
-        found = []
+        messages = []
         for message in self.placed(stage):
             if not is_removed(message):
-                found.append((message, ends[message.topic, message.partition]))
+                messages.append((message, ends[message.topic, message.partition]))
             ends[message.topic, message.partition] += 1
-        return found
+        return messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,19 +206,19 @@ class Group:
     results of tables that are not judged."""
 
     fmt: Format[Any]
-    streams: tuple[Told, ...]
+    streams: tuple[ReadStream, ...]
     lost: tuple[StreamResult, ...] = ()
 
     @classmethod
-    def of(cls, fmt: Format[Any], streams: Iterable[Told]) -> Group:
+    def of(cls, fmt: Format[Any], streams: Iterable[ReadStream]) -> Group:
         """The group, in which the streams of a deployment stand together."""
-        by: dict[Deployment, list[Told]] = {}
+        by: dict[Deployment, list[ReadStream]] = {}
         for stream in streams:
             by.setdefault(stream.profile.deployment, []).append(stream)
         placed, used, first = [], Counter[str](), 0
-        for one in itertools.chain.from_iterable(by.values()):
-            placed.append(replace(one, first=first, bases=tuple(used[topic] for topic, _ in one.topics)))
-            used.update(dict(one.topics))
+        for stream in itertools.chain.from_iterable(by.values()):
+            placed.append(replace(stream, first=first, bases=tuple(used[topic] for topic, _ in stream.topics)))
+            used.update(dict(stream.topics))
             first += len(placed[-1].places)
         return cls(fmt, tuple(placed))
 
@@ -230,10 +230,10 @@ class Group:
     @property
     def topics(self) -> Mapping[str, int]:
         """The partitions of each topic, by the end of its name."""
-        found = Counter[str]()
+        counts = Counter[str]()
         for stream in self.streams:
-            found.update(dict(stream.topics))
-        return found
+            counts.update(dict(stream.topics))
+        return counts
 
     @property
     def append_time(self) -> frozenset[str]:
@@ -252,7 +252,7 @@ class Group:
     @property
     def apart(self) -> list[Group]:
         """A group for each deployment."""
-        parts = itertools.groupby(self.streams, key=lambda one: one.profile.deployment)
+        parts = itertools.groupby(self.streams, key=lambda stream: stream.profile.deployment)
         return [Group.of(self.fmt, some) for _, some in parts]
 
     @property
@@ -285,16 +285,16 @@ class Staged:
         for unit in range(start, end):
             stage, number = divmod(unit, len(self.made))
             recipe, bases = self.made[number]
-            told = _told(recipe)
-            laid = replace(told, bases=bases).laid(stage)
-            append_ms = START_MS + stage if told.nemesis.append_time else None
+            stream = _stream(recipe)
+            laid = replace(stream, bases=bases).laid(stage)
+            append_ms = START_MS + stage if stream.nemesis.append_time else None
             yield records.batch([message for message, _ in laid], [offset for _, offset in laid], append_ms)
 
 
 @lru_cache(maxsize=1024)
-def _told(recipe: Recipe) -> Told:
+def _stream(recipe: Recipe) -> ReadStream:
     """A stream, kept for its next stage by the process that made it."""
-    return recipe.told()
+    return recipe.stream()
 
 
 def not_kept(fmt: Format[Any], profile: Profile) -> str:
@@ -305,16 +305,16 @@ def not_kept(fmt: Format[Any], profile: Profile) -> str:
 def unsure(story: Streamed) -> str:
     """Why the key in the messages does not identify the rows of a history, or ""."""
     names = story.table.primary_key
-    for one in story.written:
-        for change in one.changes:
+    for written in story.written:
+        for change in written.changes:
             image = change.before if change.op is Op.DELETE else change.after
             if change.kind is not Kind.ROW or image is None:
                 continue
             if change.keys and set(change.keys) != set(names):
                 return f"the messages name the key {', '.join(change.keys)}, the table has {', '.join(names)}"
-            told = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
-            rows = getattr(story.history.events[one.message.event], "rows", ())
-            if told not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
+            values = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
+            rows = getattr(story.history.events[written.message.event], "rows", ())
+            if values not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
                 return f"the messages do not tell every value of the key {', '.join(names)}"
     return ""
 
@@ -333,12 +333,12 @@ def group_of(
     Profiles of one deployment that write the same messages share a stream.
     """
 
-    def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
-        return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).told()
+    def made(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> ReadStream:
+        return Recipe(fmt.name, profile.name, nemesis.name, seed, number, subject, pattern).stream()
 
     order = order_of(fmt.name)
-    nemeses = [one for one in nemeses if (order.compacted or not one.compacted) and not (order.arrival and one.ordered)]
-    found: list[Told] = []
+    nemeses = [each for each in nemeses if (order.compacted or not each.compacted) and not (order.arrival and each.ordered)]
+    streams: list[ReadStream] = []
     lost: list[StreamResult] = []
     for subject in of:
         alike: dict[object, list[Profile]] = {}
@@ -352,37 +352,37 @@ def group_of(
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
-                stream = told(first, nemesis, len(found), subject)
-                same = [one for one in others if told(one, nemesis, len(found), subject) == replace(stream, profile=one)]
-                found.append(replace(stream, also=tuple(same)))
-                apart = (one for one in others if one not in same)
-                found += [told(one, nemesis, len(found) + n, subject) for n, one in enumerate(apart)]
-    return replace(Group.of(fmt, found), lost=tuple(lost))
+                stream = made(first, nemesis, len(streams), subject)
+                same = [each for each in others if made(each, nemesis, len(streams), subject) == replace(stream, profile=each)]
+                streams.append(replace(stream, also=tuple(same)))
+                apart = (each for each in others if each not in same)
+                streams += [made(each, nemesis, len(streams) + n, subject) for n, each in enumerate(apart)]
+    return replace(Group.of(fmt, streams), lost=tuple(lost))
 
 
 def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
-    """A history's messages in its lanes (`Told`), and its topics, whose names end in `kind`."""
+    """A history's messages in its lanes (`ReadStream`), and its topics, whose names end in `kind`."""
     if not pattern:
         return story.written, ((kind, PARTITIONS),)
-    names = [topic_of(pattern, one.message.topic, story.table) + (kind and f".{kind}") for one in story.written]
+    names = [topic_of(pattern, w.message.topic, story.table) + (kind and f".{kind}") for w in story.written]
     sizes: dict[str, int] = {}
-    for name, one in zip(names, story.written, strict=True):
-        sizes[name] = max(sizes.get(name, 0), one.message.partition + 1)
+    for name, w in zip(names, story.written, strict=True):
+        sizes[name] = max(sizes.get(name, 0), w.message.partition + 1)
     firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
-    lanes = (firsts[name] + one.message.partition for name, one in zip(names, story.written, strict=True))
-    moved = (replace(one, message=replace(one.message, partition=lane)) for lane, one in zip(lanes, story.written, strict=True))
+    lanes = (firsts[name] + w.message.partition for name, w in zip(names, story.written, strict=True))
+    moved = (replace(w, message=replace(w.message, partition=lane)) for lane, w in zip(lanes, story.written, strict=True))
     return tuple(moved), tuple(sizes.items())
 
 
 def for_restarts(group: Group) -> Group:
     """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
     profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
-    by_nemesis: dict[str, list[Told]] = {}
-    for stream in max(group.apart, key=lambda one: len(one.streams)).streams:
+    by_nemesis: dict[str, list[ReadStream]] = {}
+    for stream in max(group.apart, key=lambda part: len(part.streams)).streams:
         by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
     return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
 
 
-def _elsewhere(one: Written) -> bool:
+def _elsewhere(written: Written) -> bool:
     """Whether a message is no row, or not in the first partition."""
-    return one.message.partition > 0 or all(c.kind is not Kind.ROW for c in one.changes)
+    return written.message.partition > 0 or all(c.kind is not Kind.ROW for c in written.changes)
