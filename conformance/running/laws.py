@@ -281,9 +281,15 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
             if left == right:
                 continue
             if isinstance(left, Mapping) and isinstance(right, Mapping):
-                key = next((k for k in left if left[k] != right.get(k)), next(iter(right)))
-                name, left, right = key if name == "fields" else f"{name}[{key!r}]", left.get(key), right.get(key)
-            if name == "commit_time":
-                left, right = (instant(cell) if isinstance(cell, int) else cell for cell in (left, right))
+                key = next(k for k in {**left, **right} if k not in left or k not in right or left[k] != right[k])
+                shown = key if name == "fields" else f"{name}[{key!r}]"
+                return f"{shown} = {_cell(left, key)}", f"{shown} = {_cell(right, key)}"
             return f"{name} = {typed(left)}", f"{name} = {typed(right)}"
     return "the same rows", "other rows"
+
+
+def _cell(cells: Mapping[str, Any], key: str) -> str:
+    if key not in cells:
+        return "absent"
+    cell = cells[key]
+    return typed(instant(cell) if key == "commit_time" and isinstance(cell, int) else cell)

@@ -275,10 +275,10 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     if convicts(judge, crash.case, findings, *owners):
         return ReplayOutcome.FAILED, findings, BEHIND.format(len(crash.neighbours)) if crash.neighbours else ""
-    if crash.neighbours:
-        return ReplayOutcome.FIXED, findings, ""
-    if not crash.alone:
+    if not crash.alone and not crash.neighbours:
         return ReplayOutcome.NOT_ALONE, findings, TOGETHER
-    if rule.law != "returns" and not any(judge.compared[owner] for owner in owners):
+    # Behind other cases a law is broken by whatever the case breaks.
+    compared = judge.compared if rule.law and crash.neighbours else owners
+    if rule.law != "returns" and not any(judge.compared[name] for name in compared):
         return ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED
     return ReplayOutcome.FIXED, findings, ""

@@ -105,6 +105,8 @@ class _Query:
         self._table = codec.load_table(request["table"])
         self._deployment = codec.load_deployment(request["deployment"])
         self._lanes = Lanes(request.get("lanes") or {})
+        # Of the first batch, which may hold data already, Spark's progress tells no start.
+        self._reached = _offsets(json.dumps(request.get("starting") or {}), self._lanes.by_partition)
         self._seen: dict[int, dict[str, Any]] = {}
         self._last = -1
         self._until: dict[str, int] = {}
@@ -202,6 +204,7 @@ class _Query:
         start, end = (_offsets(text, self._lanes.by_partition) for text in (source.startOffset(), source.endOffset()))
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
+        start, self._reached = self._reached | start, self._reached | end
         observed = self._observed(progress, number)
         self._keep(observed.pop("sample"), end)
         return {

@@ -66,6 +66,8 @@ LATE = {"table": "t", "commit_time": 9 * 10**6}
         ({"after": {"a": "2"}}, "after['a'] = 1", "after['a'] = 2"),
         *(({"after": None}, "after = {a: 1}", "after = NULL"), ({"before": {}}, "before = NULL", "before = {}")),
         *(({"op": "READ"}, "op = INSERT", "op = READ"), ({"kind": "DDL"}, "kind = ROW", "kind = DDL")),
+        ({"after": {}}, "after['a'] = 1", "after['a'] = absent"),
+        ({"after": {"a": "1", "b": None}}, "after['b'] = absent", "after['b'] = NULL"),
         ({"fields": {"table": "u"}}, "table = t", "table = u"),
         ({"fields": LATE}, "commit_time = 1970-01-01T00:00:00Z", "commit_time = 1970-01-01T00:00:09Z"),
     ],

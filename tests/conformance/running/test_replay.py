@@ -53,7 +53,8 @@ class Fake:
     def decode(self, request):
         if isinstance(self.answer, Exception):
             return done(self.answer)
-        places = [place[:3] for place in request.ranges[:1] if self.answer == "row"]
+        ranges = request.ranges if self.answer == "row" else ()
+        places = [(topic, number, offset) for topic, number, low, high in ranges for offset in range(low, high + 1)]
         return done({place: [right.row(CASE.written[0].changes[0], 1)] for place in places})
 
 
@@ -64,10 +65,11 @@ def no_arrow(monkeypatch):
         monkeypatch.setattr(module, "read", lambda rows, _level: rows)
 
 
-def failure(rule=MISSING, alone=True, cause=None, **finding):
+def failure(rule=MISSING, alone=True, cause=None, neighbours=(), **finding):
     first = Finding(CASE.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
     result = CaseResult(CASE, Verdict.FAIL, (replace(first, **finding),))
-    return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 1, cause=cause, alone=alone)
+    mine = next(r for r in rules(NAME) if r.id == rule)
+    return Failure(mine, result.findings[0], result, 1, cause=cause, alone=alone, neighbours=neighbours)
 
 
 def saved(directory, failure, *about):
@@ -98,10 +100,11 @@ def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answ
     assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_ALONE)
 
 
-def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
+@pytest.mark.parametrize("behind", [{}, {"alone": False, "neighbours": (replace(CASE, id=f"{CASE.id}/before"),)}])
+def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path, behind):
     rule, claims = f"{NAME}/value/integer", Capabilities(types=("varchar",))
-    assert outcome(tmp_path, "row", rule=rule)[0] is ReplayOutcome.FIXED
-    result, findings, problem = outcome(tmp_path, "row", claims, rule=rule)
+    assert outcome(tmp_path, "row", rule=rule, **behind)[0] is ReplayOutcome.FIXED
+    result, findings, problem = outcome(tmp_path, "row", claims, rule=rule, **behind)
     assert (result, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
 
 

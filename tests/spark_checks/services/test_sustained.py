@@ -47,3 +47,20 @@ def test_the_sample_is_bounded(monkeypatch):
     query._keep([4, 5, 6], {"0": 20})
     query._keep([7], {"0": 30})
     assert (held, query._until) == ([1, 2, 3], {"0": 10})
+
+
+def test_a_first_batch_with_data_starts_where_the_query_did():
+    observed = SimpleNamespace(getList=lambda _: [], get=lambda _: 0)
+
+    def progress(number, start, end):
+        offsets = [None if offset is None else f'{{"cdc":{{"0":{offset},"1":4}}}}' for offset in (start, end)]
+        source = SimpleNamespace(startOffset=lambda: offsets[0], endOffset=lambda: offsets[1])
+        facts = {"batchId": number, "sources": [source], "durationMs": {}, "timestamp": "2024-01-01T00:00:00.000Z"}
+        facts |= {"numInputRows": 9, "observedMetrics": {sustained.METRICS: observed}}
+        return SimpleNamespace(**{name: lambda fact=fact: fact for name, fact in facts.items()})
+
+    query = object.__new__(sustained._Query)
+    query.mode, query._lanes, query._reached = "stream", sustained.Lanes({}), {"0": 31, "1": 4}
+    query._rows, query._until, query._full = SimpleNamespace(size=lambda: 0), {}, False
+    batches = [query._batch(progress(*facts)) for facts in ((0, None, 40), (1, 40, 49))]
+    assert [batch["offsets"] for batch in batches] == [{"0": [31, 40], "1": [4, 4]}, {"0": [40, 49], "1": [4, 4]}]
