@@ -356,7 +356,7 @@ def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
     [
         ("None", "returned NoneType, not a DataFrame of Spark"),
         ("rows(records).collect()", "returned list, not a DataFrame of Spark"),
-        ("rows(records).toPandas()", r"returned pandas\.core\.frame\.DataFrame, not a DataFrame of Spark"),
+        ("rows(records).toPandas()", r"returned pandas\.(core\.frame\.)?DataFrame, not a DataFrame of Spark"),
         ("rows(records).select('*', 'row')", "2 columns 'row'"),
     ],
 )

@@ -126,7 +126,8 @@ def test_a_session_is_away_or_here():
 
 def test_the_harness_s_heap_sizes_go_where_the_user_sets_the_driver_s_memory():
     given = merged(QUICK, {"spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-Xms64m"})
-    assert given["spark.driver.extraJavaOptions"] == "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms64m"
+    flags = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseParallelGC -Xms64m"
+    assert given["spark.driver.extraJavaOptions"] == flags
     assert "-Xms1g -Xmn512m" in merged(QUICK, {})["spark.driver.extraJavaOptions"]
 
 
