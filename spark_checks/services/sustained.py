@@ -12,12 +12,14 @@ import json
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
+from pyspark import StatusTracker
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -36,6 +38,13 @@ NEEDED: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", 
 PLACE_HASH: Final = "(offset * 2654435761L + partition * 40503L) % 4294967291L"
 """A number for a (partition, offset). Its sum over the messages' first rows equals the producer's sum over acknowledged
 messages if every offset was returned once."""
+
+TASKS_S: Final = 10.0
+"""Limit of the wait for the tasks of a stopped query, in seconds."""
+TRACKED_S: Final = 0.2
+"""Seconds after which Spark's status tracker knows of the end of a job."""
+LAST_JOBS: Final = 4
+"""Jobs of a query that may have active tasks when it is stopped."""
 
 LARGEST_SAMPLE: Final = 2_000
 """Limit of sampled rows; later batches add none."""
@@ -245,11 +254,29 @@ class _Query:
         return {"rows": sample.num_rows, "until": self._until}
 
     def stop(self) -> None:
-        """Stops the query and removes its checkpoint."""
+        """Stops the query, waits for its tasks, and removes its checkpoint."""
         # A query in an uninterruptible task is ended by the parent, with this process.
         with contextlib.suppress(PySparkException, Py4JError):
             self._query.stop()
+            self._await_tasks()
         shutil.rmtree(self._checkpoint, ignore_errors=True)
+
+    def _await_tasks(self) -> None:
+        """Waits for the tasks of the stopped query: one that reads Kafka cannot be interrupted. If its topic were deleted
+        meanwhile, it would keep its core for up to two minutes, and the next query would wait."""
+        until = time.monotonic() + TASKS_S
+        active = True
+        while active and time.monotonic() < until:
+            # What Spark says is a moment old.
+            time.sleep(TRACKED_S)
+            active = _tasks(self._spark.sparkContext.statusTracker(), str(self._query.runId)) > 0
+
+
+def _tasks(tracker: StatusTracker, group: str) -> int:
+    """The active tasks of a group's last jobs."""
+    jobs = map(tracker.getJobInfo, sorted(tracker.getJobIdsForGroup(group))[-LAST_JOBS:])
+    stages = (tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds)
+    return sum(stage.numActiveTasks for stage in stages if stage)
 
 
 def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:

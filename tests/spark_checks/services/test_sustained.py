@@ -64,3 +64,22 @@ def test_a_first_batch_with_data_starts_where_the_query_did():
     query._rows, query._until, query._full = SimpleNamespace(size=lambda: 0), {}, False
     batches = [query._batch(progress(*facts)) for facts in ((0, None, 40), (1, 40, 49))]
     assert [batch["offsets"] for batch in batches] == [{"0": [31, 40], "1": [4, 4]}, {"0": [40, 49], "1": [4, 4]}]
+
+
+@pytest.mark.parametrize(("active", "asked"), [([2, 1, 0, 5], 3), ([1] * 1000, None)])
+def test_a_query_is_stopped_when_its_tasks_have_ended_or_do_not_end(monkeypatch, tmp_path, active, asked):
+    """A task that reads Kafka cannot be interrupted, and its topic is deleted next."""
+    calls, left = [], iter(active)
+    tracker = SimpleNamespace(
+        getJobIdsForGroup=lambda group: [7, 3] if group == "run" else [],
+        getJobInfo={3: None, 7: SimpleNamespace(stageIds=[11, 12])}.get,
+        getStageInfo=lambda stage: None if stage == 12 else calls.append("asked") or SimpleNamespace(numActiveTasks=next(left)),
+    )
+    query = object.__new__(sustained._Query)
+    query._spark = SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
+    query._query, query._checkpoint = SimpleNamespace(runId="run", stop=lambda: calls.append("stopped")), str(tmp_path / "gone")
+    monkeypatch.setattr(sustained, "TRACKED_S", 0.001)
+    monkeypatch.setattr(sustained, "TASKS_S", 10 if asked else 0.05)
+    query.stop()
+    assert calls[:2] == ["stopped", "asked"]
+    assert len(calls) == 1 + asked if asked else 2 < len(calls) < 1000
