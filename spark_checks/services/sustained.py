@@ -264,12 +264,12 @@ class _Query:
     def _await_tasks(self) -> None:
         """Waits for the tasks of the stopped query: one that reads Kafka cannot be interrupted. If its topic were deleted
         meanwhile, it would keep its core for up to two minutes, and the next query would wait."""
-        until = time.monotonic() + TASKS_S
-        active = True
-        while active and time.monotonic() < until:
+        tracker, until = self._spark.sparkContext.statusTracker(), time.monotonic() + TASKS_S
+        while time.monotonic() < until:
             # What Spark says is a moment old.
             time.sleep(TRACKED_S)
-            active = _tasks(self._spark.sparkContext.statusTracker(), str(self._query.runId)) > 0
+            if not _tasks(tracker, str(self._query.runId)):
+                return
 
 
 def _tasks(tracker: StatusTracker, group: str) -> int:
