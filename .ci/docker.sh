@@ -58,18 +58,14 @@ if answers; then
     exit 0
 fi
 
-missing=
-command -v dockerd >/dev/null 2>&1 || missing="$missing docker.io"
-command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
-if [ -n "$missing" ]; then
-    may_install || fail "not installed:$missing. Install it, or set CDC_CONFORMANCE_INSTALL=1 to have this script do it by apt-get."
-    command -v apt-get >/dev/null 2>&1 || fail "not installed:$missing, and there is no apt-get to install it with"
-    [ "$(id -u)" -eq 0 ] || fail "installing$missing needs root"
-    say "installing$missing"
+if ! command -v dockerd >/dev/null 2>&1; then
+    may_install || fail "docker.io is not installed. Install it, or set CDC_CONFORMANCE_INSTALL=1 to have this script do it by apt-get."
+    command -v apt-get >/dev/null 2>&1 || fail "docker.io is not installed, and there is no apt-get to install it with"
+    [ "$(id -u)" -eq 0 ] || fail "installing docker.io needs root"
+    say "installing docker.io"
     apt-get update -qq >&2 || fail "apt-get update failed"
-    # shellcheck disable=SC2086 # one word per package
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing iptables ca-certificates >&2 \
-        || fail "apt-get install$missing failed"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker.io iptables ca-certificates >&2 \
+        || fail "apt-get install failed"
     answers && exit 0
 fi
 

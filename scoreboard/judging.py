@@ -12,10 +12,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from conformance.brokers.jars import QUICK, Note, jars_of, require_java
 from conformance.cases import catalogue
@@ -25,7 +28,7 @@ from conformance.judging.selection import claimed
 from conformance.judging.wording import clip
 from conformance.rules.rules import rules
 from generators.errors import HarnessError
-from generators.model import Case
+from generators.model import Case, Table
 from generators.storage import codec
 from generators.wire_format import get
 from scoreboard.readers import READERS, Reader
@@ -83,8 +86,18 @@ def _typed_rows(name: str) -> dict[str, tuple[Case, bytes]]:
     """The named and the recorded cases of a format at level two, each with a digest, by their ids."""
     fmt = get(name)
     every = (*catalogue.named_cases(fmt, fmt.profiles), *catalogue.recorded_cases(fmt, "*", None))
-    dumped = ((case, json.dumps(codec.dump_case(case), sort_keys=True).encode()) for case in every if case.level == 2)
-    return {case.id: (case, hashlib.sha256(text).digest()) for case, text in dumped}
+    return {case.id: (case, _digest(case)) for case in every if case.level == 2}
+
+
+def _digest(case: Case) -> bytes:
+    """A digest of a case; the tables, which hundreds share, are dumped once."""
+    plain = codec.dump_case(replace(case, tables=())) | {"tables": [_table_digest(table) for table in case.tables]}
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+@cache
+def _table_digest(table: Table) -> str:
+    return hashlib.sha256(orjson.dumps(codec.dump_table(table), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def adapter_digest(reader: Reader) -> str:

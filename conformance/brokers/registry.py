@@ -164,6 +164,8 @@ class _Answers(BaseHTTPRequestHandler):
     """Schemas by their ids, as Confluent's registry tells them."""
 
     protocol_version = "HTTP/1.1"
+    # Unbuffered, the body would wait for the client's acknowledgement of the head.
+    wbufsize = -1
 
     def do_GET(self) -> None:
         """Answers."""

@@ -18,18 +18,19 @@ asked again for WAIT_S seconds, and then raises: what it would have told is not 
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import math
 import os
 import ssl
 import struct
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -53,24 +54,35 @@ class Registry:
 
     def schema(self, number: int) -> Any:
         """The schema of an id, None if the registry has none. Raises ConnectionError if it does not answer."""
-        request = urllib.request.Request(f"{self.url}/schemas/ids/{number}")  # noqa: S310 - the user's own address
-        if self.user:
-            request.add_header("Authorization", f"Basic {base64.b64encode(self.user.encode()).decode()}")
-        context = ssl.create_default_context(cafile=self.ca) if self.ca else None
+        to, path = _connection(self)
+        user = {"Authorization": f"Basic {base64.b64encode(self.user.encode()).decode()}"} if self.user else {}
         end, pause = time.monotonic() + WAIT_S, 0.1
         while True:
+            status = None
             try:
-                with urllib.request.urlopen(request, timeout=ASKED_S, context=context) as answer:  # noqa: S310
-                    return json.loads(json.loads(answer.read())["schema"])
-            except (OSError, ValueError) as error:
-                status = error.code if isinstance(error, urllib.error.HTTPError) else None
-                if status == 404:
-                    return None
-                if (status and status < 500 and status != 429) or time.monotonic() + pause > end:
-                    why = f"status {status}" if status else str(error)
-                    raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}") from error
+                to.request("GET", f"{path}/schemas/ids/{number}", headers=user)
+                answer = to.getresponse()
+                text, status = answer.read(), answer.status
+                if status in (200, 404):
+                    return json.loads(json.loads(text)["schema"]) if status == 200 else None
+                why = f"status {status}"
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                why = str(error)
+                to.close()
+            if (status and 300 <= status < 500 and status != 429) or time.monotonic() + pause > end:
+                raise ConnectionError(f"the schema registry at {self.url} does not tell schema {number}: {why}")
             time.sleep(pause)
             pause = min(2 * pause, 5)
+
+
+@cache
+def _connection(to: Registry) -> tuple[http.client.HTTPConnection, str]:
+    """The connection to a registry, which the process keeps, and the path of its address."""
+    at = urlsplit(to.url)
+    if at.scheme == "https":
+        context = ssl.create_default_context(cafile=to.ca or None)
+        return http.client.HTTPSConnection(at.hostname or "", at.port, timeout=ASKED_S, context=context), at.path
+    return http.client.HTTPConnection(at.hostname or "", at.port, timeout=ASKED_S), at.path
 
 
 def registry() -> Registry:
