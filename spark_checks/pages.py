@@ -1,18 +1,20 @@
 """The generated pages of docs/, with the traps that the decoders of the self test fall into.
 
-`python -m spark_checks.pages docs` writes them. Imports `liars`.
+`python -m spark_checks.pages docs` writes them; names of formats behind it leave out what a change of those cannot alter. Imports
+`liars`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from conformance.pages.pages import Trap
 from conformance.pages.pages import pages as of_traps
 from conformance.selftest.keeping import mistakes_of
 from conformance.selftest.liars import table
+from generators.recorded.registry import PRODUCTS
 from generators.wire_format import FORMATS
 from spark_checks.liars.liar import liars as in_spark
 
@@ -27,18 +29,21 @@ def traps(fmt: str) -> Iterator[Trap]:
             yield Trap(mistake.name, f"{fmt}/stream/{rule}", mistake.why)
 
 
-def pages() -> dict[str, str]:
-    """Every generated page by its name below docs/."""
-    return of_traps({fmt: tuple(traps(fmt)) for fmt in FORMATS})
+def pages(changed: Iterable[str] = FORMATS) -> dict[str, str]:
+    """The generated pages by their names below docs/: all that a change of these formats may alter.
+
+    The audit behind docs/recorded.md takes longer than the others together.
+    """
+    return of_traps({fmt: tuple(traps(fmt)) for fmt in FORMATS}, recorded=not PRODUCTS.keys().isdisjoint(changed))
 
 
-def main(directory: str) -> None:
-    """Writes every page below the directory."""
-    for name, text in pages().items():
+def main(directory: str, *changed: str) -> None:
+    """Writes pages below the directory: of some formats, or every one."""
+    for name, text in pages(changed or FORMATS).items():
         path = Path(directory, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

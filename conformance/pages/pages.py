@@ -264,10 +264,12 @@ def _elsewhere(fmt: Format[Any], what: str, placed: Iterable[tuple[str, str]]) -
         yield from ("", f"As in [{'several formats' if home == _COMMON else home}]({link}): {', '.join(listed)}.")
 
 
-def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
-    """Every generated page by its name below docs/; `traps` are by format."""
+def pages(traps: Mapping[str, Iterable[Trap]], *, recorded: bool = True) -> dict[str, str]:
+    """Every generated page by its name below docs/; `traps` are by format. Not that on recorded messages, unless `recorded`."""
     where = homes(traps)
-    made = {"formats.md": formats_page(where), **source_pages(_NOTE), "recorded.md": recorded_page(_NOTE)}
+    made = {"formats.md": formats_page(where), **source_pages(_NOTE)}
+    if recorded:
+        made["recorded.md"] = recorded_page(_NOTE)
     by_name = rooms(Path(__file__).parents[2])
     made |= {"rooms.md": rooms_page(by_name, _NOTE), "rooms.svg": picture(by_name)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name], where) for fmt in formats()}

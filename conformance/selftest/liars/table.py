@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import filter as matching
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -58,15 +57,15 @@ def _operator(name: str, does: str | list[Any], conditions: Mapping[str, str]) -
 
 
 @cache
-def _names(fmt: str) -> dict[str, tuple[str, str]]:
-    """The names of each rule of a format: its id, and what its id would be in the format that this one is like."""
+def _names(fmt: str) -> dict[str, str]:
+    """Rules of a format by their names: their ids, and what those would be in the format that this one is like."""
     like = book(fmt).like or fmt
-    return {rule.id: (rule.id, rule.id.replace(fmt, like, 1)) for rule in rules(fmt)}
+    return {name: rule.id for rule in rules(fmt) for name in (rule.id, rule.id.replace(fmt, like, 1))}
 
 
 @cache
 def _known() -> frozenset[str]:
-    return frozenset(name for fmt in FORMATS for names in _names(fmt).values() for name in names)
+    return frozenset(name for fmt in FORMATS for name in _names(fmt))
 
 
 @cache
@@ -94,11 +93,12 @@ def lines() -> tuple[tuple[str, Liar], ...]:
 def liars(fmt: str) -> tuple[Liar, ...]:
     """The liars of a format: of each line, those of the rules that it names, by globs of `FORMAT/RULE`, in its own name or that
     of the format that it is like; not those of a glob behind `!`."""
+    names = _names(fmt)
+    ids = tuple(dict.fromkeys(names.values()))
 
-    def named(rule: str, globs: list[str]) -> bool:
-        own = any(fnmatchcase(name, glob) for name in _names(fmt)[rule] for glob in globs)
-        return own and not any(glob[0] == "!" and fnmatchcase(rule, glob[1:]) for glob in globs)
+    def named(globs: list[str]) -> set[str]:
+        own = {names[name] for glob in globs for name in matching(names, glob)}
+        return own.difference(*(matching(ids, glob[1:]) for glob in globs if glob[0] == "!"))
 
-    return tuple(
-        replace(liar, format=fmt, convicts=rule) for globs, liar in lines() for rule in _names(fmt) if named(rule, globs.split())
-    )
+    chosen = ((liar, named(globs.split())) for globs, liar in lines())
+    return tuple(replace(liar, format=fmt, convicts=rule) for liar, of in chosen for rule in ids if rule in of)

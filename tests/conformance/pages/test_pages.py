@@ -35,6 +35,15 @@ def test_there_is_a_page_for_each_format_and_no_other(text):
     assert {f"sources/{path.name}" for path in (DOCS / "sources").iterdir()} == set(SOURCES)
 
 
+@pytest.mark.parametrize(
+    ("changed", "recorded"), [((), True), (("maxwell-json",), False), (("maxwell-json", "debezium-json"), True)]
+)
+def test_a_format_without_recordings_alters_no_page_on_them(changed, recorded, monkeypatch, tmp_path):
+    monkeypatch.setattr(pages, "of_traps", lambda _traps, recorded: {"recorded": str(recorded)})
+    pages.main(str(tmp_path), *changed)
+    assert (tmp_path / "recorded").read_text("utf-8") == str(recorded)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_as_generated(text, name):
     assert (DOCS / name).read_text("utf-8") == text[name], f"run: {made.COMMAND}"
