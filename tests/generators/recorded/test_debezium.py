@@ -8,27 +8,32 @@ import pytest
 
 from generators.model import Json, Logical, Op
 from generators.recorded import debezium, postgresql_truth
-from generators.recorded.episodes import cases
+from generators.recorded.episodes import Episode, cases
 from generators.recorded.mysql_truth import Unsupported
+from generators.recorded.registry import episodes
 from generators.sources import postgresql
 from generators.wire_format import get
 
 FORMAT = get("debezium-json")
-EPISODES = tuple(debezium.episodes())
 
 
-def test_recordings_have_the_profile_of_their_options() -> None:
-    profiles = {episode.recording.name: episode.recording.profile for episode in EPISODES if episode.name == "t_int"}
+@pytest.fixture(scope="module")
+def recorded() -> tuple[Episode, ...]:
+    return episodes(FORMAT.name)
+
+
+def test_recordings_have_the_profile_of_their_options(recorded: tuple[Episode, ...]) -> None:
+    profiles = {episode.recording.name: episode.recording.profile for episode in recorded if episode.name == "t_int"}
     assert profiles["pg35-default"] == "3.5.0.Final+postgresql"
     assert profiles["pg14-default-noschema"] == "1.4.0.Final+postgresql+schemaless"
-    full = {episode.recording.profile for episode in EPISODES if episode.name == "t_ri_full-2"}
+    full = {episode.recording.profile for episode in recorded if episode.name == "t_ri_full-2"}
     assert "3.5.0.Final+postgresql+full" in full
-    mariadb = {e.recording.profile for e in EPISODES if e.recording.name == "mdb35-time-connect-noschema"}
+    mariadb = {e.recording.profile for e in recorded if e.recording.name == "mdb35-time-connect-noschema"}
     assert mariadb == {"3.5.0.Final+mariadb+schemaless+connect"}
 
 
-def test_events_are_the_truths() -> None:
-    (episode,) = (e for e in EPISODES if (e.recording.name, e.name) == ("pg35-default", "t_int"))
+def test_events_are_the_truths(recorded: tuple[Episode, ...]) -> None:
+    (episode,) = (e for e in recorded if (e.recording.name, e.name) == ("pg35-default", "t_int"))
     assert [(event.op, len(event.rows)) for event in episode.history.events][-4:] == [  # type: ignore[union-attr]
         (Op.UPDATE, 2),
         (Op.UPDATE, 1),
@@ -38,8 +43,8 @@ def test_events_are_the_truths() -> None:
     assert len(episode.messages) == 5 + 1 + 2 + 1 + 3 + 2
 
 
-def test_what_a_utf16_column_loses() -> None:
-    (strings,) = (e for e in EPISODES if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str"))
+def test_what_a_utf16_column_loses(recorded: tuple[Episode, ...]) -> None:
+    (strings,) = (e for e in recorded if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str"))
     (case, *_) = cases(FORMAT, FORMAT.profile(strings.recording.profile), strings)
     stored = {row.after["u16"] for event in strings.history.events for row in event.rows if row.after}  # type: ignore[union-attr]
     read = {change.after["u16"].value for record in case.written for change in record.changes if change.after}
