@@ -234,10 +234,24 @@ class EmbeddedKafka(JavaServer):
             properties["listener.security.protocol.map"] += f",SECURED:{self._protocol}"
         text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self.directory / "server.properties").write_text(text, encoding="utf-8")
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
+        self._format(self.directory / "data")
+        flags = self._classes or using(kafka_classes())
+        return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
+
+    def _format(self, data: Path) -> None:
+        """Formats the storage. Kafka's tool says the features of a new cluster, once for these jars: it takes a JVM."""
+        archive, features = kafka_classes(), data / "bootstrap.checkpoint"
+        kept = archive.with_suffix(features.suffix) if archive else None
+        cluster, directory = (urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2))
+        if kept and kept.exists():
+            data.mkdir()
+            shutil.copyfile(kept, features)
+            known = {"version": 1, "cluster.id": cluster, "node.id": PROPERTIES["node.id"], "directory.id": directory}
+            (data / "meta.properties").write_text("".join(f"{name}={value}\n" for name, value in known.items()), "utf-8")
+            return
         # StorageTool reads an id that begins with a dash as an option.
         arguments = ("format", f"--cluster-id={cluster}", f"--config={self.directory / 'server.properties'}")
-        formatter = self._run(self._program(using(kafka_classes()), "kafka.tools.StorageTool", arguments))
+        formatter = self._run(self._program(using(archive), "kafka.tools.StorageTool", arguments))
         try:
             code = formatter.wait(self.timeout_s)
         finally:
@@ -245,8 +259,12 @@ class EmbeddedKafka(JavaServer):
         if code != 0:
             what = "did not end in time" if code is None else f"ended with exit code {code}"
             raise HarnessError(f"the embedded Kafka's storage could not be formatted: the tool {what}.\n{self.log_tail()}")
-        flags = self._classes or using(kafka_classes())
-        return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
+        if kept:
+            with contextlib.suppress(OSError):
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                part = kept.with_name(f".{uuid.uuid4().hex}")
+                shutil.copyfile(features, part)
+                part.rename(kept)
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
         logging = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")

@@ -461,6 +461,31 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
     assert not folders[0].exists()
 
 
+def test_kafka_s_tool_formats_the_first_broker_and_what_it_says_the_others(monkeypatch, tmp_path):
+    def ran(self, arguments):
+        (name,) = (word.partition("=")[2] for word in arguments if word.startswith("--cluster-id="))
+        (self.directory / "data").mkdir()
+        (self.directory / "data" / "bootstrap.checkpoint").write_bytes(b"features")
+        ids.append(name)
+        return SimpleNamespace(wait=lambda _seconds: 0, stop=lambda: None)
+
+    ids = []
+    monkeypatch.setattr(_embedded, "kafka_classes", lambda: tmp_path / "classes" / "kafka.jsa")
+    monkeypatch.setattr(EmbeddedKafka, "_run", ran)
+    several = [EmbeddedKafka(silent) for _ in range(3)]
+    for number, own in enumerate(several):
+        own._dir, own._ports = tmp_path / str(number), [1, 2]
+        own._dir.mkdir()
+        own._prepare()
+    assert {(own.directory / "data" / "bootstrap.checkpoint").read_bytes() for own in several} == {b"features"}
+    assert [path.name for path in (tmp_path / "classes").iterdir()] == ["kafka.checkpoint"]
+    texts = [(own.directory / "data" / "meta.properties").read_text() for own in several[1:]]
+    written = [dict(line.split("=") for line in text.split()) for text in texts]
+    assert [(of["version"], of["node.id"]) for of in written] == [("1", "1")] * 2
+    assert len({*ids, *(of["cluster.id"] for of in written)}) == 3
+    assert len({of["directory.id"] for of in written}) == 2
+
+
 @pytest.mark.kafka
 @pytest.mark.parametrize(
     ("storage", "name", "value", "log"),
@@ -480,6 +505,7 @@ def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path, 
     monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
     if storage:
         monkeypatch.setitem(_embedded.PROPERTIES, name, value)
+        monkeypatch.setattr(_embedded, "kafka_classes", lambda: None)
     else:
         monkeypatch.setattr(EmbeddedKafka, "_prepare", prepared)
     with pytest.raises(HarnessError, match=log) as caught, EmbeddedKafka(silent):
