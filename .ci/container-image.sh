@@ -70,9 +70,10 @@ env | grep '^KAFKA_' | grep -Ev '^KAFKA_(HEAP_OPTS|OPTS|JVM_PERFORMANCE_OPTS|LOG
     printf '%s=%s\n' "$property" "$value"
 done >"$properties"
 grep -q '^log.dirs=' "$properties" || echo log.dirs=/tmp/kraft-combined-logs >>"$properties"
-java="/opt/java/bin/java ${KAFKA_HEAP_OPTS:--Xmx1G} ${KAFKA_OPTS:-} -cp /opt/kafka/libs/*"
+# It runs for seconds: optimised code would cost more than it saves.
+java="/opt/java/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${KAFKA_HEAP_OPTS:--Xmx1G} ${KAFKA_OPTS:-} -cp /opt/kafka/libs/*"
 set -f
-$java -XX:TieredStopAtLevel=1 kafka.tools.StorageTool format --ignore-formatted \
+$java kafka.tools.StorageTool format --ignore-formatted \
     "--cluster-id=${CLUSTER_ID:-5L6g3nShT-eMCtK--X86sw}" "--config=$properties"
 exec $java -Dorg.slf4j.simpleLogger.showDateTime=true kafka.Kafka "$properties"
 RUN
