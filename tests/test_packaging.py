@@ -152,6 +152,22 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
     assert packages["found"].endswith(f" in {next(home.glob('lib/python*/site-packages'))}")
 
 
+def test_a_wheel_and_its_checkout_keep_the_same_cases(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    # Files that are just written are not trusted.
+    code = "from conformance.cases import kept; kept._STARTED = float('inf'); print(kept.__file__, kept._generation())"
+    kept = []
+    for place in (tmp_path, ROOT):
+        ran = subprocess.run(
+            [sys.executable, "-c", code], cwd=place, env={**os.environ, "PYTHONPATH": str(place)}, capture_output=True, check=True
+        )
+        path, generation = ran.stdout.decode().split()
+        assert Path(path).is_relative_to(place)
+        kept.append(generation)
+    assert kept[0] == kept[1] != "None"
+
+
 def test_the_wheel_holds_the_packages_whole_and_the_private_module(wheel):
     assert wheel.match("cdc_conformance-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:

@@ -91,6 +91,8 @@ def _sources() -> list[Path]:
     """The files that make cases: our own, and the zones of the system, which go before those of the package tzdata."""
     ours = (Path(model.__file__).parent, Path(__file__).parent)
     code = sorted(path for folder in ours for path in folder.rglob("*") if path.suffix in (".py", ".json"))
+    # Recordings, which are in a wheel alone, make no named case: a checkout and its wheel share theirs.
+    code = [path for path in code if path.parent.parent != ours[0] / "recorded" / "data"]
     zones = (Path(folder, "tzdata.zi") for folder in zoneinfo.TZPATH)
     return [*code, *(path for path in zones if path.is_file())]
 
