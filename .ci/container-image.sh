@@ -50,11 +50,12 @@ printf '%s\n' root:x:0:0::/root:/bin/sh appuser:x:1000:1000::/home/appuser:/bin/
 # Links lead out of it, to a distribution's settings; a link that leads nowhere is left out.
 (cd "$java" && find -L . -type f ! -path './jmods/*' ! -path './demo/*' ! -name src.zip -print0 |
     tar --null -T - -h -c) | tar -x -C "$root/opt/java"
+[ -x "$root/opt/java/bin/java" ] && [ -e "$root/opt/java/lib/modules" ] || fail "$java is not whole"
 programs=$(for program in sh env grep sed tr mktemp; do command -v "$program"; done)
 # shellcheck disable=SC2086 # one word a program
 ldd $programs "$java/bin/java" "$java"/lib/*.so "$java/lib/server/libjvm.so" |
     sed -n 's/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/[^ ]*\) .*/\1/p' | grep -v "^$java/" | sort -u >"$work/libraries"
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086
 cp -L --parents $programs $(cat "$work/libraries") "$root"
 [ -e "$root/bin/sh" ] || { mkdir -p "$root/bin" && ln -s "$(command -v sh)" "$root/bin/sh"; }
 
