@@ -22,6 +22,7 @@ from conformance.brokers.archive import kafka_classes, using
 from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import QUICK, Java, Note, kafka_jars, require_java
 from conformance.closing import Closing
+from conformance.files import put
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable
 
@@ -239,7 +240,7 @@ class EmbeddedKafka(JavaServer):
         return self._program(flags, "kafka.Kafka", (str(self.directory / "server.properties"),))
 
     def _format(self, data: Path) -> None:
-        """Formats the storage. Kafka's tool says the features of a new cluster, once for these jars: it takes a JVM."""
+        """Formats the storage. The features of a new cluster come from Kafka's tool, a JVM of its own, once for these jars."""
         archive, features = kafka_classes(), data / "bootstrap.checkpoint"
         kept = archive.with_suffix(features.suffix) if archive else None
         cluster, directory = (urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=") for _ in range(2))
@@ -260,11 +261,8 @@ class EmbeddedKafka(JavaServer):
             what = "did not end in time" if code is None else f"ended with exit code {code}"
             raise HarnessError(f"the embedded Kafka's storage could not be formatted: the tool {what}.\n{self.log_tail()}")
         if kept:
-            with contextlib.suppress(OSError):
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                part = kept.with_name(f".{uuid.uuid4().hex}")
-                shutil.copyfile(features, part)
-                part.rename(kept)
+            with contextlib.suppress(HarnessError):
+                put(kept, lambda: [features.read_bytes()])
 
     def _program(self, flags: Sequence[str], main: str, arguments: Sequence[str]) -> Sequence[str]:
         logging = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")

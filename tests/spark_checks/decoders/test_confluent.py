@@ -3,6 +3,7 @@
 import json
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +50,13 @@ class Answers(BaseHTTPRequestHandler):
     failures: ClassVar[list[int]] = []
     asked: ClassVar[list[str]] = []
     over: ClassVar[threading.Event] = threading.Event()
+    connections: ClassVar[list[Any]] = []
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        """Begins a connection."""
+        super().setup()
+        self.connections.append(self.client_address)
 
     def do_GET(self) -> None:
         """Answers."""
@@ -75,6 +83,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(Answers, "schemas", {7: ROW})
     monkeypatch.setattr(Answers, "failures", [])
     monkeypatch.setattr(Answers, "asked", [])
+    monkeypatch.setattr(Answers, "connections", [])
     with serving() as address:
         yield f"http://{address}"
 
@@ -139,6 +148,17 @@ def test_a_schema_that_nobody_has_spoils_its_message_alone(at):
     assert sorted(Answers.asked) == ["/schemas/ids/7", "/schemas/ids/8"]
     Answers.schemas[8] = ROW  # registered meanwhile: the next batch asks again
     assert all(converted(Registry(at), several[0]))
+
+
+def test_a_connection_is_kept_and_made_anew_when_the_registry_has_closed_it(at, monkeypatch):
+    monkeypatch.setattr(Answers, "timeout", 1)
+    monkeypatch.setattr(Answers, "schemas", dict.fromkeys(range(7, 12), ROW))
+    heads = [b"\x00" + number.to_bytes(4) for number in range(7, 12)]
+    assert all(converted(Registry(at), *(head + DATUM for head in heads[:4])))
+    assert len(Answers.connections) == 1
+    time.sleep(1.5)
+    assert all(converted(Registry(at), heads[4] + DATUM))
+    assert len(Answers.connections) == 2
 
 
 def test_a_registry_that_fails_at_first_is_asked_again(at, monkeypatch):
