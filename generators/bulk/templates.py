@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -87,14 +87,24 @@ class Part:
     base: bytes | None
     places: tuple[Place, ...]
 
-    def literals(self, slot: str | None = None) -> list[bytes]:
-        """What stands before, between and after the places, or those of one slot only."""
-        base, pieces, last = self.base or b"", [], 0
-        for place in self.places:
-            if slot is None or place.slot == slot:
-                pieces.append(base[last : place.start])
-                last = place.end
-        return [*pieces, base[last:]]
+    def of(self, slots: Collection[str]) -> list[Place]:
+        """The places of these slots."""
+        return [place for place in self.places if place.slot in slots]
+
+    def read(self, data: bytes, slots: Collection[str]) -> dict[Place, bytes]:
+        """What data holds in the places of these slots, all else being the base's. Raises NotLearned where that is unclear."""
+        base, own = self.base or b"", self.of(slots)
+        if not own:
+            if data != base:
+                raise NotLearned("a value changes what no probe of it changed")
+            return {}
+        starts, ends = [place.start for place in own], [place.end for place in own]
+        cores = [base[a:b] for a, b in zip([0, *ends], [*starts, len(base)], strict=True)]
+        texts = cut_out(cores, data)
+        backwards = cut_out([core[::-1] for core in reversed(cores)], data[::-1])
+        if texts != [text[::-1] for text in reversed(backwards)]:
+            raise NotLearned("values that can be told apart in two ways")
+        return dict(zip(own, texts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

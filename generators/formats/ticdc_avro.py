@@ -111,6 +111,7 @@ def _messages(event: Event, profile: TicdcAvroProfile, layout: Layout, _ms: int,
 write: Final = writer(_messages, RowChange)
 
 
+@lru_cache(maxsize=1024)
 def adjusted(name: str) -> str:
     """A name as Avro allows it (ticdc-avro#names)."""
     return re.sub("[^A-Za-z0-9_]", "_", re.sub("^(?=[0-9])", "_", name))
