@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from conformance.brokers.archive import WRITES, spark_classes, using
 from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, away
+from spark_checks.services import daemon
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -57,7 +58,7 @@ def session(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **(dict.fromkeys(ADDRESS, "127.0.0.1") if here else {}),
+        **({**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": daemon.__name__} if here else {}),
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
