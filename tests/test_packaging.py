@@ -137,8 +137,8 @@ def test_the_wheel_with_what_it_asks_for_is_a_whole_environment(wheel, tmp_path)
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV", "UV_CONSTRAINT")}
     home = tmp_path / "env"
-    install = ["pip", "install", "--python", str(home), str(wheel), "-c", str(LOCKS[1])]
-    # What uv's cache holds is neither downloaded nor built again.
+    # What uv's cache holds is neither downloaded nor built again: it was built with the project's settings.
+    install = ["pip", "install", "--project", str(ROOT), "--python", str(home), str(wheel), "-c", str(LOCKS[1])]
     for tries in ([["venv", str(home)]], [[*install, "--offline"], install]):
         for words in tries:
             done = subprocess.run(
