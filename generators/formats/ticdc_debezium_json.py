@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from generators.families.cases import Cases, deleted, inserted, updated
@@ -96,6 +96,7 @@ CHOICES: Final = Choices(
 )
 
 
+@cache
 def modes(*, adjusts_years: bool) -> Modes:
     """What of Debezium 2.4, whose version TiCDC names, its cells are like."""
     return Modes((2, 4), decimal="double", binary="base64", escapes_labels=False, year_zero=0, adjusts_years=adjusts_years)
@@ -124,6 +125,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
 # Cells: Debezium's types, in Go's and TiDB's spelling, with TiCDC's own choices (ticdc#json-text)
 
 
+@lru_cache(maxsize=4096)
 def schema(type: SourceType, nullable: bool) -> Schema:
     """A column's schema."""
     if type.logical is Logical.FLOAT and type.precision is not None:
@@ -209,7 +211,7 @@ def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]
         shape = replace(shape, default=cell(column, None, new=True, years=profile.years).json)
     unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
     tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
-    return column.name, replace(shape, doc=tidb)
+    return column.name, replace(shape, doc=tidb) if tidb else shape
 
 
 def _named(*parts: str) -> str:
