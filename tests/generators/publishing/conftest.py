@@ -17,7 +17,7 @@ def topic(kafka: Any) -> Iterator[str]:
         yield name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stoppable() -> Iterator[_embedded.EmbeddedKafka]:
     """A broker with access control that allows what it does not forbid."""
     properties = {
