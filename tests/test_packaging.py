@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("generators", "conformance", "spark_checks", "recorders")
+MODULES = {"_cdc_conformance_daemon.py", "_cdc_conformance_pytest.py"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 # Addresses that belong to a user's configuration, and paths that exist on one machine only.
@@ -168,7 +169,7 @@ def test_a_wheel_and_its_checkout_keep_the_same_cases(wheel, tmp_path):
     assert kept[0] == kept[1] != "None"
 
 
-def test_the_wheel_holds_the_packages_whole_and_the_private_module(wheel):
+def test_the_wheel_holds_the_packages_whole_and_the_private_modules(wheel):
     assert wheel.match("cdc_conformance-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -176,13 +177,13 @@ def test_the_wheel_holds_the_packages_whole_and_the_private_module(wheel):
         entries = configparser.ConfigParser()
         entries.optionxform = str
         entries.read_string(archive.read(f"{info}/entry_points.txt").decode())
-    assert {name.split("/")[0] for name in names} == {*PACKAGES, "_cdc_conformance_pytest.py", info}
+    assert {name.split("/")[0] for name in names} == {*PACKAGES, *MODULES, info}
     wanted = {path.relative_to(ROOT).as_posix() for path in project_files()}
     recorded = {
         name.replace("fixtures/recorded/", "generators/recorded/data/") for name in wanted if "fixtures/recorded/" in name
     }
     assert len(recorded) > 70
-    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"} | recorded
+    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | MODULES | recorded
     assert {name for name in names if not name.startswith(info)} == wanted
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert f"{info}/licenses/LICENSE" in names

@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 
 from conformance.brokers.archive import WRITES, spark_classes, using
 from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, away
-from spark_checks.services import daemon
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -24,6 +23,7 @@ AVRO_LIMITS: Final = " ".join(
 _ASKED: Final = ("org.apache.spark.sql.functions", "functions", "PythonUtils", "PythonSQLUtils")
 """Classes that PySpark looks up at each use: one without a package in every package that it imports, in all of Spark's jars."""
 
+_DAEMON: Final = "_cdc_conformance_daemon"
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
 
@@ -58,7 +58,7 @@ def session(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **({**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": daemon.__name__} if here else {}),
+        **({**dict.fromkeys(ADDRESS, "127.0.0.1"), "spark.python.daemon.module": _DAEMON} if here else {}),
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from pathlib import Path
 from zipfile import ZipFile
@@ -6,7 +7,7 @@ import pyarrow as pa
 import pyspark
 import pytest
 
-from spark_checks.services import daemon
+import _cdc_conformance_daemon as daemon
 
 
 @pytest.fixture
@@ -52,3 +53,12 @@ def test_workers_import_pyspark_from_where_it_is_installed(spark):
     places = {row.place for row in spark.range(1, numPartitions=1).mapInArrow(look, "place string").collect()}
     installed = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
     assert {place for place in places if Path(place).name != installed} == {pyspark.__file__}
+
+
+def test_folders_of_the_user_hide_nothing_of_it(tmp_path):
+    for name in ("generators", "conformance", "spark_checks"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(7)", "utf-8")
+    started = [sys.executable, "-m", daemon.__name__, "pyspark.worker"]
+    done = subprocess.run(started, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    # It tells its port, and ends with its standard input.
+    assert (len(done.stdout), done.stderr) == (4, b"")
