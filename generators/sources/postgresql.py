@@ -391,24 +391,6 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
     return {name: value for name, value in candidates(type).items() if fits(type, value)}
 
 
-_CATALOG: Final[Mapping[str, str]] = {
-    "smallint": "int2",
-    "integer": "int4",
-    "bigint": "int8",
-    "real": "float4",
-    "double precision": "float8",
-    "boolean": "bool",
-    "char": "bpchar",
-    "integer[]": "_int4",
-    "text[]": "_text",
-}
-
-
-def catalog_name(type: SourceType) -> str:
-    """The name in pg_type, which JDBC returns too: `int4`, `bpchar`, `_text`."""
-    return _CATALOG.get(type.name, type.name)
-
-
 def declared(type: SourceType) -> str:
     """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time zone`, `numeric(10,2)`."""
     fsp = "" if type.fsp == 6 else f"({type.fsp})"
