@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -232,9 +233,9 @@ def canonical(column: Column, value: Any) -> Value:
             return exact if type.name == "numeric" and scale > 100 else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
         case Logical.FLOAT | Logical.DOUBLE:
             return to_float32(float(value)) if type.logical is Logical.FLOAT else float(value)
+        case Logical.TEXT | Logical.BINARY | Logical.SET if not isinstance(value, str):
+            raise TypeError(value)
         case Logical.TEXT:
-            if not isinstance(value, str):
-                raise TypeError(value)
             return sources.of(type).as_stored(type, value)
         case Logical.BINARY:
             return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
@@ -252,6 +253,7 @@ def canonical(column: Column, value: Any) -> Value:
         case Logical.SET:
             return sum(1 << type.members.index(member) for member in value.split(",") if member)
         case Logical.JSON:
+            json.dumps(value, allow_nan=False)  # a date or NaN of TOML is no JSON
             return Json(value)
 
 

@@ -38,8 +38,8 @@ def test_first_verdict(name, tmp_path, rounds, benchmark):
     def stopped():
         for child in started:
             child.send_signal(signal.SIGINT)
-            child.stderr.read()
-            assert child.wait() == 130
+            child.communicate()
+            assert child.returncode == 130
         started.clear()
 
     benchmark.group = "start"

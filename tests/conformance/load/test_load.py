@@ -603,15 +603,22 @@ def good(outcome, *verdicts):
     assert set(outcome.sample.verdicts) <= set(verdicts or (Verdict.PASS,)) and outcome.sample.messages > 0
 
 
+def all_arrived(outcome):
+    """Those of the warm-up, too. A busy machine sends fewer than 800 in the second."""
+    (step,) = outcome.steps
+    acked = step.published["acked"]
+    assert outcome.owed == outcome.messages == outcome.kinds["ROW"] == 100 + acked > 100
+    assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (acked, 0, acked)
+    assert sum(batch.taken for batch in step.batches) == acked
+    assert sum(weight for _, weight in step.lags()) == pytest.approx(acked)
+
+
 class TestWithoutABroker:
     def test_the_source_is_accounted_for_and_its_sample_passes(self, engine):
         outcome = loading.run(SMALL, engine, None)
         good(outcome)
         assert (outcome.mode, outcome.level, outcome.broker) == ("stream", 2, "")
-        assert outcome.owed == outcome.messages == outcome.kinds["ROW"]
-        step = outcome.steps[0]
-        assert sum(batch.taken for batch in step.batches) == step.ticks[-1][1] == step.published["acked"] == 800
-        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
+        all_arrived(outcome)
 
     def test_a_burst_that_is_not_decoded_is_told_with_what_spark_is_doing(self, engine, monkeypatch):
         monkeypatch.setattr(loading.Lane, "drain", lambda lane, *_: lane.poll())
@@ -639,8 +646,8 @@ class TestUnderLoad:
         publish(kafka.bootstrap, "loaded", there)
         outcome = under_load(at=Cluster(kafka.bootstrap, {"compression.type": "zstd"}, topic="loaded"))
         good(outcome)
-        assert outcome.messages == outcome.kinds["ROW"] == 900
-        assert records_in(kafka.bootstrap, "loaded") == 31 + 900
+        all_arrived(outcome)
+        assert records_in(kafka.bootstrap, "loaded") == 31 + outcome.owed
         delete_topics(kafka.bootstrap, ["loaded"])
 
     @pytest.mark.parametrize(("producers", "mode", "name"), [(1, "stream", None), (None, "batches", "by_batch")])
@@ -649,14 +656,11 @@ class TestUnderLoad:
         outcome = under_load(name and f"decode_rows_{name}", producers=producers)
         good(outcome)
         assert (outcome.mode, outcome.level) == (mode, 2)
-        assert outcome.owed == outcome.messages == outcome.kinds["ROW"] == 900
-        assert 300 <= outcome.sample.messages <= 500
+        all_arrived(outcome)
+        assert outcome.owed / 3 <= outcome.sample.messages <= 500
         step = outcome.steps[0]
         assert step.drained_s is not None
-        assert sum(batch.taken for batch in step.batches) == 800
-        assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (800, 0, 800)
         assert quantile(step.lags(), 1.0) < 60
-        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
 
     @pytest.mark.parametrize(
         ("name", "options", "error"),
@@ -674,7 +678,7 @@ class TestUnderLoad:
         asked = {"tables": two_tables(tmp_path), "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
         outcome = under_load(format="debezium-json", profile="3.5.0.Final", **asked)
         good(outcome, Verdict.PASS, Verdict.INFORMATIONAL)
-        assert outcome.owed == outcome.messages == 900
+        assert outcome.owed == outcome.messages > 100
         assert outcome.corrupt == 0
 
     def test_a_decoder_that_raises_is_a_verdict(self, under_load):

@@ -200,6 +200,53 @@ def test_a_default_that_no_column_can_have_is_noted(reads, notes):
     assert notes(schema) == ["a.sql:1:29: DEFAULT 'b': taken as an expression: no value of the column's type"]
 
 
+def test_clauses_that_stand_seldom(reads, notes):
+    """MariaDB's versions of rows, TiDB's vectors, and what MySQL takes beside a definition."""
+    schema = reads(
+        """CREATE TABLE t (
+  id int PRIMARY KEY,
+  a varchar(9) COMPRESSED=zlib INVISIBLE,
+  b int DEFAULT NEXT VALUE FOR s STORAGE DISK,
+  c binary(4) DEFAULT 0x6162,
+  d bit(8) DEFAULT 'a',
+  e decimal(3,1) DEFAULT .5 WITHOUT SYSTEM VERSIONING,
+  s timestamp(6) GENERATED ALWAYS AS ROW START,
+  f timestamp(6) GENERATED ALWAYS AS ROW END,
+  PERIOD FOR SYSTEM_TIME (s, f),
+  VECTOR KEY v (c),
+  FOREIGN KEY k (b) REFERENCES t (id) MATCH FULL ON DELETE SET NULL
+) UNION=(x, y) WITH SYSTEM VERSIONING;
+CREATE TABLE g (id int) AS SELECT 1;
+CREATE TABLE h LIKE t;""",
+        dialect="mariadb",
+        database="d",
+    )
+    (user,) = schema.tables
+    assert [(c.name, c.type.name, c.nullable, c.default) for c in user.table.columns] == [
+        *(("id", "int", False, None), ("a", "varchar", True, None), ("b", "int", True, Default("NEXT VALUE FOR s"))),
+        *(("c", "binary", True, Default("0x6162", b"ab\0\0")), ("d", "bit", True, Default("'a'", 97))),
+        *(
+            ("e", "decimal", True, Default(".5", Decimal("0.5"))),
+            ("s", "timestamp", False, None),
+            ("f", "timestamp", False, None),
+        ),
+    ]
+    assert user.foreign_keys == (ForeignKey(("b",), ("d", None, "t"), ("id",)),)
+    without = "left out: the table is taken without system versions"
+    assert notes(schema) == [
+        "a.sql:3:32: INVISIBLE: taken as a visible column, since row events hold it",
+        f"a.sql:7:29: WITHOUT SYSTEM VERSIONING: {without}",
+        f"a.sql:8:18: GENERATED ALWAYS AS ROW START: {without}",
+        f"a.sql:9:18: GENERATED ALWAYS AS ROW END: {without}",
+        f"a.sql:10:3: PERIOD FOR SYSTEM_TIME (s, f): {without}",
+        "a.sql:11:3: VECTOR KEY v (c): left out: the model has no such index",
+        "a.sql:12:39: MATCH FULL ON DELETE SET NULL: left out: no history relies on it",
+        f"a.sql:13:16: WITH SYSTEM VERSIONING: {without}",
+        "a.sql:14:25: AS SELECT 1: table g left out: its columns come from a query",
+        "a.sql:15:1: CREATE TABLE h LIKE t: table h left out: its columns are another table's or a query's",
+    ]
+
+
 def test_statements_change_the_tables_before_them(reads, notes):
     schema = reads(
         """-- phpMyAdmin SQL Dump

@@ -1,13 +1,14 @@
 """The override file: what each key does, and how its errors read."""
 
 import datetime as dt
+import re
 from decimal import Decimal
 
 import pytest
 
 from generators.errors import UsageError
-from generators.model import Column, Table
-from generators.sources import mysql
+from generators.model import Column, Json, Table
+from generators.sources import mysql, postgresql
 from generators.tables.overrides import load, parse
 from generators.tables.schema import Schema, UserTable
 from generators.tables.user_values import Values
@@ -130,3 +131,41 @@ def test_two_tables_of_one_name_need_their_database():
     with pytest.raises(UsageError, match="unknown table 't'"):
         parse({"t": {}}, schema)
     assert parse({"a.t": {"id": {"range": [1, 2]}}}, schema).of(schema.tables[0].table, columns[0]).high == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "held"),
+    [
+        *((mysql.integer("int"), "3.0", 3), (mysql.integer("int"), "3.5", None), (mysql.integer("int"), "'3'", None)),
+        *((mysql.bit(4), "15", 15), (mysql.bit(4), "16", None), (mysql.year(), "1999", 1999), (mysql.year(), "1900", None)),
+        *((mysql.decimal(5, 2), "'1.005'", Decimal("1.00")), (mysql.decimal(5, 2), "nan", None)),
+        (postgresql.numeric(), "1.25", Decimal("1.25")),
+        *((mysql.real("float"), "0.1", 0.10000000149011612), (mysql.real("double"), "inf", None)),
+        *((postgresql.text("char", 3), "'a'", "a  "), (mysql.text("varchar", 3), "1", None)),
+        *(
+            (mysql.binary("blob"), "'0xff00'", b"\xff\x00"),
+            (mysql.binary("blob"), "'a'", b"a"),
+            (mysql.binary("blob"), "'0xf'", None),
+        ),
+        *((mysql.binary("blob"), "1", None), (mysql.set_of("a", "b"), "1", None), (mysql.enum_of("a", "b"), "1", None)),
+        *((mysql.set_of("a", "b"), "'b,a'", 3), (mysql.set_of("a", "b"), "''", 0), (mysql.set_of("a", "b"), "'c'", None)),
+        *((mysql.temporal("date"), "'2020-02-30'", None), (mysql.temporal("date"), "2020-01-31T00:00:00", None)),
+        *((mysql.temporal("datetime", 3), "2020-01-31", mysql.wall("2020-01-31")), (mysql.temporal("datetime"), "1", None)),
+        (mysql.temporal("datetime"), "2020-01-31T02:00:00+02:00", mysql.wall("2020-01-31")),
+        *((mysql.temporal("time", 1), "'00:00:01.5'", 1_500_000), (mysql.temporal("time"), "00:00:01", 1_000_000)),
+        *((mysql.json(), "{a = [1]}", Json({"a": [1]})), (mysql.json(), "2020-01-31", None), (mysql.json(), "[nan]", None)),
+        *((postgresql.array(), "[1, 2]", Json([1, 2])), (postgresql.array(), "['a']", None)),
+    ],
+    ids=str,
+)
+def test_a_choice_is_a_value_of_the_column_or_an_error(kind, written, held, tmp_path):
+    """As TOML writes it: its dates, times and floats too."""
+    file = tmp_path / "values.toml"
+    file.write_text(f"[t]\nc = {{choices = [{written}]}}\n", "utf-8")
+    schema = Schema(kind.source, (UserTable(Table("d", "t", (Column("c", kind),))),))
+    if held is None:
+        with pytest.raises(UsageError, match=re.escape("values.toml: t.c.choices = ") + ".*: expected a value of "):
+            load(file, schema)
+    else:
+        (override,) = load(file, schema).columns.values()
+        assert [(type(choice), choice) for choice in override.choices] == [(type(held), held)]
