@@ -40,7 +40,8 @@ class Product:
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
     release or an option before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that
     have an option of this name, `old` those that read only a server older than the system's, `misled` those that take the number
-    of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone understands.
+    of MariaDB's version for MySQL's, and then say what MySQL 8.4 alone understands. `field` is the name that a column has in the
+    product's schemas, in which no two columns may have one.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Product:
     mariadb: tuple[str, ...]
     old: tuple[str, ...] = ()
     misled: tuple[str, ...] = ()
+    field: Callable[[str], str] = str
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
         """The options for the system's server, which is MariaDB, whose messages are another deployment's than MySQL's."""
@@ -61,12 +63,14 @@ class Product:
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
         """Why the product cannot be told the plan; "" if nothing is known."""
+        tables = {event.table for event in plan.history.events if isinstance(event, RowChange)}
+        made = {event.after for event in plan.history.events if isinstance(event, SchemaChange) and event.after}
+        if any(len({self.field(c.name) for c in table.columns}) < len(table.columns) for table in tables | made):
+            return f"{self.name} stops: two columns have one name in its schema"
         actions = {f"{profile.source} ddl {event.action}" for event in plan.history.events if isinstance(event, SchemaChange)}
         names = actions | {
             f"{table.columns[0].type.source} {what} {name}"
-            for event in plan.history.events
-            if isinstance(event, RowChange)
-            for table in (event.table,)
+            for table in tables
             for what, listed in (
                 ("table", (table.name,)),
                 ("column", [column.name for column in table.columns]),
@@ -365,6 +369,7 @@ PRODUCTS: Final[Mapping[str, Product]] = {
         _DEBEZIUM,
         name="debezium-avro",
         format="debezium-avro",
+        field=lambda name: re.sub(r"^(?=\d)|\W", "_", name, flags=re.ASCII),
         prepare=_debezium_avro,
         refused={
             **_DEBEZIUM.refused,

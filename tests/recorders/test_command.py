@@ -13,7 +13,7 @@ from text_tables import rows
 from conformance.commands import record as command
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.formats.debezium_json.envelope import comment_of
-from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
+from generators.model import Column, History, Instant, Op, RowChange, RowImages, SchemaChange, Table
 from generators.sources import mysql, postgresql
 from recorders import command as performing
 from recorders import databases, products, running, session
@@ -111,6 +111,16 @@ def test_canal_1_1_4_stops_at_a_table_of_other_letters(release, stops):
     event = RowChange(Instant(0, 0), table, Op.INSERT, (RowImages(None, {"a": 1}),))
     why = canal.stopped_by(profile, Plan(History((event,), 1), ()))
     assert ("ISO-8859-1" in why) == stops
+
+
+@pytest.mark.parametrize(("names", "stops"), [("é ü", True), ("1 _1", True), ("é ab", False)])
+def test_debezium_with_avro_stops_at_two_columns_of_one_adjusted_name(names, stops):
+    table = Table("audit", "t", tuple(Column(name, mysql.integer("int")) for name in names.split()), ())
+    history = History((SchemaChange(Instant(0, 0), "create table", "", "audit", "t", None, table),), 1)
+    for name in ("debezium", "debezium-avro"):
+        product = products.product(name)
+        why = product.stopped_by(product.profile("", ()), Plan(history, ()))
+        assert ("one name" in why) == (stops and name == "debezium-avro")
 
 
 def test_a_java_without_compiler_is_told(monkeypatch, tmp_path):

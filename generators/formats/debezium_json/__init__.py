@@ -23,6 +23,7 @@ from generators.families.connect import Raw, Schema, partition_of, payload_text,
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell, binary_value
+from generators.families.java_text import hash_order
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json import rows as _rows
 from generators.formats.debezium_json.envelope import SILENT, table_changes
@@ -256,7 +257,7 @@ class _Writer:
         if not self.reading.goes_on:
             self.advance()
         snapshot = event.op is Op.READ
-        known = _rows.defaults_of(table, profile, self.defaults.get((table.database, table.name), {}), snapshot)
+        known = self.known_defaults(table, snapshot)
         shape = _rows.shape_of(table, profile, self.prefix, tuple(known.items()), snapshot)
         if profile.queries and not snapshot:
             self.query = self.logged or _rows.statement(event)
@@ -419,7 +420,7 @@ class _Writer:
         if profile.version < (2, 0):
             return
         self.advance()
-        shape = _rows.shape_of(table, profile, self.prefix, (), False)
+        shape = _rows.shape_of(table, profile, self.prefix, tuple(self.known_defaults(table, False).items()), False)
         event = RowChange(at, table, Op.TRUNCATE, ())
         self.change(_rows.Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
 
@@ -438,7 +439,7 @@ class _Writer:
         self.remember(event)
         profile = self.profile
         if event.action == "truncate table" and event.before is not None:
-            self.truncate(event.at, event.before)
+            self.truncate(event.at, self.known.table(event.before))
             if profile.version >= (3, 5):
                 return
         if not profile.is_mysql or event.action in SILENT:
@@ -451,6 +452,10 @@ class _Writer:
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         truncated = event.action == "truncate table" and profile.version >= (1, 5)
         table = event.table if changes or truncated or event.action == "drop table" else unnamed
+        if event.old_name and profile.version < (1, 5):
+            # Both tables, in the order of a HashSet of their ids (debezium#schema-change-names).
+            named = hash_order([f"{event.database}.{name}" for name in (event.table, event.old_name)])
+            table = ",".join(qualified.removeprefix(f"{event.database}.") for qualified in named)
         payload: dict[str, Any] = {
             "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
             "ts_ms": event.at.ms + self.lag,
@@ -464,6 +469,7 @@ class _Writer:
             Kind.DDL,
             database=event.database,
             table=table or None,
+            tables=(event.table,) if table and table != event.table else (),
             position=self.position(self.last_row),
             commit_time_us=self.source_ms(event.at) * 1000,
             sql=event.sql,
@@ -486,6 +492,10 @@ class _Writer:
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
             self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
+
+    def known_defaults(self, table: Table, snapshot: bool) -> Mapping[str, Default]:
+        """The defaults of the table's columns that its schemas show."""
+        return _rows.defaults_of(table, self.profile, self.defaults.get((table.database, table.name), {}), snapshot)
 
     def with_defaults(self, table: Table) -> Table:
         """The table with the defaults that statements gave since it was made."""

@@ -39,22 +39,24 @@ def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
 def field_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
     """The name of a column's field in keys and rows, not in what a statement tells of its table (confluent#names)."""
     name = column_name(name, profile, snapshot)
-    return _INVALID.sub("_", f"_{name}" if name[:1].isdigit() else name) if profile.avro_names else name
+    return underscored("[^A-Za-z0-9_]", f"_{name}" if name[:1].isdecimal() else name) if profile.avro_names else name
 
 
-_INVALID: Final = re.compile("[^A-Za-z0-9_]")
+def underscored(invalid: str, name: str) -> str:
+    """The name with `_` for each char of Java that the pattern matches: two for a character beyond U+FFFF (PostgreSQL has it)."""
+    return re.sub(invalid, lambda match: "_" if match[0] <= "\uffff" else "__", name)
 
 
 def adjusted(name: str, profile: DebeziumProfile) -> str:
     """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (debezium#schema-names)."""
     if profile.version >= (2, 0) and not profile.avro_names:
         return name
-    return re.sub(r"[^A-Za-z0-9_.]", "_", name if re.match("[A-Za-z_]", name) else f"_{name[1:]}")
+    return underscored(r"[^A-Za-z0-9_.]|^[0-9.]", name)
 
 
 def topic_name(*parts: str) -> str:
     """A topic's name of these parts, with `_` for what Kafka does not allow."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", ".".join(parts))
+    return underscored(r"[^A-Za-z0-9._-]", ".".join(parts))
 
 
 @lru_cache(maxsize=64)

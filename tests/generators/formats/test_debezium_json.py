@@ -14,7 +14,7 @@ from literals import literal
 from generators.families.connect import Schema, murmur2, partition_of
 from generators.families.debezium.values import header_text
 from generators.formats.debezium_json import DebeziumProfile, profile
-from generators.formats.debezium_json.envelope import adjusted, topic_name
+from generators.formats.debezium_json.envelope import adjusted, field_name, topic_name
 from generators.model import Column, Kind, Op, SchemaChange, State, Table, Value
 from generators.sources import boundaries, mysql, postgresql
 from generators.sources.boundaries import START
@@ -237,3 +237,11 @@ def test_schema_names_are_adjusted_before_2_0() -> None:
     assert adjusted("p.a-b.汉.Value", OLD) == "p.a_b._.Value"
     assert adjusted("p.a-b.汉.Value", NEW) == "p.a-b.汉.Value"
     assert topic_name("p", "a b", "汉") == "p.a_b._"
+
+
+def test_a_character_beyond_java_s_char_is_two_underscores() -> None:
+    """SchemaNameAdjuster.validFullname, AbstractTopicNamingStrategy. `_` before a digit is Character.isDigit's, and ² is none."""
+    avro = replace(profile("3.5.0.Final", "postgresql"), avro_names=True)
+    names = {"\U0001f600": "__", "a\U0001f600b": "a__b", "1a": "_1a", "²a": "_a", "é": "_"}
+    assert {name: field_name(name, avro, False) for name in names} == names
+    assert (adjusted("p.\U0001f600.Value", avro), topic_name("p", "\U0001f600")) == ("p.__.Value", "p.__")

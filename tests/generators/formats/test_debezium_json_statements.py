@@ -79,6 +79,17 @@ def test_the_connector_edits_the_column_that_it_knows() -> None:
         assert json.loads(records[2].message.key or b"")["schema"]["fields"][0]["optional"] is True
 
 
+@pytest.mark.parametrize(("old", "new", "named"), [("t_s0", "t_r_s0", "t_s0,t_r_s0"), ("t_s857", "t_r_s857", "t_r_s857,t_s857")])
+def test_a_rename_names_both_tables_in_1_4(old: str, new: str, named: str) -> None:
+    """debezium#schema-change-names: what 1.4.0 and 1.9.7 wrote. A reader may take the new name alone."""
+    before, after = (Table("audit", name, (Column("x", mysql.integer("int"), False),), ("x",)) for name in (old, new))
+    event = SchemaChange(START, "rename table", f"RENAME TABLE {old} TO {new}", "audit", new, before, after, old)
+    for p, table in ((OLD, named), (PLAIN["1.9.7.Final+minimal"], new)):
+        (record,) = written(p, event)
+        change = record.changes[0]
+        assert (payload(record)["source"]["table"], change.table, {change.table, *change.tables}) == (table, table, {table, new})
+
+
 DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
 
 
@@ -114,6 +125,24 @@ def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
 
 def test_postgresql_writes_no_schema_change() -> None:
     assert written(PG, DDL) == []
+
+
+@pytest.mark.parametrize("p", [profile("3.5.0.Final", "postgresql"), profile("2.5.4.Final")], ids=lambda p: p.name)
+def test_a_truncation_has_the_schema_of_the_rows_about_it(p: DebeziumProfile) -> None:
+    """What 3.5.0 and 2.5.4 wrote after ALTER TABLE ... ADD COLUMN c integer DEFAULT 1."""
+    number = mysql.integer("int") if p.is_mysql else postgresql.integer("integer")
+    columns, quoted = (Column("id", number, False), Column("c", number)), "`c`" if p.is_mysql else '"c"'
+    before, after = (Table("d", "t", columns[:n], ("id",), (), None if p.is_mysql else "public") for n in (1, 2))
+    records = written(
+        p,
+        SchemaChange(START, "add column", f"ALTER TABLE t ADD COLUMN {quoted} integer DEFAULT 1", "d", "t", before, after),
+        boundaries.insert(after, {"id": 1, "c": 2}),
+        model.RowChange(START, after, Op.TRUNCATE, ()),
+    )
+    inserted, truncated = (json.loads(w.message.value or b"")["schema"]["fields"] for w in records[-2:])
+    images = [field for field in truncated if field["field"] in ("before", "after")]
+    assert images == [field for field in inserted if field["field"] in ("before", "after")]
+    assert [image["fields"][1]["default"] for image in images] == [1, 1]
 
 
 def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
