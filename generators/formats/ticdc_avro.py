@@ -32,7 +32,7 @@ from generators.families.confluent import sized
 from generators.families.java_text import two_complement
 from generators.families.ticdc import text
 from generators.families.ticdc.scenarios import ambiguous_hours, declared, key_updates
-from generators.families.ticdc.sink import Sent, Stopped, committed, placed_rows, writer
+from generators.families.ticdc.sink import Sent, Stopped, committed, default_of, placed_rows, writer
 from generators.families.ticdc_simple.plan import checksum_of
 from generators.garbage.faults import CELL_FAULTS, LABELS, UNSPECIFIED, CellFault, Way
 from generators.model import (
@@ -229,12 +229,12 @@ def _type(type: SourceType, profile: TicdcAvroProfile) -> dict[str, Any]:
     if type.logical in (Logical.ENUM, Logical.SET):
         labels = (label.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for label in type.members)
         parameters["allowed"] = ",".join(labels)
-    return {"type": kind, "connect.parameters": parameters, **more}
+    return {"type": kind, "connect.parameters": dict(sorted(parameters.items())), **more}
 
 
 def _default(column: Column, profile: TicdcAvroProfile) -> Any:
     """The default of a field, None without one: a DECIMAL's is left out, and bytes are base64 (ticdc-avro#nullable)."""
-    type, default = column.type, column.default
+    type, default = column.type, default_of(column)
     if default is None or (type.logical is Logical.DECIMAL and not profile.decimal_string):
         return None
     if default.value is None:

@@ -10,19 +10,21 @@ always a double and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows a
 every partition) and, with the extension, watermarks of op `m`. A statement of a kind that the encoder does not know is left out.
 
 Not written: large-message-handle-compression, which packs the key too; a server zone with hours that occur twice, in which the
-classic architecture may move a TIMESTAMP by an hour; the duplicate member that the classic architecture writes for NULL of a
-binary column with a default; most of a column in `tableChanges`, and `start_ts` of later releases.
+classic architecture may move a TIMESTAMP by an hour; NULL of a BINARY, YEAR or TIMESTAMP column with a default in the classic
+architecture (it is refused: the first stands there twice, the second as text, the third in another zone); hidden columns of
+indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import Any, Final
 
+from generators.errors import Refused
 from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.connect import Raw, Schema
 from generators.families.debezium import mysql as debezium_mysql
@@ -142,18 +144,19 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
     """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved."""
     type, nullable, meant = column.type, column.nullable, None
     if stored is None and new and (default := column.default) is not None:
-        # Of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there.
+        # Of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there, and of a zero TIMESTAMP null.
         known = 0 if default.value is None and type.logical is Logical.DATETIME else default.value
+        known = None if type.logical is Logical.TIMESTAMP and isinstance(known, ZeroDate) else known
         shown = cell(replace(column, default=None), known, new=True, years=years)
         reason = "a column's default stands in place of NULL: the two cannot be told apart"
         return replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
-            meant = Meaning(Raw(text.json_number(value, single=type.logical is Logical.FLOAT)), value)
+            meant = Meaning(Raw(_number(value, single=type.logical is Logical.FLOAT)), value)
         case Logical.DECIMAL, Decimal():
             meant = double_of(value, type.precision or 0, type.scale or 0, repr)
-            meant = replace(meant, value=Raw(text.json_number(meant.value)))
+            meant = replace(meant, value=Raw(_number(meant.value)))
         case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
             meant = Meaning(None, None, "a zero TIMESTAMP is null")
         case Logical.TIMESTAMP, ZeroDate():
@@ -196,27 +199,71 @@ def _message(profile: TicdcDebeziumProfile, payload: Mapping[str, Any], schema: 
 @lru_cache(maxsize=4096)
 def _text_of(schema: Schema, field: str = "") -> str:
     """A schema in TiCDC's order of members; of a column `doc` is its TiDB type."""
-    members = {"tidb_type": schema.doc, "type": schema.type, "optional": schema.optional, "name": schema.name}
+    members: dict[str, Any] = {"tidb_type": schema.doc, "type": schema.type, "optional": schema.optional, "name": schema.name}
     members |= {"version": schema.version, "parameters": dict(schema.parameters)}
-    last = {"field": field, "default": Raw(schema.default) if schema.default else ""}
-    members |= dict(reversed(last.items())) if field == "snapshot" else last
-    shown = {name: value for name, value in members.items() if value or value is False}
-    shown |= {"fields": [Raw(_text_of(inner, name)) for name, inner in schema.fields]} if schema.type == "struct" else {}
-    return _json(shown)
+    members |= {"field": field, "default": Raw(schema.default) if schema.default else ""}
+    fields = [Raw(_text_of(inner, name)) for name, inner in schema.fields]
+    members |= {"fields": fields} if schema.type == "struct" else {}
+    first = _FIRST.get(field or schema.name.rpartition(".")[2], ())
+    ordered = {name: members[name] for name in (*first, *members) if name in members}
+    return _json({name: value for name, value in ordered.items() if value or value is False or name == "fields"})
+
+
+_FIRST: Final[Mapping[str, tuple[str, ...]]] = {
+    "Key": ("type", "name"),
+    "SchemaChangeKey": ("type", "name"),
+    **dict.fromkeys(("source", "transaction"), ("type", "fields")),
+    "snapshot": ("type", "optional", "name", "version", "parameters", "default"),
+}
+"""The members that stand first in the schema of a field or of that name, where they are not those of most schemas."""
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
     kind, shape = column.type, schema(column.type, column.nullable)
-    if profile.filled and column.default is not None:
-        shape = replace(shape, default=cell(column, None, new=True, years=profile.years).json)
+    if profile.filled:
+        shape = replace(shape, default=_default(column))
     unsigned = kind.unsigned and kind.logical not in (Logical.DECIMAL, Logical.BIT, Logical.YEAR)
     tidb = f"{kind.name}{' unsigned' if unsigned else ''}" if profile.extension else ""
     return column.name, replace(shape, doc=tidb) if tidb else shape
 
 
-def _named(*parts: str) -> str:
-    """The name of a schema: what Avro's names do not have is an underscore (ticdc-debezium#schema-names)."""
-    return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in (CLUSTER, *parts))
+def _default(column: Column) -> str:
+    """The default in a column's schema as JSON, "" without one (ticdc-debezium#schema-defaults)."""
+    type, default = column.type, sink.default_of(column)
+    if default is None:
+        return ""
+    solid = "" if column.nullable else "0"
+    match type.logical, text.canonical(type, default.value) if default.value is not None else None:
+        case Logical.TIMESTAMP, None | ZeroDate():
+            return solid and '"1970-01-01T00:00:00Z"'
+        case Logical.DATETIME, ZeroDate() as value:
+            return solid if value == ZeroDate() else "0"
+        case Logical.DATETIME, None:
+            return "0"
+        case Logical.DATE, ZeroDate():
+            return solid
+        case _, None:
+            return ""
+        case Logical.BINARY, bytes() as value:
+            return _json(value.decode(errors="replace"))
+        case Logical.INT, int() as value:
+            return str(value) if abs(value) < 1 << 53 else _number(float(value))
+        case Logical.YEAR, int() as value:
+            return str(value if value >= 100 else value + (2000 if value < 70 else 1900))
+    return cell(replace(column, default=None), default.value, new=True, years=True).json
+
+
+def _number(value: float, *, single: bool = False) -> str:
+    """A float as json-iterator writes it: an exponent has two digits at least."""
+    return re.sub(r"(?<=e[+-])(?=\d$)", "0", text.json_number(value, single=single))
+
+
+def _named(profile: TicdcDebeziumProfile, *parts: str) -> str:
+    """The name of a schema, in which what Avro's names do not have is an underscore (ticdc-debezium#schema-names)."""
+    if not profile.keyed:
+        return ".".join((CLUSTER, *parts))
+    *database, table = (re.sub(r"[^A-Za-z0-9_.]", "_", part) for part in parts)
+    return ".".join((CLUSTER, *(re.sub(r"^(?=\d)", "_", part.replace(".", "_")) for part in database), table))
 
 
 def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
@@ -228,6 +275,9 @@ def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
 def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     table = event.table
     columns = sink.columns_of_rows(table, profile.options)
+    if profile.filled and not profile.statements:
+        for row in (before, after):
+            _accepted(table, row or {}, columns)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
         return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
@@ -242,7 +292,7 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     # A virtual column stands in the schema though no row has it (ticdc-debezium#virtual-columns).
     virtual = [c for c in table.columns if c.generated == "virtual"]
     listed = [*(c for c in table.columns if c in columns or (profile.statements and c in virtual)), *virtual]
-    name = _named(table.database, table.name)
+    name = _named(profile, table.database, table.name)
     shape = Schema("struct", True, f"{name}.Value", fields=tuple(_column(c, profile) for c in listed))
     payload = {"source": source, "ts_ms": ms, "transaction": None, "op": _OPS[op], **images}
     value = _message(profile, payload, envelope_schema(_OWN, name, shape))
@@ -255,6 +305,22 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
+
+
+_MISWRITTEN: Final = (Logical.BINARY, Logical.YEAR, Logical.TIMESTAMP)
+"""Types of which the classic architecture writes something else than their default for NULL (ticdc-debezium#default-for-null)."""
+
+
+def _accepted(table: Table, row: Row, columns: Sequence[Column]) -> None:
+    """Raises Stopped for what the classic encoder refuses (ticdc-debezium#zero-dates), Refused for what it writes as no decoder
+    can read it (ticdc-debezium#default-for-null)."""
+    for column in columns:
+        kind, value = column.type.logical, row.get(column.name)
+        if kind is Logical.DATETIME and isinstance(value, ZeroDate) and value != ZeroDate(micros=value.micros):
+            raise sink.Stopped
+        given = column.default and column.default.value
+        if value is None and column.name in row and given is not None and kind in _MISWRITTEN and given != ZeroDate():
+            raise Refused(f"TiCDC writes neither NULL nor the default where {table.name}.{column.name} is NULL")
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:

@@ -46,7 +46,11 @@ class _Parser(Options):
         if self.skip("ALTER TABLE"):
             return self.alter()
         if self.either("ALTER DATABASE", "ALTER SCHEMA"):
-            return f"ALTER DATABASE {self.name()}{self.database_options()}"
+            named = self.next not in ("DEFAULT", "CHARACTER", "CHAR", "COLLATE", "ENCRYPTION", "PLACEMENT", "SET")
+            name = f" {self.name()}" if named else ""
+            if not (options := self.database_options()).strip():
+                raise self.refused()  # of a placement rule alone nothing is left, and TiCDC does not send it
+            return f"ALTER DATABASE{name}{options}"
         if self.skip("DROP INDEX"):
             existing = "/*T! IF EXISTS  */" if self.skip("IF EXISTS") else ""
             name = self.plain_name()
@@ -167,7 +171,7 @@ class _Parser(Options):
         """A SELECT of one table."""
         text = self.expect("SELECT") + (" DISTINCT" if self.skip("DISTINCT") else "")
         text += " " + self.listed(self.selected, ",")
-        if self.skip("FROM"):
+        if self.skip("FROM") and not self.skip("DUAL"):
             text += f" FROM {self.table()}"
             if not self.ended and self.next not in ("WHERE", ";", "GROUP", "ORDER", "LIMIT", "WITH", "JOIN", "LEFT", ","):
                 self.skip("AS")

@@ -111,6 +111,8 @@ class Columns(Reader):
         flags = {"ZEROFILL": False, "UNSIGNED": False}
         while flag := self.either("UNSIGNED", "SIGNED", "ZEROFILL"):
             flags[flag] = True
+        if name == "YEAR":
+            return text
         text += " UNSIGNED" if flags["UNSIGNED"] or flags["ZEROFILL"] else ""
         text += " ZEROFILL" if flags["ZEROFILL"] else ""
         return self.characters(name, text) if name in _CHARACTERS else text
@@ -161,10 +163,14 @@ class Columns(Reader):
         name = self.name()
         self.column_name = bare(name)
         self.statement.defaults[self.column_name] = None
-        text = f"{name} {self.type()}"
+        kind = self.type()
+        options: list[str] = []
         while not (self.ended or self.next in (",", ")", "FIRST", "AFTER", ";")):
-            text += f" {self.column_option()}"
-        return text
+            options.append(self.column_option())
+        solid = any(option.startswith(("NOT NULL", "PRIMARY KEY")) for option in options)
+        if solid and kind.startswith("YEAR") and self.statement.defaults[self.column_name] is None:
+            self.statement.defaults[self.column_name] = "'0000'"  # TiDB gives it (ticdc#year-default)
+        return " ".join((name, kind, *options))
 
     def column_option(self) -> str:
         """One option of a column."""
@@ -200,17 +206,20 @@ class Columns(Reader):
 
     def default(self) -> str:
         """A default: a literal, CURRENT_TIMESTAMP, or an expression, whose brackets are those of a call alone."""
-        if self.next_is("("):
-            text = self.grouped()
-            now = text.partition("(")
-            if now[0] in NOW and text.endswith(")"):
-                return f"CURRENT_TIMESTAMP({now[2]}"
-            return f"({text})" if _is_call(text) else text
-        if self.either(*NOW):
+        depth = 0
+        while self.skip("("):
+            depth += 1
+        if not depth and self.either(*NOW):
             return self.now(self.next_is("("))
-        if self.next in ("CURRENT_DATE", "NEXT"):
+        if self.next_is("NEXT"):
             raise self.refused()
-        text = self.expression(12)
+        text = self.expression(0 if depth else 12)
+        for _ in range(depth):
+            self.expect(")")
+        name, _, arguments = text.partition("(")
+        if depth and name in NOW and arguments.endswith(")"):
+            return f"CURRENT_TIMESTAMP({arguments}"
+        text = "CURRENT_DATE()" if text == "CURDATE()" else text
         return f"({text})" if _is_call(text) else text
 
     def check(self, behind: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from generators.families.ticdc.ddl_columns import Columns, commented
-from generators.families.ticdc.sql import number, unquoted
+from generators.families.ticdc.sql import number, plain_text, unquoted
 from generators.sources.mysql import quote
 
 _NUMBERS: Final = tuple(
@@ -56,7 +56,7 @@ class Options(Columns):
             yield f"DEFAULT COLLATE = {self.collation().upper()}"
         elif self.option("ENGINE"):
             token = self.take("word", "text", "name")
-            yield f"ENGINE = {unquoted(token.text) if token.kind == 'text' else token.text.strip('`')}"
+            yield f"ENGINE = {(unquoted(token.text) if token.kind == 'text' else token.text.strip('`')) or plain_text('')}"
         elif word := self.option(
             "COMMENT", "COMPRESSION", "CONNECTION", "PASSWORD", "ENCRYPTION", "DATA DIRECTORY", "INDEX DIRECTORY"
         ):
@@ -79,6 +79,8 @@ class Options(Columns):
             yield commented("[ttl]", f"TTL = {column} + INTERVAL {every} {self.unit()}")
             if self.ttl_off:
                 yield commented("[ttl]", "TTL_ENABLE = 'OFF'")
+        elif self.option("AFFINITY"):
+            yield commented("[affinity]", f"AFFINITY = {self.text()}")
         elif self.option("PLACEMENT POLICY"):
             yield from self.policy()
         else:

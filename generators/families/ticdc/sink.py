@@ -22,6 +22,7 @@ from generators.families.ticdc.ddl import parse, restored
 from generators.model import (
     Change,
     Column,
+    Default,
     Deployment,
     Event,
     History,
@@ -133,6 +134,13 @@ def columns_of_rows(table: Table, options: Sequence[str]) -> tuple[Column, ...]:
     """The columns that rows have on the wire: no virtual one, and what column-selectors leave (ticdc#column-selectors)."""
     hidden = "hidden_" if "selected" in options else "\0"
     return tuple(c for c in table.columns if c.generated != "virtual" and not c.name.startswith(hidden))
+
+
+def default_of(column: Column) -> Default | None:
+    """The default of a column as TiDB has it: 0000 of a YEAR that cannot be NULL and was given none (ticdc#year-default)."""
+    if column.default is None and column.type.logical is Logical.YEAR and not column.nullable:
+        return Default("'0000'", 0)
+    return column.default
 
 
 def source_of(table: Table, options: Sequence[str]) -> Table:

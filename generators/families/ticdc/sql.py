@@ -26,7 +26,7 @@ _TOKEN: Final = re.compile(
 _FEATURES: Final = frozenset(
     re.findall(
         r"\w+",
-        "auto_rand auto_id_cache auto_rand_base clustered_index force_inc placement ttl global_index pre_split",
+        "auto_rand auto_id_cache auto_rand_base clustered_index force_inc placement ttl global_index pre_split affinity",
     )
 )
 """TiDB's own features whose comments its parser reads."""

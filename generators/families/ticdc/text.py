@@ -117,7 +117,7 @@ _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_fl
 
 
 def json_number(value: float, *, single: bool = False) -> str:
-    """A float as Go's encoding/json and json-iterator write it: the shortest digits, with an exponent below 1e-6 and from 1e21
+    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and from 1e21
     on. `single` takes the shortest digits that read back as the same binary32."""
     plain = fixed32(value) if single else fixed(value)
     low, high = _PLAIN[single]
@@ -260,14 +260,16 @@ def _parameters(type: SourceType) -> str:
         case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
             return "" if type.precision is None else f"({type.precision},{type.scale})"
         case Logical.ENUM | Logical.SET:
-            quoted = (m.replace("\\", "\\\\").replace("'", "''") for m in type.members)
-            return "(" + ",".join(f"'{member}'" for member in quoted) + ")"
+            return "(" + ",".join("'" + "".join(_LABEL.get(c, c) for c in member) + "'" for member in type.members) + ")"
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             return f"({type.fsp})" if type.fsp else ""
         case Logical.INT | Logical.BIT | Logical.YEAR:
             return f"({type.length})"
     return f"({type.length})" if type.name in ("char", "varchar", "binary", "varbinary", "vector") and type.length else ""
 
+
+_LABEL: Final = {"'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r"}
+"""What TiDB escapes in the labels of a type's description; a backslash stands as it is."""
 
 DDL_TYPES: Final[Mapping[str, str]] = {
     "create table": "CREATE",

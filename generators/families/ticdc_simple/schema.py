@@ -18,7 +18,7 @@ from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc.ddl import Statement, parse, unquoted
 from generators.families.ticdc.placing import Place, nowhere, placing, unplaced
-from generators.families.ticdc.sink import moved
+from generators.families.ticdc.sink import default_of, moved
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
 from generators.model import Column, Index, Logical, Row, SchemaChange, SourceType, Table
 from generators.sources import mysql
@@ -57,9 +57,9 @@ def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataT
             length = _TEMPORAL_LENGTH[type.name] + (1 + type.fsp if type.fsp else 0)
             decimal = type.fsp
         case Logical.ENUM:
-            length = max(map(len, type.members), default=0)
+            length = max(map(_bytes, type.members), default=0)
         case Logical.SET:
-            length = sum(map(len, type.members)) + max(0, len(type.members) - 1)
+            length = sum(map(_bytes, type.members)) + max(0, len(type.members) - 1)
     return DataType(
         type.name,
         charset or default[0],
@@ -70,6 +70,10 @@ def data_type(type: SourceType, charset: str = "", collation: str = "") -> DataT
         unsigned=type.logical in (Logical.YEAR, Logical.BIT) or (flags and type.unsigned),
         zerofill=type.logical is Logical.YEAR or (flags and type.zerofill),
     )
+
+
+def _bytes(label: str) -> int:
+    return len(label.encode(errors="surrogatepass"))
 
 
 _UNSPECIFIED: Final = DataType("unspecified", "", "")
@@ -143,7 +147,7 @@ class Known:
         taken: dict[str, int] = {}
         for columns in self.table.unique:
             times = taken[columns[0]] = taken.get(columns[0], 0) + 1
-            yield Index(columns[0].lower() if times == 1 else f"{columns[0].lower()}_{times}", columns, True)
+            yield Index(columns[0] if times == 1 else f"{columns[0]}_{times}", columns, True)
 
     def _index(self, index: Index) -> IndexSchema:
         table, columns = self.table, index.columns
@@ -240,7 +244,8 @@ class Catalogue:
         number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
         version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
         ids = {c.name: i for i, c in enumerate(table.columns, 1)}
-        return Known(table, _id(table, 0), version, ids, self._defaults(table, {}))
+        solid = Table(table.database, table.name, tuple(replace(c, default=default_of(c)) for c in table.columns))
+        return Known(table, _id(table, 0), version, ids, self._defaults(solid, {}))
 
     def _defaults(self, table: Table, spelled: Mapping[str, str | None]) -> Mapping[str, str | int]:
         """The defaults of columns as TiDB stores them: those of the model, else those that a statement spelled."""

@@ -71,7 +71,7 @@ def flags(table: Table, column: Column) -> int:
         any(name in key for key in table.unique),
         any(name in key and len(key) > 1 for key in keys),
         column.nullable and name not in table.primary_key,
-        kind.unsigned,
+        kind.unsigned or kind.logical in (Logical.BIT, Logical.YEAR),
     )
     return sum(1 << bit for bit, is_set in enumerate(bits) if is_set)
 

@@ -16,9 +16,9 @@ from generators.sources.boundaries import change, insert
 from tests.shared import ticdc_avro_bytes
 
 DOCUMENTED: tuple[tuple[SourceType, str], ...] = (
-    (mysql.bit(64), '{"connect.parameters":{"tidb_type":"BIT","length":"64"},"type":"bytes"}'),
-    (mysql.enum_of("a", "b", "c"), '{"connect.parameters":{"tidb_type":"ENUM","allowed":"a,b,c"},"type":"string"}'),
-    (mysql.set_of("a", "b", "c"), '{"connect.parameters":{"tidb_type":"SET","allowed":"a,b,c"},"type":"string"}'),
+    (mysql.bit(64), '{"connect.parameters":{"length":"64","tidb_type":"BIT"},"type":"bytes"}'),
+    (mysql.enum_of("a", "b", "c"), '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"ENUM"},"type":"string"}'),
+    (mysql.set_of("a", "b", "c"), '{"connect.parameters":{"allowed":"a,b,c","tidb_type":"SET"},"type":"string"}'),
     (
         mysql.decimal(10, 4),
         '{"connect.parameters":{"tidb_type":"DECIMAL"},"logicalType":"decimal","precision":10,"scale":4,"type":"bytes"}',
@@ -33,7 +33,7 @@ TESTED: tuple[tuple[SourceType, str], ...] = (
     (mysql.integer("bigint", unsigned=True), '{"type":"long","connect.parameters":{"tidb_type":"BIGINT UNSIGNED"}}'),
     (mysql.real("float"), '{"type":"float","connect.parameters":{"tidb_type":"FLOAT"}}'),
     (mysql.real("double"), '{"type":"double","connect.parameters":{"tidb_type":"DOUBLE"}}'),
-    (mysql.bit(1), '{"type":"bytes","connect.parameters":{"tidb_type":"BIT","length":"1"}}'),
+    (mysql.bit(1), '{"type":"bytes","connect.parameters":{"length":"1","tidb_type":"BIT"}}'),
     (mysql.text("text"), '{"type":"string","connect.parameters":{"tidb_type":"TEXT"}}'),
     (mysql.binary("varbinary", 8), '{"type":"bytes","connect.parameters":{"tidb_type":"BLOB"}}'),
 )

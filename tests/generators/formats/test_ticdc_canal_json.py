@@ -208,6 +208,13 @@ def test_types_by_release_and_option():
         assert row.types["c"] == shown
 
 
+def test_labels_of_a_full_type_keep_their_backslashes() -> None:
+    """As TiCDC v8.5.7 wrote it of an in-memory TiDB."""
+    table = Table("d", "t", (Column("e", mysql.enum_of("back\\slash", "it's", "汉字", "a\nb")),))
+    message, _ = record("v8.5.7+extension+content-compatible", insert(table, {"e": 1}))
+    assert b"""{"e":"enum('back\\\\slash','it''s','\xe6\xb1\x89\xe5\xad\x97','a\\\\nb')"}""" in message.value
+
+
 AB = Table(
     "d", "t", (Column("id", mysql.integer("int"), False), *(Column(n, mysql.text("varchar", 9)) for n in ("a", "b"))), ("id",)
 )

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from generators.errors import Refused
 from generators.families.ticdc.text import iterator_string, json_number
 from generators.formats.ticdc_debezium_json import FORMAT
 from generators.model import Column, Default, Event, History, Instant, Layout, Op, Table, Value, Watermark, ZeroDate
@@ -67,6 +68,12 @@ def messages(name: str, *events: Event) -> list[tuple[Any, Any]]:
     return pairs
 
 
+def written(name: str, *events: Event) -> list[tuple[str, str]]:
+    """Key and value of each message as they stand on the wire."""
+    records = FORMAT.write(History(events), FORMAT.profile(name), Layout(partitions=1))
+    return [((record.message.key or b"").decode(), (record.message.value or b"").decode()) for record in records]
+
+
 def test_the_document_s_update_and_key() -> None:
     event = change(TINY, Op.UPDATE, ({"tiny": 2}, {"tiny": 1}), at=Instant(0, 1))
     deleted, inserted = messages("v8.5.7", event)
@@ -99,6 +106,75 @@ def test_members_stand_in_the_encoder_s_order() -> None:
     assert [list(part) for part in value["schema"]["fields"][2]["fields"][4:5]] == [
         ["type", "optional", "name", "version", "parameters", "default", "field"]
     ]
+
+
+def test_names_of_schemas_and_their_members_as_the_encoder_wrote_them() -> None:
+    """As TiCDC v8.5.7 wrote it of an in-memory TiDB; up to v8.1 a name stands as it is (codec.go of v8.1.2)."""
+    table = Table("1-d.b", "1d-x.y", (Column("id", mysql.integer("int"), False),), ("id",))
+    records = {name: written(name, insert(table, {"id": 1}))[0] for name in ("v8.1.2", "v8.5.7", "new-8.5.7")}
+    key = (
+        '"schema":{"type":"struct","name":"default._1_d_b.1d_x.y.Key","optional":false,'
+        '"fields":[{"type":"int32","optional":false,"field":"id"}]}}'
+    )
+    assert records["v8.5.7"][0].endswith(key)
+    assert records["new-8.5.7"][0].endswith(key)
+    assert records["v8.5.7"][1].endswith(TAIL)
+    assert '"name":"default._1_d_b.1d_x.y.Envelope"' in records["v8.5.7"][1]
+    assert '"name":"default.1-d.b.1d-x.y.Envelope"' in records["v8.1.2"][1]
+
+
+DEFAULTS: Final[tuple[tuple[str, bool, str, Value, str], ...]] = (
+    *(("bigint", True, "", (1 << 63) - 1, "9223372036854776000"), ("bigint", True, "", 5, "5")),
+    *(("binary", True, "", b"a", '"a\\u0000\\u0000\\u0000"'), ("year", True, "", 2069, "2069"), ("year", True, "", 0, "2000")),
+    *(("date", True, "", ZeroDate(), ""), ("date", False, "", ZeroDate(), "0"), ("datetime-0", True, "", ZeroDate(), "")),
+    *(("datetime-0", True, "", ZeroDate(2024, 0, 1), "0"), ("datetime-0", False, "", ZeroDate(), "0")),
+    *(("timestamp-0", True, "", ZeroDate(), ""), ("timestamp-0", False, "", ZeroDate(), '"1970-01-01T00:00:00Z"')),
+    *(("datetime-0", True, "CURRENT_TIMESTAMP", None, "0"), ("timestamp-0", True, "CURRENT_TIMESTAMP", None, "")),
+    *(("double", True, "", 1e-7, "1e-07"), ("date", True, "(CURRENT_DATE())", None, "")),
+)
+"""Defaults as TiCDC v8.5.7 wrote them in schemas, of an in-memory TiDB."""
+
+
+@pytest.mark.parametrize(("name", "nullable", "expression", "value", "shown"), DEFAULTS)
+def test_the_default_in_a_column_s_schema(name: str, nullable: bool, expression: str, value: Value, shown: str) -> None:
+    type = mysql.TYPES[name] if name != "binary" else mysql.binary("binary", 4)
+    columns = (Column("id", mysql.integer("int"), False), Column("c", type, nullable, default=Default(expression or "x", value)))
+    given: Value = {"date": mysql.dt.date(2024, 1, 1), "year": 2024, "binary": b"abcd", "double": 1.0}.get(name, 1)
+    (_, text), *_ = written("v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": given}))
+    block = text.partition('"field":"c"')[2].partition("}")[0]
+    assert block == (f',"default":{shown}' if shown else "")
+
+
+def test_a_year_that_cannot_be_null_has_a_default() -> None:
+    columns = (Column("id", mysql.integer("int"), False), Column("y", mysql.TYPES["year"], False))
+    (_, text), *_ = written("v8.5.7", insert(Table("d", "t", columns, ("id",)), {"id": 1, "y": 2000}))
+    assert '"name":"io.debezium.time.Year","version":1,"field":"y","default":2000}' in text
+
+
+def test_what_the_classic_encoder_refuses_and_what_it_writes_wrong() -> None:
+    """As v8.5.7 did with an in-memory TiDB: "Incorrect datetime value"; "y":"1999"; a member twice; another zone's instant."""
+    id_ = Column("id", mysql.integer("int"), False)
+
+    def sent(name: str, type: mysql.SourceType, value: Value, default: Default | None = None) -> list[tuple[str, str]]:
+        return written(name, insert(Table("d", "t", (id_, Column("c", type, default=default)), ("id",)), {"id": 1, "c": value}))
+
+    partial = ZeroDate(2024, 0, 1)
+    assert [bool(sent(name, mysql.temporal("datetime"), partial)) for name in ("v8.1.2", "v8.5.7", "new-8.5.7")] == [
+        True,
+        False,
+        True,
+    ]
+    assert sent("v8.5.7", mysql.temporal("datetime"), ZeroDate(micros=mysql.MICROS))
+    stamp = mysql.temporal("timestamp")
+    assert '"c":null}' in sent("v8.5.7", stamp, None, Default("'0000-00-00 00:00:00'", ZeroDate()))[0][1]
+    for type, default in (
+        (mysql.TYPES["year"], Default("1999", 1999)),
+        (mysql.binary("varbinary", 4), Default("'ab'", b"ab")),
+        (stamp, Default("'2024-01-01 00:00:00'", mysql.wall("2024-01-01 00:00:00"))),
+    ):
+        with pytest.raises(Refused, match="neither NULL nor the default"):
+            sent("v8.5.7", type, None, default)
+        assert sent("new-8.5.7", type, None, default)
 
 
 def test_no_blank_stands_between_members() -> None:
@@ -146,14 +222,17 @@ def test_the_encoder_s_data_types(name: str, value: Value, shown: str) -> None:
 @pytest.mark.parametrize(
     ("value", "single", "shown"),
     [
-        *((1e-7, False, "1e-7"), (1.5e-10, False, "1.5e-10"), (0.000001, False, "0.000001"), (1e21, False, "1e+21")),
+        *((1e-7, False, "1e-07"), (1.5e-10, False, "1.5e-10"), (0.000001, False, "0.000001"), (1e21, False, "1e+21")),
         *((1e20, False, "100000000000000000000"), (-2.5e300, False, "-2.5e+300"), (0.0, False, "0")),
-        *((mysql.to_float32(1e-6), True, "0.000001"), (mysql.to_float32(1e-7), True, "1e-7")),
+        *((mysql.to_float32(1e-6), True, "0.000001"), (mysql.to_float32(1e-7), True, "1e-07")),
         (mysql.to_float32(3.4028235e38), True, "3.4028235e+38"),
     ],
 )
 def test_floats_are_json_iterator_s(value: float, single: bool, shown: str) -> None:
-    assert json_number(value, single=single) == shown
+    """Those below 1e-6 as v8.5.7 wrote them; encoding/json leaves out the first digit of such an exponent."""
+    table = Table("d", "t", (Column("c", mysql.real("float" if single else "double")),))
+    assert f'"after":{{"c":{shown}}}' in written("v8.5.7", insert(table, {"c": value}))[0][1]
+    assert json_number(value, single=single) == shown.replace("e-07", "e-7")
 
 
 def test_texts_are_json_iterator_s() -> None:

@@ -86,6 +86,21 @@ def test_the_document_s_examples_of_types(type: SourceType, value: Value, shown:
     assert text.replace(f'"f":{flags(table, table.columns[0])},', "") == shown
 
 
+def test_a_bit_and_a_year_have_the_flag_unsigned() -> None:
+    """A row as TiCDC v8.5.7 wrote it of an in-memory TiDB."""
+    columns = (
+        Column("id", mysql.integer("int"), False),
+        Column("y", mysql.TYPES["year"], False),
+        Column("b", mysql.bit(3)),
+        Column("e", mysql.enum_of("back\\slash", "it's", "汉字")),
+    )
+    _, value = first_event("v8.5.7", insert(Table("audit", "1-a.b", columns, ("id",)), {"id": 1, "y": 2001, "b": 5, "e": 1}, AT))
+    assert value == (
+        b'{"u":{"b":{"t":16,"f":193,"v":5},"e":{"t":247,"f":64,"v":1},"id":{"t":3,"h":true,"f":11,"v":1},'
+        b'"y":{"t":13,"f":129,"v":2001}}}'
+    )
+
+
 def test_flags_are_the_document_s_bits() -> None:
     columns = (
         Column("a", mysql.integer("int", unsigned=True), False),

@@ -243,7 +243,7 @@ def test_indexes():
     u, n = Column("U", number, False), Column("n", string)
     entries, expected = indexes(table_of(u, n, unique=(("U",), ("n", "U"))))
     assert entries == [
-        ("u", True, False, False, ["U"]),
+        ("U", True, False, False, ["U"]),
         ("n", True, False, True, ["n", "U"]),
         ("primary", True, True, False, ["id"]),
     ]
@@ -252,6 +252,33 @@ def test_indexes():
     assert entries == [("PRIMARY", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
     assert expected.keys == ("U", "id")
     assert indexes(table_of(u, n, key=())) == ([], indexes(table_of(u, n, key=()))[1])
+
+
+def test_labels_count_in_bytes_and_a_year_has_a_default() -> None:
+    """As TiCDC v8.5.7 wrote it of an in-memory TiDB."""
+    columns = (
+        Column("y", mysql.TYPES["year"], False),
+        Column("a", mysql.enum_of("😀", "a")),
+        Column("b", mysql.enum_of("汉字", "a")),
+        Column("d", mysql.set_of("汉字", "é")),
+    )
+    body, _ = message("v8.5.7", Bootstrap(Instant(1), table_of(*columns)))
+    listed = {c["name"]: (c["dataType"]["length"], c["default"]) for c in body["tableSchema"]["columns"]}
+    assert listed == {"id": (20, None), "y": (4, "0000"), "a": (4, None), "b": (6, None), "d": (9, None)}
+
+
+@pytest.mark.parametrize(
+    ("definition", "default"),
+    [
+        *(("`y` year not null", "0000"), ("`y` year primary key", "0000"), ("`y` year not null default 1999", "1999")),
+        *(("`y` year", None), ("`y` year, primary key (`y`)", None), ("`y` year not null unique", "0000")),
+    ],
+)
+def test_the_default_of_a_year_is_that_of_its_definition(definition: str, default: str | None) -> None:
+    table = Table("d", "t", (Column("y", mysql.TYPES["year"], "null" not in definition),))
+    event = SchemaChange(Instant(1), "create table", f"create table `d`.`t` ({definition})", "d", "t", None, table)
+    body, _ = message("v8.5.7", event)
+    assert body["tableSchema"]["columns"][0]["default"] == default
 
 
 def test_a_table_without_a_primary_key_has_an_index_primary_over_its_first_unique_key_without_nulls():
