@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import orjson
 from conformance.brokers import registry
 from generators import wire_format
 from generators.families import confluent
+from generators.garbage.wellformed import physical
 
 LIMIT: Final = 64 * 1024 * 1024
 """Limit of a decompressed value, in bytes."""
@@ -183,7 +183,7 @@ def _registered(head: bytes) -> Any:
     number = int.from_bytes(head[1:])
     known = confluent.SCHEMAS.get(number)
     text = known[1] if known else registry.schema(number) if len(head) == confluent.HEAD else None
-    return None if text is None else fastavro.parse_schema(json.loads(re.sub(r',\s*"logicalType":\s*"[^"]+"', "", text)))
+    return None if text is None else fastavro.parse_schema(physical(json.loads(text)))
 
 
 @cache

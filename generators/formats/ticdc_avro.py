@@ -239,6 +239,14 @@ def _default(column: Column, profile: TicdcAvroProfile) -> Any:
         return None
     if default.value is None:
         return default.text if default.text.upper().startswith("CURRENT_TIMESTAMP") else None
+    # A FLOAT's digits are a double's, a BIT's bytes as few as can be, a TIMESTAMP's wall clock that of UTC.
+    match type.logical, default.value:
+        case Logical.FLOAT, float() as value:
+            return json.loads(text.json_number(value))
+        case Logical.BIT, int() as value:
+            return base64.b64encode(value.to_bytes(max(1, value.bit_length() + 7 >> 3))).decode()
+        case Logical.TIMESTAMP, int() as value:
+            return text.value_text(type, value, time_zone="UTC")
     cell = _cell(type, default.value, profile)[1]
     return json.loads(cell.text) if cell.json and cell.text else cell.text
 

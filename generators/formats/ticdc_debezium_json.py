@@ -10,9 +10,9 @@ always a double and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows a
 every partition) and, with the extension, watermarks of op `m`. A statement of a kind that the encoder does not know is left out.
 
 Not written: large-message-handle-compression, which packs the key too; a server zone with hours that occur twice, in which the
-classic architecture may move a TIMESTAMP by an hour; NULL of a BINARY, YEAR or TIMESTAMP column with a default in the classic
-architecture (it is refused: the first stands there twice, the second as text, the third in another zone); hidden columns of
-indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
+classic architecture may move a TIMESTAMP by an hour; NULL of a column with a default that stands there as neither (it is refused:
+classic TiCDC writes a BINARY twice and a YEAR as text, both write a TIMESTAMP in another zone, and new TiCDC a TIME as 0); hidden
+columns of indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
 """
 
 from __future__ import annotations
@@ -275,9 +275,9 @@ def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
 def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     table = event.table
     columns = sink.columns_of_rows(table, profile.options)
-    if profile.filled and not profile.statements:
+    if profile.filled:
         for row in (before, after):
-            _accepted(table, row or {}, columns)
+            _accepted(table, row or {}, columns, new=profile.statements)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
         return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
@@ -307,19 +307,27 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
 
 
-_MISWRITTEN: Final = (Logical.BINARY, Logical.YEAR, Logical.TIMESTAMP)
-"""Types of which the classic architecture writes something else than their default for NULL (ticdc-debezium#default-for-null)."""
+_MISWRITTEN: Final = {
+    False: (Logical.BINARY, Logical.YEAR, Logical.TIMESTAMP),
+    True: (Logical.TIME, Logical.TIMESTAMP),
+}
+"""Types of which the classic, and the new, architecture writes something else than their default for NULL
+(ticdc-debezium#default-for-null)."""
 
 
-def _accepted(table: Table, row: Row, columns: Sequence[Column]) -> None:
-    """Raises Stopped for what the classic encoder refuses (ticdc-debezium#zero-dates), Refused for what it writes as no decoder
-    can read it (ticdc-debezium#default-for-null)."""
+def _accepted(table: Table, row: Row, columns: Sequence[Column], *, new: bool) -> None:
+    """Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates), Refused for NULL that it writes as something else
+    than NULL or the default."""
     for column in columns:
         kind, value = column.type.logical, row.get(column.name)
-        if kind is Logical.DATETIME and isinstance(value, ZeroDate) and value != ZeroDate(micros=value.micros):
+        given = column.default.value if value is None and column.name in row and column.default else None
+        stops = kind is Logical.DATETIME and (value if not new and value is not None else given)
+        if isinstance(stops, ZeroDate) and stops != ZeroDate(micros=stops.micros):
             raise sink.Stopped
-        given = column.default and column.default.value
-        if value is None and column.name in row and given is not None and kind in _MISWRITTEN and given != ZeroDate():
+        if new and kind is Logical.DATE and isinstance(given, ZeroDate):
+            raise sink.Stopped
+        beyond = new and kind is Logical.INT and isinstance(given, int) and given >= 1 << 63
+        if beyond or (given is not None and kind in _MISWRITTEN[new] and not isinstance(given, ZeroDate)):
             raise Refused(f"TiCDC writes neither NULL nor the default where {table.name}.{column.name} is NULL")
 
 

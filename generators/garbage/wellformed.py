@@ -274,7 +274,7 @@ def physical(schema: Any) -> Any:
     """The schema without logical types: a time outside the day is well-formed data of the type below it."""
     match schema:
         case dict():
-            return {name: physical(part) for name, part in schema.items() if name != "logicalType"}
+            return {name: physical(part) for name, part in schema.items() if name not in ("logicalType", "default")}
         case list():
             return [physical(part) for part in schema]
     return schema

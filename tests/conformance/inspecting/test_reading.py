@@ -22,6 +22,10 @@ from conformance.inspecting.table import PARTS, condition
 from conformance.rules.sources import fact
 from conformance.rules.tables import TableFile
 from generators.errors import UsageError
+from generators.families import confluent
+from generators.model import Column, Default, History, Layout, Table
+from generators.sources import mysql
+from generators.sources.boundaries import insert
 from generators.wire_format import FORMATS, get
 
 
@@ -145,6 +149,15 @@ def test_what_is_longer_than_the_limit_is_not_opened(compress, problem):
     seen = open_record(ReadRecord(bytes(compress(b'"' + b"a" * opening.LIMIT + b'"'))))
     assert seen.container == "unreadable"
     assert seen.problem.startswith(problem)
+
+
+def test_a_registered_schema_may_have_a_whole_number_as_the_default_of_a_double():
+    """As TiCDC registers a DOUBLE DEFAULT 0."""
+    columns = Column("id", mysql.integer("int"), False), Column("c", mysql.real("double"), default=Default("0", 0.0))
+    fmt, event = get("ticdc-avro"), insert(Table("d", "t", columns, ("id",)), {"id": 1, "c": 1.5})
+    (record,) = fmt.write(History((event,)), fmt.build("v8.5.7"), Layout())
+    assert b'"default":0,' in confluent.SCHEMAS[int.from_bytes(record.message.value[1:5])][1].encode()
+    assert open_record(ReadRecord(record.message.value)).document["payload"] == {"id": 1, "c": 1.5}
 
 
 def test_nulls_control_characters_and_columns_named_like_an_envelope_are_no_problem():

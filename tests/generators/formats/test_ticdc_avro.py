@@ -120,3 +120,23 @@ def test_names_are_those_of_ticdc_s_own_test() -> None:
 
 def test_an_enum_s_empty_value_ends_the_messages() -> None:
     assert len(messages(TABLE, ROW, {**ROW, "id": 2, "e": 0}, {**ROW, "id": 3})) == 1
+
+
+@pytest.mark.parametrize(
+    ("type", "default", "shown"),
+    [
+        (mysql.real("float"), Default("3.14", mysql.to_float32(3.14)), "3.140000104904175"),
+        *((mysql.real("double"), Default("0", 0.0), "0"), (mysql.bit(63), Default("b'0'", 0), '"AA=="')),
+        (mysql.temporal("timestamp"), Default("'1970-01-01 00:00:01'", mysql.MICROS), '"1970-01-01 00:00:01"'),
+        (mysql.TYPES["year"], None, "0"),
+    ],
+)
+@pytest.mark.parametrize("release", ["v8.5.7", "new-8.5.7"])
+def test_defaults_as_the_encoders_wrote_them(release: str, type: SourceType, default: Default | None, shown: str) -> None:
+    """As both architectures wrote them with an in-memory TiDB."""
+    columns = (Column("id", mysql.integer("int"), False), Column("c", type, False, default=default))
+    row = {"id": 1, "c": {"float": 1.0, "double": 1.0, "year": 2000}.get(type.name, 1)}
+    (record,) = FORMAT.write(History((insert(Table("d", "t", columns, ("id",)), row),)), FORMAT.profile(release), Layout())
+    value = record.message.value or b""
+    text = confluent.SCHEMAS[int.from_bytes(value[1:5])][1]
+    assert f'{{"default":{shown},"name":"c",' in text
