@@ -9,10 +9,9 @@ tombstone follows a DELETE; rows of a table go to one partition, chosen as for t
 always a double and BIGINT UNSIGNED a signed number. Classic TiCDC writes rows alone; the new architecture also writes DDL (to
 every partition) and, with the extension, watermarks of op `m`. A statement of a kind that the encoder does not know is left out.
 
-Not written: large-message-handle-compression, which packs the key too; a server zone with hours that occur twice, in which the
-classic architecture may move a TIMESTAMP by an hour; NULL of a column with a default that stands there as neither (it is refused:
-classic TiCDC writes a BINARY twice and a YEAR as text, both write a TIMESTAMP in another zone, and new TiCDC a TIME as 0); hidden
-columns of indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
+Not written: large-message-handle-compression, which packs the key too; a server zone other than UTC, where a TIMESTAMP's
+default for NULL moves, and one with hours that occur twice, where the classic architecture may move a TIMESTAMP by an hour;
+hidden columns of indexes, which the schema has; most of a column in `tableChanges`, and `start_ts` of later releases.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import Any, Final
 
-from generators.errors import Refused
 from generators.families.cases import Cases, deleted, inserted, updated
 from generators.families.connect import Raw, Schema
 from generators.families.debezium import mysql as debezium_mysql
@@ -49,6 +47,7 @@ from generators.model import (
     Scenario,
     SchemaChange,
     SourceType,
+    State,
     Table,
     Value,
     Watermark,
@@ -140,16 +139,12 @@ def schema(type: SourceType, nullable: bool) -> Schema:
     return replace(shape, parameters=(("allowed", ",".join(type.members)),)) if type.logical is Logical.SET else shape
 
 
-def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCell:
-    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved."""
+def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False) -> DebeziumCell:
+    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved; `classic`
+    tells how the default stands there."""
     type, nullable, meant = column.type, column.nullable, None
-    if stored is None and new and (default := column.default) is not None:
-        # Of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there, and of a zero TIMESTAMP null.
-        known = 0 if default.value is None and type.logical is Logical.DATETIME else default.value
-        known = None if type.logical is Logical.TIMESTAMP and isinstance(known, ZeroDate) else known
-        shown = cell(replace(column, default=None), known, new=True, years=years)
-        reason = "a column's default stands in place of NULL: the two cannot be told apart"
-        return replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
+    if stored is None and new and column.default is not None:
+        return _for_null(column, column.default.value, years=years, classic=classic)
     value = None if stored is None else text.canonical(type, stored)
     match type.logical, value:
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
@@ -170,6 +165,26 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool) -> DebeziumCe
     own = debezium_mysql.wire(type, value, of, nullable=nullable)
     wire = wired(shape, type, text.value_class(type, value), meant, of) if meant else replace(own, schema=shape)
     return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
+
+
+def _for_null(column: Column, known: Value, *, years: bool, classic: bool) -> DebeziumCell:
+    """NULL of a column with that default (ticdc-debezium#default-for-null)."""
+    kind = column.type.logical
+    if known is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
+        known = 0 if kind is Logical.DATETIME else None
+    elif kind is Logical.TIMESTAMP and isinstance(known, ZeroDate):
+        known = None
+    elif not classic and (kind is Logical.TIME or (kind is Logical.INT and isinstance(known, int) and known >= 1 << 63)):
+        known = 0
+    shown = cell(replace(column, default=None), known, new=True, years=years)
+    reason = "a column's default stands in place of NULL: the two cannot be told apart"
+    shown = replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
+    if known is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
+        return shown
+    stored = text.canonical(column.type, known)
+    written = _json(stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored))
+    members = written if kind is Logical.YEAR else f"{shown.json},{_json(column.name)}:{written}"
+    return replace(shown, json=members, corrupt=True, cell=replace(shown.cell, state=State.ANY, text=None))
 
 
 # Messages
@@ -204,18 +219,16 @@ def _text_of(schema: Schema, field: str = "") -> str:
     members |= {"field": field, "default": Raw(schema.default) if schema.default else ""}
     fields = [Raw(_text_of(inner, name)) for name, inner in schema.fields]
     members |= {"fields": fields} if schema.type == "struct" else {}
-    first = _FIRST.get(field or schema.name.rpartition(".")[2], ())
+    first = _FIRST.get(field, ()) if field else ("type", "name") if schema.name.endswith("Key") else ()
     ordered = {name: members[name] for name in (*first, *members) if name in members}
     return _json({name: value for name, value in ordered.items() if value or value is False or name == "fields"})
 
 
 _FIRST: Final[Mapping[str, tuple[str, ...]]] = {
-    "Key": ("type", "name"),
-    "SchemaChangeKey": ("type", "name"),
     **dict.fromkeys(("source", "transaction"), ("type", "fields")),
     "snapshot": ("type", "optional", "name", "version", "parameters", "default"),
 }
-"""The members that stand first in the schema of a field or of that name, where they are not those of most schemas."""
+"""The members that stand first in the schema of a field of the envelope, where they are not those of most schemas."""
 
 
 def _column(column: Column, profile: TicdcDebeziumProfile) -> tuple[str, Schema]:
@@ -277,10 +290,11 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     columns = sink.columns_of_rows(table, profile.options)
     if profile.filled:
         for row in (before, after):
-            _accepted(table, row or {}, columns, new=profile.statements)
+            _accepted(row or {}, columns, classic=not profile.statements)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
-        return {c.name: cell(c, row[c.name], new=profile.filled, years=profile.years) for c in columns}
+        how = {"new": profile.filled, "years": profile.years, "classic": not profile.statements}
+        return {c.name: cell(c, row[c.name], **how) for c in columns}
 
     sides = {side: row and wires(row) for side, row in (("before", before), ("after", after))}
     if op is Op.DELETE:
@@ -307,28 +321,16 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
 
 
-_MISWRITTEN: Final = {
-    False: (Logical.BINARY, Logical.YEAR, Logical.TIMESTAMP),
-    True: (Logical.TIME, Logical.TIMESTAMP),
-}
-"""Types of which the classic, and the new, architecture writes something else than their default for NULL
-(ticdc-debezium#default-for-null)."""
-
-
-def _accepted(table: Table, row: Row, columns: Sequence[Column], *, new: bool) -> None:
-    """Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates), Refused for NULL that it writes as something else
-    than NULL or the default."""
+def _accepted(row: Row, columns: Sequence[Column], *, classic: bool) -> None:
+    """Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates)."""
     for column in columns:
         kind, value = column.type.logical, row.get(column.name)
-        given = column.default.value if value is None and column.name in row and column.default else None
-        stops = kind is Logical.DATETIME and (value if not new and value is not None else given)
-        if isinstance(stops, ZeroDate) and stops != ZeroDate(micros=stops.micros):
+        given = column.default.value if value is None and column.name in row and column.default else value if classic else None
+        if not isinstance(given, ZeroDate):
+            continue
+        partial = given != ZeroDate(micros=given.micros)
+        if (kind is Logical.DATETIME and partial) or (kind is Logical.DATE and not classic):
             raise sink.Stopped
-        if new and kind is Logical.DATE and isinstance(given, ZeroDate):
-            raise sink.Stopped
-        beyond = new and kind is Logical.INT and isinstance(given, int) and given >= 1 << 63
-        if beyond or (given is not None and kind in _MISWRITTEN[new] and not isinstance(given, ZeroDate)):
-            raise Refused(f"TiCDC writes neither NULL nor the default where {table.name}.{column.name} is NULL")
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
