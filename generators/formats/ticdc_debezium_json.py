@@ -17,7 +17,7 @@ hidden columns of indexes, which the schema has; most of a column in `tableChang
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache, partial
@@ -140,8 +140,8 @@ def schema(type: SourceType, nullable: bool) -> Schema:
 
 
 def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool = False) -> DebeziumCell:
-    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved; `classic`
-    tells how the default stands there."""
+    """A column of a row; `new`: as from v8.5 on, where a default stands for NULL; `years`: two-digit years are moved; `classic`:
+    as the classic architecture writes it. Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates)."""
     type, nullable, meant = column.type, column.nullable, None
     if stored is None and new and column.default is not None:
         return _for_null(column, column.default.value, years=years, classic=classic)
@@ -152,6 +152,8 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool
         case Logical.DECIMAL, Decimal():
             meant = double_of(value, type.precision or 0, type.scale or 0, repr)
             meant = replace(meant, value=Raw(_number(meant.value)))
+        case Logical.DATETIME, ZeroDate() if new and classic and _partly(value):
+            raise sink.Stopped
         case Logical.TIMESTAMP, ZeroDate() if nullable and not new:
             meant = Meaning(None, None, "a zero TIMESTAMP is null")
         case Logical.TIMESTAMP, ZeroDate():
@@ -167,16 +169,23 @@ def cell(column: Column, stored: Value, *, new: bool, years: bool, classic: bool
     return replace(wire, json=_json(wire.value)) if isinstance(wire.value, str) else wire
 
 
+def _partly(date: ZeroDate) -> bool:
+    return bool(date.year or date.month or date.day)
+
+
 def _for_null(column: Column, known: Value, *, years: bool, classic: bool) -> DebeziumCell:
     """NULL of a column with that default (ticdc-debezium#default-for-null)."""
     kind = column.type.logical
     if known is None:  # of an expression, as CURRENT_TIMESTAMP, the epoch or null stands there
         known = 0 if kind is Logical.DATETIME else None
-    elif kind is Logical.TIMESTAMP and isinstance(known, ZeroDate):
-        known = None
+    elif isinstance(known, ZeroDate):
+        if kind is Logical.DATE and not classic:
+            raise sink.Stopped
+        classic |= _partly(known)  # a default is a text, which both architectures parse
+        known = None if kind is Logical.TIMESTAMP else known
     elif not classic and (kind is Logical.TIME or (kind is Logical.INT and isinstance(known, int) and known >= 1 << 63)):
         known = 0
-    shown = cell(replace(column, default=None), known, new=True, years=years)
+    shown = cell(replace(column, default=None), known, new=True, years=years, classic=classic)
     reason = "a column's default stands in place of NULL: the two cannot be told apart"
     shown = replace(shown, cell=replace(shown.cell, cls="default", reason=reason))
     if known is None or not classic or kind not in (Logical.BINARY, Logical.YEAR):
@@ -250,7 +259,7 @@ def _default(column: Column) -> str:
         case Logical.TIMESTAMP, None | ZeroDate():
             return solid and '"1970-01-01T00:00:00Z"'
         case Logical.DATETIME, ZeroDate() as value:
-            return solid if value == ZeroDate() else "0"
+            return "0" if _partly(value) else solid
         case Logical.DATETIME, None:
             return "0"
         case Logical.DATE, ZeroDate():
@@ -288,9 +297,6 @@ def _source(event: Event, database: str, table: str) -> Mapping[str, Any]:
 def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:
     table = event.table
     columns = sink.columns_of_rows(table, profile.options)
-    if profile.filled:
-        for row in (before, after):
-            _accepted(row or {}, columns, classic=not profile.statements)
 
     def wires(row: Row) -> Mapping[str, DebeziumCell]:
         how = {"new": profile.filled, "years": profile.years, "classic": not profile.statements}
@@ -319,18 +325,6 @@ def _row(event: RowChange, op: Op, before: Row | None, after: Row | None, profil
     names = tuple(c.name for c in keys) if profile.keyed else None
     accept = ((Kind.CORRUPT, None),) if lossy else ()
     return key, value, sink.committed(Kind.ROW, event.at, table.database, table.name, op=op, keys=names, accept=accept, **cells)
-
-
-def _accepted(row: Row, columns: Sequence[Column], *, classic: bool) -> None:
-    """Raises Stopped for what the encoder refuses (ticdc-debezium#zero-dates)."""
-    for column in columns:
-        kind, value = column.type.logical, row.get(column.name)
-        given = column.default.value if value is None and column.name in row and column.default else value if classic else None
-        if not isinstance(given, ZeroDate):
-            continue
-        partial = given != ZeroDate(micros=given.micros)
-        if (kind is Logical.DATETIME and partial) or (kind is Logical.DATE and not classic):
-            raise sink.Stopped
 
 
 def _statement(event: SchemaChange, profile: TicdcDebeziumProfile, ms: int) -> sink.Sent:

@@ -117,8 +117,8 @@ _PLAIN: Final = {False: (1e-6, 1e21), True: (mysql.to_float32(1e-6), mysql.to_fl
 
 
 def json_number(value: float, *, single: bool = False) -> str:
-    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and from 1e21
-    on. `single` takes the shortest digits that read back as the same binary32."""
+    """A float as Go's encoding/json writes it: the shortest digits, with an exponent below 1e-6 and from 1e21 on. `single` takes
+    the shortest digits that read back as the same binary32."""
     plain = fixed32(value) if single else fixed(value)
     low, high = _PLAIN[single]
     if value == 0 or low <= abs(value) < high:

@@ -127,6 +127,7 @@ DEFAULTS: Final[tuple[tuple[str, bool, str, Value, str], ...]] = (
     *(("binary", True, "", b"a", '"a\\u0000\\u0000\\u0000"'), ("year", True, "", 2069, "2069"), ("year", True, "", 0, "2000")),
     *(("date", True, "", ZeroDate(), ""), ("date", False, "", ZeroDate(), "0"), ("datetime-0", True, "", ZeroDate(), "")),
     *(("datetime-0", True, "", ZeroDate(2024, 0, 1), "0"), ("datetime-0", False, "", ZeroDate(), "0")),
+    *(("datetime-0", nullable, "", ZeroDate(micros=mysql.MICROS), "" if nullable else "0") for nullable in (True, False)),
     *(("timestamp-0", True, "", ZeroDate(), ""), ("timestamp-0", False, "", ZeroDate(), '"1970-01-01T00:00:00Z"')),
     *(("datetime-0", True, "CURRENT_TIMESTAMP", None, "0"), ("timestamp-0", True, "CURRENT_TIMESTAMP", None, "")),
     *(("double", True, "", 1e-7, "1e-07"), ("date", True, "(CURRENT_DATE())", None, "")),
@@ -164,7 +165,10 @@ def test_what_the_encoders_refuse_and_what_they_write_wrong() -> None:
         False,
         True,
     ]
-    assert sent("v8.5.7", mysql.temporal("datetime"), ZeroDate(micros=mysql.MICROS))
+    second = ZeroDate(micros=mysql.MICROS)
+    assert '"c":null}' in sent("v8.5.7", mysql.temporal("datetime"), second)[0][1]
+    for release in ("v8.5.7", "new-8.5.7"):
+        assert sent(release, mysql.temporal("datetime"), None, Default("x", partial)) == []
     stamp = mysql.temporal("timestamp")
     assert '"c":null}' in sent("v8.5.7", stamp, None, Default("'0000-00-00 00:00:00'", ZeroDate()))[0][1]
     shown = {
